@@ -47,6 +47,8 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "restore-vlan-of
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "top" -d 'Show flows, opcodes, connections and events in the terminal'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture files to read as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of them; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s c -l count -d 'Stop after COUNT frames that match the filter; live, this uses a packet socket' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s w -l write -d 'Write the frames that match the filter to this pcapng file; `-` for standard output; live, this uses a packet socket' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l check -d 'Observe the port for SECONDS and judge it; writes no dataset' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'Format of the summary' -r -f -a "table\t'Text tables'
 json\t'One JSON object'"
@@ -87,6 +89,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-absolute -d 'Minimum change between windows that counts as jitter, in bits per second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s D -l list-interfaces -d 'List the interfaces: state, speed, driver, XDP mode and RDMA device'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l connections -d 'Track connections: loss, reordering and round trips of every queue pair'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verify-icrc -d 'Verify the ICRC of every packet'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s q -l quiet -d 'Hide the progress bar'

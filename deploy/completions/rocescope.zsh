@@ -33,7 +33,11 @@ _rocescope() {
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)*-r+[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)*--read=[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
-'(-r --read --out --duration --keep-frames)--check=[Observe the port for SECONDS and judge it; writes no dataset]:SECONDS:_default' \
+'-c+[Stop after COUNT frames that match the filter; live, this uses a packet socket]:COUNT:_default' \
+'--count=[Stop after COUNT frames that match the filter; live, this uses a packet socket]:COUNT:_default' \
+'-w+[Write the frames that match the filter to this pcapng file; \`-\` for standard output; live, this uses a packet socket]:FILE:_files' \
+'--write=[Write the frames that match the filter to this pcapng file; \`-\` for standard output; live, this uses a packet socket]:FILE:_files' \
+'(-r --read --out --duration --keep-frames -c --count -w --write)--check=[Observe the port for SECONDS and judge it; writes no dataset]:SECONDS:_default' \
 '-o+[Format of the summary]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '--output=[Format of the summary]:OUTPUT:((table\:"Text tables"
@@ -76,6 +80,8 @@ off\:"Leave tags in the frames"))' \
 '*-i+[Interface to capture on; repeatable]:IFACE:_default' \
 '*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'(-r --read -i --interface)-D[List the interfaces\: state, speed, driver, XDP mode and RDMA device]' \
+'(-r --read -i --interface)--list-interfaces[List the interfaces\: state, speed, driver, XDP mode and RDMA device]' \
 '--connections[Track connections\: loss, reordering and round trips of every queue pair]' \
 '--verify-icrc[Verify the ICRC of every packet]' \
 '-q[Hide the progress bar]' \

@@ -125,11 +125,21 @@ pub struct CaptureArguments {
     /// or interfaces may precede it
     #[arg(value_name = "FILTER")]
     pub words: Vec<String>,
+    /// Stop after COUNT frames that match the filter; live, this uses a packet socket
+    #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// Write the frames that match the filter to this pcapng file; `-` for standard output; live, this uses a packet
+    /// socket
+    #[arg(short, long, value_name = "FILE")]
+    pub write: Option<PathBuf>,
+    /// List the interfaces: state, speed, driver, XDP mode and RDMA device
+    #[arg(short = 'D', long, conflicts_with_all = ["read", "interfaces"])]
+    pub list_interfaces: bool,
     /// Observe the port for SECONDS and judge it; writes no dataset
     #[arg(
         long,
         value_name = "SECONDS",
-        conflicts_with_all = ["read", "out", "duration", "keep_frames"],
+        conflicts_with_all = ["read", "out", "duration", "keep_frames", "count", "write"],
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub check: Option<u16>,
@@ -201,11 +211,7 @@ pub enum ConfigAction {
 #[command(mut_arg("interfaces", |option| option.conflicts_with(SPAN)))]
 pub struct ConnectionsArguments {
     /// Dataset to read
-    #[arg(
-        value_name = "DATASET",
-        conflicts_with_all = ["read", "interfaces"],
-        required_unless_present_any = ["read", "interfaces"]
-    )]
+    #[arg(value_name = "DATASET", conflicts_with_all = ["read", "interfaces"])]
     pub dataset: Option<PathBuf>,
     /// The time.
     #[command(flatten)]

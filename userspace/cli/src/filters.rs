@@ -17,7 +17,7 @@ pub fn filter(text: &str) -> Result<Filter, FilterError> {
 /// # Errors
 /// The message, and the position below it.
 pub fn run_filter(text: &str) -> Result<RunFilter, FilterError> {
-    RunFilter::new(&text.parse::<Filter>()?)
+    RunFilter::parse(text)
 }
 
 /// Parses a filter of the rows of a table.
@@ -25,5 +25,6 @@ pub fn run_filter(text: &str) -> Result<RunFilter, FilterError> {
 /// # Errors
 /// Those of [`run_filter`].
 pub fn row_filter<R: Row>(text: &str) -> Result<RowFilter, FilterError> {
-    RowFilter::new(&text.parse()?, R::TABLE)
+    let columns: Vec<&str> = R::TABLE.columns.iter().map(|column| column.name).collect();
+    RowFilter::new(&Filter::parse_for(text, &columns, R::TABLE.name)?, R::TABLE)
 }

@@ -36,6 +36,8 @@ pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
         settings.top = settings.exact_flows;
     } else {
         request.intake.dataset = dataset(&arguments.dataset);
+        request.intake.count = arguments.count;
+        request.intake.write = arguments.write.clone();
         request.intake.recorder = recorder(&arguments.recorder, arguments.dataset.keep_age);
     }
     Ok(request)
@@ -112,6 +114,8 @@ fn live(live: &LiveArguments, settings: Settings, ports: &[u16]) -> Result<Captu
             udp_ports: udp_ports(ports)?,
             dataset: None,
             recorder: None,
+            count: None,
+            write: None,
             keeps_connections: false,
         },
     })

@@ -1,6 +1,7 @@
 //! Parsers for rates, sizes, durations and instants in arguments.
 
 use rocescope_model::Time;
+use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 
 /// Parses a rate in bits per second: `2.5G`, `400M`, `64k`, `1e9`.
@@ -97,13 +98,32 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
 /// What was expected.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let Ok(seconds) = text.trim().parse::<f64>() else {
-        return positive_duration(text);
+        let expected = |_| "expected a duration greater than zero, such as 10 (seconds) or 500ms".to_owned();
+        return positive_duration(text).map_err(expected);
     };
     match Duration::try_from_secs_f64(seconds) {
         Ok(Duration::ZERO) => Err("must be greater than zero".into()),
         Ok(duration) => Ok(duration),
         Err(_) => Err("expected a duration, such as 10 (seconds) or 500ms".into()),
     }
+}
+
+/// Parses a count: `20`.
+///
+/// # Errors
+/// What was expected.
+pub fn count(text: &str) -> Result<usize, String> {
+    let number = text.trim().parse();
+    number.map_err(|_| "expected a whole number from 0, such as 20".to_owned())
+}
+
+/// Parses an address with a port: `127.0.0.1:9464`, `[::]:9464`.
+///
+/// # Errors
+/// What was expected.
+pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    let address = text.trim().parse();
+    address.map_err(|_| "expected an IP address and a port, such as 127.0.0.1:9464 or [::]:9464".to_owned())
 }
 
 /// Parses a playback speed: `1`, `0.5`, `max`.
@@ -156,11 +176,14 @@ fn instant_at(text: &str, now: Time) -> Result<Time, String> {
         (_, 16) => format!("{text}:00Z"),
         _ => text.to_owned(),
     };
-    let time = humantime::parse_rfc3339_weak(&whole).ok().and_then(since_1970);
-    time.ok_or_else(|| {
+    let Ok(time) = humantime::parse_rfc3339_weak(&whole) else {
+        return Err(
         "expected an instant in UTC, such as 2026-11-21T02:30:09Z, 2026-11-21, 12:00 (today), -1h (an hour ago) or now"
-            .into()
-    })
+            .into(),
+        );
+    };
+    since_1970(time)
+        .ok_or_else(|| "expected an instant between 1970 and 2262, which are the limits of a dataset".into())
 }
 
 fn since_1970(time: SystemTime) -> Option<Time> {
@@ -190,6 +213,16 @@ mod tests {
         for wrong in ["", "0", "Mi", "1.5G", "-1", "1X", "99999999T"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn messages_say_what_was_expected() {
+        assert_eq!(count("7"), Ok(7));
+        assert!(count("-1").unwrap_err().contains("from 0") && count("x").is_err());
+        assert!(socket_address("[::1]:80").is_ok());
+        assert!(socket_address("9464").unwrap_err().contains("127.0.0.1:9464"));
+        assert!(instant("2300-01-01").unwrap_err().contains("between 1970 and 2262"));
+        assert!(seconds("x").unwrap_err().contains("10 (seconds)"));
     }
 
     #[test]

@@ -86,6 +86,9 @@ pub enum EngineError {
     /// The command of the capture.
     #[error("{0}")]
     Command(String, #[source] io::Error),
+    /// The file for the frames.
+    #[error("{}", .0.display())]
+    FrameFile(PathBuf, #[source] io::Error),
     /// The directory of the flight recorder.
     #[error("{}", .0.display())]
     RecorderFolder(PathBuf, #[source] io::Error),
@@ -117,12 +120,12 @@ pub enum Conflict {
     /// Packet sockets see copies of frames.
     #[error("a packet socket cannot drop frames: --verdict drop requires XDP")]
     DropBySocket,
-    /// XDP delivers run records, but no frames for the recorder.
-    #[error("--keep-frames requires frames, which XDP does not deliver: use --mode af-packet")]
-    RecorderByXdp,
-    /// XDP delivers run records, but no payload for the ICRC.
-    #[error("--verify-icrc requires whole frames, which XDP does not deliver: use --mode af-packet")]
-    IcrcByXdp,
+    /// XDP delivers run records, but no frames; the option that requires them.
+    #[error("{0} requires frames, which XDP does not deliver: use --mode af-packet")]
+    FramesByXdp(&'static str),
+    /// The frames have their original addresses.
+    #[error("--write writes frames with their original addresses and cannot be combined with --anonymize")]
+    WriteAnonymized,
     /// The flight recorder would write the original addresses.
     #[error("--keep-frames writes frames with their original addresses and cannot be combined with --anonymize")]
     RecorderAnonymized,
@@ -130,9 +133,9 @@ pub enum Conflict {
     #[error("--keep-frames requires a directory: set --keep-frames-dir or --out")]
     RecorderNowhere,
     /// More ports than the kernel program compares.
-    #[error("at most four UDP ports are supported")]
+    #[error("--udp-port: at most four ports are possible")]
     Ports,
     /// Port 0.
-    #[error("0 is not a valid UDP port")]
+    #[error("--udp-port 0 is not a port: use one from 1 to 65535")]
     PortZero,
 }

@@ -2,6 +2,7 @@
 
 use crate::dataset::{Dataset, Origin};
 use crate::error::{EngineError, Result};
+use crate::frames::FrameOutput;
 use crate::notice::Notices;
 use crate::outcome::Outcome;
 use crate::recorder::Recorder;
@@ -32,6 +33,7 @@ pub struct Outputs {
     dataset: Option<Dataset>,
     taps: Vec<Tap>,
     recorder: Option<Recorder>,
+    frames: Option<FrameOutput>,
     /// Rows of connections and events kept in memory, if requested.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
@@ -65,11 +67,13 @@ impl Outputs {
         names: Vec<(u32, String)>,
         notices: &Notices,
     ) -> Result<Self> {
+        let frames = FrameOutput::open(request, &names, notices)?;
         let recorder = Recorder::create(request, names, notices)?;
         let dataset = request.dataset.as_ref();
         let dataset = dataset.map(|dataset| Dataset::create(dataset, origin, &request.settings));
         Ok(Self {
             recorder,
+            frames,
             dataset: dataset.transpose()?,
             taps: Vec::new(),
             kept: request.keeps_connections.then(Default::default),
@@ -136,16 +140,38 @@ impl Intake {
         self.outputs.kept = Some(Default::default());
     }
 
-    /// Passes a frame to the flight recorder, if there is one.
+    /// Passes a frame to the flight recorder and to the file of frames, if there are any. Returns whether the capture is
+    /// to end.
     #[inline]
-    pub fn frame(&mut self, frame: &Frame<'_>, class: &Class<&Packet>) {
+    pub fn frame(&mut self, frame: &Frame<'_>, class: &Class<&Packet>) -> bool {
         let Self { pipeline, outputs } = self;
+        let wants = |packet: Option<&Packet>| match packet {
+            Some(packet) => pipeline.wants(packet),
+            None => pipeline.settings().filter.is_none(),
+        };
         if let Some(recorder) = &mut outputs.recorder {
-            recorder.frame(frame, class, |packet| match packet {
-                Some(packet) => pipeline.wants(packet),
-                None => pipeline.settings().filter.is_none(),
-            });
+            recorder.frame(frame, class, wants);
         }
+        let Some(frames) = &mut outputs.frames else {
+            return false;
+        };
+        let packet = match class {
+            Class::Roce(packet) => Some(*packet),
+            _ => None,
+        };
+        if wants(packet) {
+            frames.frame(frame);
+        }
+        frames.is_over()
+    }
+
+    /// Hands the frames written so far to their reader. Returns whether the capture is to end.
+    pub fn flush_frames(&mut self) -> bool {
+        let frames = &mut self.outputs.frames;
+        frames.as_mut().is_some_and(|frames| {
+            frames.flush();
+            frames.is_over()
+        })
     }
 
     /// Advances the clock to `time_ns`, see [`Pipeline::turn`], and writes finished windows.
@@ -180,6 +206,7 @@ impl Intake {
             store_error,
             connections: self.pipeline.connections(),
             recorder: self.outputs.recorder.take().map(Recorder::finish),
+            frames: self.outputs.frames.take().and_then(FrameOutput::finish),
             kept: self.outputs.kept.take(),
         })
     }

@@ -13,6 +13,7 @@
 //! | [`outcome`] | the result of a capture, and whether it is complete |
 //! | [`dataset`] | the dataset that a capture writes, and its retention |
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
+//! | [`frames`] | the frames that match the filter: counted up to a limit, and written to a file |
 //! | [`metrics`] | the endpoint that Prometheus reads |
 //! | [`drops`] | frames dropped before this program saw them |
 //! | [`anonymize`] | prefix-preserving anonymization of IP addresses |
@@ -26,6 +27,7 @@ pub mod anonymize;
 pub mod dataset;
 pub mod drops;
 pub mod error;
+pub mod frames;
 pub mod intake;
 pub mod live;
 pub mod metrics;

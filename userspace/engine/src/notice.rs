@@ -23,8 +23,8 @@ pub enum Notice {
         mode: &'static str,
         /// The NIC strips VLAN tags before XDP sees the frame.
         misses_vlan_tags: bool,
-        /// A packet socket is used because the flight recorder needs frames.
-        for_recorder: bool,
+        /// The option that requires frames, and therefore a packet socket.
+        needs_frames: Option<&'static str>,
     },
     /// The part of the filter that the kernel applies; `None`: none of it.
     KernelFilter(Option<String>),
@@ -86,14 +86,14 @@ impl fmt::Display for Notice {
                 interface,
                 mode,
                 misses_vlan_tags,
-                for_recorder,
+                needs_frames,
             } => {
                 write!(f, "capturing on {interface} with {mode}")?;
                 if *misses_vlan_tags {
                     f.write_str(", without the VLAN tags that the NIC strips (--vlan-offload off keeps them)")?;
                 }
-                if *for_recorder {
-                    f.write_str(": --keep-frames requires frames, which XDP does not deliver")?;
+                if let Some(option) = needs_frames {
+                    write!(f, ": {option} requires frames, which XDP does not deliver")?;
                 }
                 Ok(())
             }

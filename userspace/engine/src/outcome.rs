@@ -1,5 +1,6 @@
 //! The result of a capture, and whether it is complete.
 
+use crate::frames::FramesSummary;
 use crate::recorder::RecorderSummary;
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::Summary;
@@ -22,6 +23,8 @@ pub struct Outcome {
     pub connections: Option<ConnectionSummary>,
     /// What the flight recorder wrote, if there was one.
     pub recorder: Option<RecorderSummary>,
+    /// The frames that were written to a file, if there was one.
+    pub frames: Option<FramesSummary>,
     /// Rows of connections and events, if they were kept.
     pub kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
@@ -41,6 +44,9 @@ pub enum Incomplete {
     /// The disk was full.
     #[error("the disk is full: {0} windows were not written; the segments sealed before are complete")]
     DiskFull(u64),
+    /// The file of frames ends early.
+    #[error("the frames in {0} end early: {1}")]
+    Frames(String, String),
     /// The flight recorder stopped early.
     #[error("flight recorder stopped: {0}")]
     Recorder(String),
@@ -71,6 +77,11 @@ impl Outcome {
             && store.refused_windows > 0
         {
             return Err(Incomplete::DiskFull(store.refused_windows));
+        }
+        if let Some(frames) = &self.frames
+            && let Some(error) = &frames.error
+        {
+            return Err(Incomplete::Frames(frames.path.display().to_string(), error.clone()));
         }
         match self.recorder.as_ref().and_then(|summary| summary.error.clone()) {
             Some(error) => Err(Incomplete::Recorder(error)),

@@ -35,7 +35,12 @@ pub fn replay(
     while !signals.ended() {
         for _ in 0..STRIDE {
             match reader.next_frame() {
-                Ok(Some(frame)) => session.frame(&frame)?,
+                Ok(Some(frame)) => {
+                    session.frame(&frame)?;
+                    if session.is_over() {
+                        return Ok(());
+                    }
+                }
                 Ok(None) => return Ok(()),
                 // The signal ended the input here.
                 Err(_) if signals.ended() => return Ok(()),

@@ -76,11 +76,31 @@ pub struct IntakeRequest {
     pub dataset: Option<DatasetRequest>,
     /// The flight recorder.
     pub recorder: Option<RecorderRequest>,
+    /// Stop after this many frames that match the filter.
+    pub count: Option<u64>,
+    /// The pcapng file for the frames that match the filter; `-` for standard output.
+    pub write: Option<PathBuf>,
     /// Whether rows of connections and events stay in memory until the end.
     pub keeps_connections: bool,
 }
 
 impl IntakeRequest {
+    /// The option that requires single frames, which XDP does not deliver.
+    #[must_use]
+    pub const fn needs_frames(&self) -> Option<&'static str> {
+        if self.recorder.is_some() {
+            Some("--keep-frames")
+        } else if self.settings.verify_icrc {
+            Some("--verify-icrc")
+        } else if self.write.is_some() {
+            Some("--write")
+        } else if self.count.is_some() {
+            Some("--count")
+        } else {
+            None
+        }
+    }
+
     /// The configuration of the observer that turns frames into runs.
     #[must_use]
     pub fn config(&self) -> Config {

@@ -26,6 +26,8 @@ pub struct Session {
     verify_icrc: bool,
     /// Time of the latest frame, because silence before the end of a capture matters too.
     latest_ns: u64,
+    /// Whether the requested number of frames has been processed.
+    is_over: bool,
 }
 
 impl Session {
@@ -41,6 +43,7 @@ impl Session {
             intake: Intake::new(settings, outputs)?,
             verify_icrc,
             latest_ns: 0,
+            is_over: false,
         })
     }
 
@@ -69,17 +72,32 @@ impl Session {
         self.intake.pipeline.reconfigure(settings);
     }
 
+    /// Whether the requested number of frames has been processed. Later frames are ignored.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Hands the frames written so far to their reader.
+    pub fn flush_frames(&mut self) {
+        self.is_over |= self.intake.flush_frames();
+    }
+
     /// Processes a frame.
     ///
     /// # Errors
     /// The dataset cannot be written, for a reason other than a full disk.
     #[inline]
     pub fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+        if self.is_over {
+            return Ok(());
+        }
         self.advance(frame.time_ns)?;
         self.latest_ns = frame.time_ns;
         let Some(link) = frame.link else {
-            self.observer
-                .count(&Class::NotRoce(NotRoce::LinkType, Encapsulation::None));
+            let class = Class::NotRoce(NotRoce::LinkType, Encapsulation::None);
+            self.observer.count(&class);
+            self.is_over = self.intake.frame(frame, &class);
             return Ok(());
         };
         let pipeline = &mut self.intake.pipeline;
@@ -101,7 +119,7 @@ impl Session {
                 Icrc::Unverifiable(_) => pipeline.count_icrc(frame.time_ns, false),
             }
         }
-        self.intake.frame(frame, &class);
+        self.is_over = self.intake.frame(frame, &class);
         Ok(())
     }
 

@@ -82,6 +82,26 @@ impl Interface {
         request::mtu(&self.current_name().ok_or(io::ErrorKind::NotFound)?)
     }
 
+    /// The link speed in megabits per second; `None` if the driver does not report it, or there is no carrier.
+    #[must_use]
+    pub fn speed_mbps(&self) -> Option<u64> {
+        let directory = self.directory()?;
+        let speed = fs::read_to_string(format!("{directory}/speed")).ok()?;
+        // Some drivers report -1, or all bits, for an unknown speed.
+        speed
+            .trim()
+            .parse()
+            .ok()
+            .filter(|speed| (1..u64::from(u32::MAX)).contains(speed))
+    }
+
+    /// Its directory in `/sys`; `None` if `/sys` shows another network namespace.
+    fn directory(&self) -> Option<String> {
+        let directory = format!("/sys/class/net/{}", self.name);
+        let seen = fs::read_to_string(format!("{directory}/ifindex")).ok()?;
+        (seen.trim().parse() == Ok(self.index)).then_some(directory)
+    }
+
     /// Whether its frames begin with an Ethernet header.
     ///
     /// # Errors
@@ -120,11 +140,9 @@ impl Interface {
     /// Why the kernel needs the frames of this interface; `None` where dropping them harms nothing.
     #[must_use]
     pub fn in_use(&self) -> Option<String> {
-        let directory = format!("/sys/class/net/{}", self.name);
-        let seen = fs::read_to_string(format!("{directory}/ifindex")).ok();
-        if seen.and_then(|index| index.trim().parse().ok()) != Some(self.index) {
+        let Some(directory) = self.directory() else {
             return Some("/sys does not show it, so its use is unknown".into());
-        }
+        };
         if let Ok(master) = fs::read_link(format!("{directory}/master")) {
             let master = master.file_name().unwrap_or_default().to_string_lossy();
             return Some(format!("it belongs to {master}"));

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`interface`](mod@interface) | network interfaces: state, MTU, use, promiscuous mode |
 //! | [`listing`] | every interface with its flags and addresses, in one call |
+//! | [`port`] | every interface with speed, driver, XDP support and RDMA device |
+//! | `xdp_features` | what drivers support of XDP |
 //! | [`ethtool`] | what drivers report, and the one setting that a capture changes |
 //! | [`packet`] | packet sockets |
 //! | [`privileges`] | capabilities: what a task needs, what is missing, and how to give them up |
@@ -17,5 +19,7 @@ pub mod ethtool;
 pub mod interface;
 pub mod listing;
 pub mod packet;
+pub mod port;
 pub mod privileges;
 mod request;
+mod xdp_features;

@@ -5,8 +5,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// A socket. Protocol 0: a packet socket receives nothing until it is bound.
 pub(crate) fn socket(family: libc::c_int, kind: libc::c_int) -> io::Result<OwnedFd> {
+    socket_of(family, kind, 0)
+}
+
+/// A socket of a protocol.
+pub(crate) fn socket_of(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: the call takes three numbers.
-    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) };
+    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -30,7 +30,11 @@ pub enum Error {
         cause: io::Error,
     },
     /// The root of the dataset is missing or not a directory.
-    #[error("{} is not a directory", root.display())]
+    #[error("{}: {}", root.display(), if root.exists() {
+        "a file, but a dataset is a directory; `rocescope capture -r FILE --out DIR` makes one of a capture file"
+    } else {
+        "no such directory"
+    })]
     NoDirectory {
         /// The expected root.
         root: PathBuf,

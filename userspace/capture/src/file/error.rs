@@ -10,7 +10,7 @@ pub enum FileError {
     #[error("the file is empty")]
     Empty,
     /// The first bytes match no capture format.
-    #[error("not a capture file: expected pcap, pcapng, gzip or zstd, but the file starts with {0:02x?}")]
+    #[error("not a capture file: expected pcap, pcapng, gzip or zstd, but it starts with {}", start(.0))]
     NotACapture(Vec<u8>),
     /// An unsupported link layer.
     #[error("link type {0} is not supported: only Ethernet (1), raw IP (101, 228, 229) and Linux cooked (113, 276)")]
@@ -52,9 +52,18 @@ pub enum FileError {
         damaged: Vec<String>,
     },
     /// A directory without a capture file.
-    #[error("no capture files in this directory")]
+    #[error("no capture files in this directory; if it is a dataset, `rocescope report` reads it")]
     NoFiles,
     /// The bytes could not be read or decompressed.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// The first bytes: as text if they are, else in hexadecimal.
+fn start(bytes: &[u8]) -> String {
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    match bytes.iter().all(is_text) {
+        true => format!("the text {:?}", String::from_utf8_lossy(bytes)),
+        false => format!("{bytes:02x?}"),
+    }
 }

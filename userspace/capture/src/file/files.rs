@@ -122,6 +122,13 @@ impl FrameFiles {
                     continue;
                 }
                 Err(FileError::Io(error)) if !in_directory && is_wrong_path(&error) => {
+                    let is_pattern = path.as_os_str().as_encoded_bytes().contains(&b'*');
+                    let error = match is_pattern {
+                        true => {
+                            io::Error::new(error.kind(), "no such file; the shell expands a pattern without quotes")
+                        }
+                        false => error,
+                    };
                     return Err(named(path, FileError::Io(error)));
                 }
                 Err(error) => found.failed.push((number, error)),
@@ -461,6 +468,8 @@ mod tests {
     fn a_directory_without_captures_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let error = FrameFiles::open(&[folder.path().to_owned()], no_stdin).unwrap_err();
-        assert!(error.to_string().ends_with("no capture files in this directory"));
+        assert!(error.to_string().contains(": no capture files in this directory; "));
+        let error = FrameFiles::open(&[folder.path().join("*.pcap")], no_stdin).unwrap_err();
+        assert!(error.to_string().contains("*.pcap: no such file; the shell expands"));
     }
 }

@@ -26,7 +26,14 @@ impl std::fmt::Debug for Input {
 
 impl Read for Input {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        self.bytes.read(buf)
+        let read = self.bytes.read(buf);
+        read.map_err(|error| match (self.compressed, error.kind()) {
+            (false, _) | (_, io::ErrorKind::Interrupted) => error,
+            (true, kind) => {
+                let message = format!("the compressed data is damaged or ends early ({error})");
+                io::Error::new(kind, message)
+            }
+        })
     }
 }
 

@@ -13,13 +13,7 @@ pub struct GenerateArguments {
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// Capture file to write (pcap, nanoseconds); the ground truth goes to `FILE.truth.json`
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        required_unless_present = "iface",
-        conflicts_with = "iface"
-    )]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "iface")]
     pub write: Option<PathBuf>,
     /// Seed of the random numbers; the same seed gives the same bytes
     #[arg(long, value_name = "SEED", default_value_t = 1)]

@@ -1,6 +1,6 @@
 //! The arguments of capture on interfaces.
 
-use crate::units::{bytes, positive_duration};
+use crate::units::{bytes, count, positive_duration, socket_address};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -29,10 +29,10 @@ pub struct LiveArguments {
     #[arg(long, value_name = "SIZE", default_value = "256Mi", value_parser = bytes, conflicts_with = "read")]
     pub ring_bytes: u64,
     /// Serve Prometheus metrics on this address, such as 127.0.0.1:9464
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "read")]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address, conflicts_with = "read")]
     pub metrics: Option<SocketAddr>,
     /// Number of flows in the metrics: the largest of the last window
-    #[arg(long, value_name = "COUNT", default_value_t = 20, conflicts_with = "read")]
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = count, conflicts_with = "read")]
     pub metrics_flows: usize,
     /// Run COMMAND, and stop when it exits
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]

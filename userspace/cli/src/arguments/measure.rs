@@ -1,6 +1,6 @@
 //! The arguments of the measurement.
 
-use crate::units::{bits_per_second, duration, name, positive_duration, share};
+use crate::units::{bits_per_second, count, duration, name, positive_duration, share};
 use clap::Args;
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ pub struct MeasureArguments {
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     pub lateness: Duration,
     /// Maximum number of flows, connections and events in the summary
-    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = count)]
     pub top: usize,
     /// Number of top flows of each window in the dataset
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000, value_parser = count)]
     pub flow_rows: usize,
     /// Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest
-    #[arg(long, value_name = "COUNT", default_value_t = 131_072)]
+    #[arg(long, value_name = "COUNT", default_value_t = 131_072, value_parser = count)]
     pub exact_flows: usize,
     /// Minimum rate of an elephant flow, in bits per second
     #[arg(long, value_name = "RATE", default_value = "1G", value_parser = bits_per_second)]

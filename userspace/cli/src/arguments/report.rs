@@ -1,6 +1,7 @@
 //! `rocescope report`.
 
 use super::SpanArguments;
+use crate::units::count;
 use clap::{Args, ValueEnum};
 use rocescope_model::filter::Filter;
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ pub struct ReportArguments {
     #[command(flatten)]
     pub span: SpanArguments,
     /// Maximum number of rows of each list
-    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = count)]
     pub top: usize,
     /// Include only flows, connections and events that match EXPR, such as `host 10.0.0.1`
     #[arg(long, value_name = "EXPR")]

@@ -22,7 +22,7 @@ pub struct SpanArguments {
     #[arg(long, value_name = "TIME", value_parser = instant, allow_hyphen_values = true)]
     pub to: Option<Time>,
     /// Read only rows of the last DURATION, such as `10m`, before `--to` or before now
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "from")]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, allow_hyphen_values = true, conflicts_with = "from")]
     pub last: Option<Duration>,
 }
 

@@ -2,22 +2,34 @@
 
 use super::input;
 use crate::arguments::{CaptureArguments, Output};
-use crate::output::{Source, check, json, text};
+use crate::output::{Source, check, json, ports, text};
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
-use crate::status::notices;
+use crate::status::{notices, status};
 use crate::stdout::print;
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use rocescope_capture::file::FileSpan;
 use rocescope_engine::dataset::Origin;
 use rocescope_engine::live::check::PortCheck;
 use rocescope_engine::live::{LiveCapture, LiveReport};
 use rocescope_engine::replay;
 use rocescope_engine::{CaptureRequest, EngineError, IntakeRequest, Outcome, Session, Signals};
+use rocescope_host::port::Port;
+use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
+    if arguments.list_interfaces {
+        return list_interfaces(arguments.output);
+    }
+    if arguments.write.as_deref() == Some(Path::new("-")) {
+        ensure!(
+            !std::io::stdout().is_terminal(),
+            "standard output is a terminal: `--write -` writes frames to a pipe or a file"
+        );
+    }
     let request = requests::capture(arguments)?;
     if arguments.read.is_empty() {
         of_interfaces(arguments, request)
@@ -29,6 +41,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
 fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<ExitCode> {
     let signals = Signals::install()?;
     let mut files = input::open(&arguments.read, &signals)?;
+    input::ensure_not_written(&files, arguments.write.as_deref())?;
     let mut session = Session::open(request, &Origin::files(&files), &notices())?;
     let progress = Progress::new(files.length(), arguments.quiet);
     let ended = replay::replay(&mut files, &mut session, &signals, |bytes| {
@@ -84,11 +97,25 @@ fn summarize(
         input_error,
         live,
     };
-    print(&match arguments.output {
+    let summary = match arguments.output {
         Output::Json => json::summary(&source, outcome),
         Output::Table => text::summary(&source, outcome),
-    })?;
+    };
+    // Standard output may carry the frames.
+    match &outcome.frames {
+        Some(frames) if frames.path == Path::new("-") => status!("{}", summary.trim_end()),
+        _ => print(&summary)?,
+    }
     Ok(outcome.check()?)
+}
+
+fn list_interfaces(output: Output) -> Result<ExitCode> {
+    let ports = Port::all().context("the interfaces cannot be listed")?;
+    print(&match output {
+        Output::Table => ports::text(&ports),
+        Output::Json => ports::json(&ports),
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the verdict on the port.

@@ -5,7 +5,7 @@ use crate::arguments::ExtractArguments;
 use crate::output::files::notes;
 use crate::progress::Progress;
 use crate::status;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use rocescope_capture::file::{FrameSource, PcapNgWriter};
 use rocescope_engine::Signals;
 use rocescope_engine::request::udp_ports;
@@ -24,17 +24,11 @@ pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
     let signals = Signals::install()?;
     let mut reader = input::open(&arguments.read, &signals)?;
     let progress = Progress::new(reader.length(), arguments.quiet);
-    let place = |path: &Path| path.canonicalize().ok();
-    let is_input = reader.files().iter().any(|from| place(&from.path) == place(to));
-    ensure!(
-        place(to).is_none() || !is_input,
-        "{} is both input and output",
-        to.display()
-    );
+    input::ensure_not_written(&reader, Some(to))?;
     let out: Box<dyn Write> = if to == Path::new("-") {
         Box::new(std::io::stdout().lock())
     } else {
-        Box::new(File::create(to).with_context(|| to.display().to_string())?)
+        Box::new(File::create(to).with_context(|| format!("cannot write {}", to.display()))?)
     };
     let written = || to.display().to_string();
     let mut writer = PcapNgWriter::new(BufWriter::new(out)).with_context(written)?;

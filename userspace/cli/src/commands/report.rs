@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         status!("rocescope: {nothing}");
     }
     if let Some(path) = &arguments.html {
-        std::fs::write(path, html::document(&report)).with_context(|| path.display().to_string())?;
+        std::fs::write(path, html::document(&report)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let output = match (arguments.output, &arguments.html) {
         (None, Some(_)) => return Ok(ExitCode::SUCCESS),

@@ -9,8 +9,22 @@ use clap::{Arg, ArgAction, Command};
 pub const COMMANDS: [&str; 5] = ["capture", "collect", "connections", "probe", "top"];
 
 /// Options of a single invocation: input and output.
-const PER_INVOCATION: [&str; 12] = [
-    "config", "read", "help", "version", "output", "at", "from", "to", "last", "once", "windows", "table",
+const PER_INVOCATION: [&str; 15] = [
+    "config",
+    "read",
+    "write",
+    "count",
+    "list-interfaces",
+    "help",
+    "version",
+    "output",
+    "at",
+    "from",
+    "to",
+    "last",
+    "once",
+    "windows",
+    "table",
 ];
 
 /// Prefix of the environment variables.

@@ -82,6 +82,7 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
         {
             Some("--by live requires --pps or --full-speed".to_owned())
         }
+        Command::Capture(capture) if capture.list_interfaces => None,
         Command::Capture(capture) if capture.read.is_empty() && capture.live.interfaces.is_empty() => {
             let missing = "no input: set --interface or --read";
             Some(missing.to_owned())
@@ -95,6 +96,16 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
             Some(missing.to_owned())
         }
         Command::Probe(probe) => probe.send.missing(),
+        Command::Connections(connections)
+            if connections.dataset.is_none()
+                && connections.read.is_empty()
+                && connections.live.interfaces.is_empty() =>
+        {
+            Some("no input: name a dataset, or set --read or --interface".to_owned())
+        }
+        Command::Generate(generate) if generate.write.is_none() && generate.onto.iface.is_none() => {
+            Some("no destination: set --write FILE, or --iface IFACE to send the frames".to_owned())
+        }
         Command::Extract(extract) if extract.filter.is_none() => {
             let missing = "no filter: add one, such as `host 10.0.0.1`";
             Some(missing.to_owned())

@@ -86,8 +86,17 @@ struct Document<'a> {
     malformed_reasons: Counts,
     encapsulated: Counts,
     runs: Counts,
+    written: Option<WrittenDocument<'a>>,
     recorder: Option<RecorderDocument<'a>>,
     dataset: Option<DatasetDocument<'a>>,
+}
+
+/// The file of frames.
+#[derive(Serialize)]
+struct WrittenDocument<'a> {
+    path: Cow<'a, str>,
+    frames: u64,
+    error: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -159,6 +168,11 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
         malformed_reasons: reasons(&Malformed::NAMES, &counters.malformed),
         encapsulated: reasons(&Encapsulation::NAMES, &counters.encapsulated),
         runs: reasons(&Cut::NAMES, &counters.published),
+        written: outcome.frames.as_ref().map(|frames| WrittenDocument {
+            path: frames.path.to_string_lossy(),
+            frames: frames.frames,
+            error: frames.error.as_deref(),
+        }),
         recorder: outcome.recorder.as_ref().map(RecorderDocument::of),
         dataset: source.out.and_then(|out| dataset(out, outcome)),
     }) + "\n"

@@ -1,12 +1,13 @@
 //! The summary of a capture.
 //!
 //! [`text`] and [`mod@json`] print the same content.
-//! [`mod@files`] adds the capture files; [`connections`] prints connections, and `check` the verdict on the port, both as text or JSON.
+//! [`mod@files`] adds the capture files; [`connections`] prints connections, `check` the verdict on the port, and `ports` the list of interfaces, each as text or JSON.
 
 pub(crate) mod check;
 pub mod connections;
 pub mod files;
 pub mod json;
+pub(crate) mod ports;
 pub mod text;
 
 use rocescope_capture::file::FileSpan;

@@ -155,6 +155,10 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         };
         write!(out, "\n{shown}\n{}", indented(&render::table(&flows, options)))?;
     }
+    if let Some(frames) = &outcome.frames {
+        let (frames, path) = (plural(frames.frames, "frame"), frames.path.display());
+        writeln!(out, "\nWritten   {frames} to {path}")?;
+    }
     if let Some(recorder) = &outcome.recorder {
         write_recorder(out, recorder)?;
     }

@@ -193,7 +193,10 @@ fn a_usage_error_shows_the_usage_of_its_subcommand() {
             &["capture", "-i", "lo", "--keep-frames-memory", "1Mi"],
             "no effect without --keep-frames",
         ),
-        (&["connections"], "required arguments were not provided"),
+        (
+            &["connections"],
+            "no input: name a dataset, or set --read or --interface",
+        ),
         (&["top"], "no input: set --interface or --read, or name a dataset"),
         (
             &[

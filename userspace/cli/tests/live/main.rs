@@ -15,6 +15,7 @@
 //! | `check` | findings of `--check` on good and bad ports |
 //! | `port` | `doctor`, counters, renaming, queues, tags |
 //! | `recorder` | the frames around events, tags and all |
+//! | `frames` | `--count` and `--write` |
 //! | `metrics` | the metrics for Prometheus equal the summary |
 //! | `privileges` | without capabilities, and with only the required ones |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
@@ -23,6 +24,7 @@
 mod background;
 mod check;
 mod connections;
+mod frames;
 mod generate;
 mod lifecycle;
 mod live;

@@ -62,12 +62,12 @@ fn errors_point_at_the_place() {
     for (filter, message, marks) in [
         (
             "qp 17 and pakets > 3",
-            "did you mean `packets`?",
+            "unknown column `pakets`; packets have src, dst, src_qpn, dst_qpn, udp_src_port, ",
             "\n            ^^^^^^",
         ),
         (
             "host 10.0.0.1 and frame_bps > 1G",
-            "packets have no column `frame_bps`",
+            "packets have no column `frame_bps` (a column of ",
             "\n                    ^^^^^^^^^^^^^^",
         ),
     ] {

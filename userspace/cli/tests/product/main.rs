@@ -9,6 +9,7 @@
 //! | `anonymize` | equal counts under other addresses |
 //! | `filter` | kept and rejected packets sum to the whole |
 //! | `files` | several files, rotated sets and directories, as one capture; words after the options |
+//! | `frames` | `--count`, `--write` and `-D` |
 //! | `output` | keys of the JSON, for every form of the file |
 //! | `refusals` | wrong inputs and paths: one line, exit code not 0 |
 //! | `killed` | `kill -9` costs at most one window |
@@ -25,6 +26,7 @@ mod captures;
 mod cuts;
 mod files;
 mod filter;
+mod frames;
 mod full_disk;
 mod fuzzed;
 mod killed;

@@ -92,3 +92,82 @@ fn a_file_that_is_cut_short() {
     assert_eq!(found["frames"], 100);
     assert!(found["input_error"].is_string());
 }
+
+/// Each message names what was wrong and what to do instead, and a usage line is that of the command.
+#[test]
+fn wrong_input_is_answered_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let capture = captures::named("cm_rping");
+    let (file, text, packed) = (path("a.pcap"), path("text"), path("cut.gz"));
+    fs::write(&file, &capture.pcap).unwrap();
+    fs::write(&text, "hello\n").unwrap();
+    let gzip = fs::read(&capture.path).unwrap();
+    fs::write(&packed, &gzip[..gzip.len() / 2]).unwrap();
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../generate/scenarios/demo.toml");
+    let (file, text, packed, missing) = (file.as_str(), text.as_str(), packed.as_str(), path("x"));
+    for (arguments, about) in [
+        (&["capture"][..], "Usage: rocescope capture "),
+        (
+            &["connections"],
+            "no input: name a dataset, or set --read or --interface",
+        ),
+        (
+            &["generate", scenario],
+            "no destination: set --write FILE, or --iface IFACE to send the frames",
+        ),
+        (
+            &["generate", file, "-w", &missing],
+            "is not a scenario (docs/scenarios.md)",
+        ),
+        (
+            &["generate", text, "-w", &missing],
+            "is not a scenario (docs/scenarios.md)",
+        ),
+        (&["capture", "-r", text], "but it starts with the text \"hello\\n\""),
+        (
+            &["capture", "-r", packed],
+            "the compressed data is damaged or ends early",
+        ),
+        (
+            &["capture", "-r", &path("*.pcap")],
+            "the shell expands a pattern without quotes",
+        ),
+        (
+            &["capture", "-r", file, "--window", "5"],
+            "expected a duration, such as 1s or 100ms",
+        ),
+        (
+            &["capture", "-r", file, "--top", "x"],
+            "expected a whole number from 0, such as 20",
+        ),
+        (&["capture", "-r", file, "--udp-port", "0"], "use one from 1 to 65535"),
+        (
+            &["capture", "-r", file, "--keep-frames", "x"],
+            "such as 10 (seconds) or 500ms",
+        ),
+        (&["capture", "-i", "lo", "--metrics", "9464"], "such as 127.0.0.1:9464"),
+        (
+            &["capture", "-r", file, "--filter", "rtt_p99_ns > 50us"],
+            "(a column of connections); packets have src",
+        ),
+        (
+            &["connections", "-r", file, "--filter", "lost_gap > 0"],
+            "did you mean `lost_gaps`?",
+        ),
+        (&["report", file], "a file, but a dataset is a directory"),
+        (&["report", &missing], "no such directory"),
+        (&["report", "d", "--from", "2300-01-01"], "between 1970 and 2262"),
+        (&["report", "d", "--last", "-5m"], "expected a duration"),
+        (&["report", "d", "--from", "-5"], "such as -1h or -90s"),
+        (
+            &["extract", "-r", file, "-w", "/nowhere/x", "qp", "1"],
+            "cannot write /nowhere/x: No such",
+        ),
+    ] {
+        let output = rocescope::run(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        let error = rocescope::text(&output.stderr);
+        assert!(error.contains(about), "{arguments:?}: {error}");
+    }
+}

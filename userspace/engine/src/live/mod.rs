@@ -89,7 +89,7 @@ impl LiveCapture {
                 interface: name.clone(),
                 mode,
                 misses_vlan_tags: is_xdp && vlan::is_stripped(interface),
-                for_recorder: request.intake.recorder.is_some() && request.mode == Mode::Auto,
+                needs_frames: request.intake.needs_frames().filter(|_| request.mode == Mode::Auto),
             });
         }
         if is_xdp {

@@ -29,10 +29,11 @@ pub(super) fn drive(
     report: &mut LiveReport,
 ) -> Result<Outcome> {
     let mut session = Session::new(settings, config, outputs)?;
-    while !watch.over()? {
+    while !session.is_over() && !watch.over()? {
         if !take(&mut sockets, &mut session)? {
             session.advance(now_ns().saturating_sub(BEHIND_NS))?;
             report.so_far(dropped(&mut sockets)?);
+            session.flush_frames();
             wait(&sockets)?;
         }
         if let Some(change) = watch.reloaded() {

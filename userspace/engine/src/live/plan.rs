@@ -46,19 +46,15 @@ impl From<EngineError> for Refusal {
 impl Plan {
     pub(super) fn make(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Result<Self> {
         let mode = request.mode;
-        let keeps_frames = request.intake.recorder.is_some();
-        let verify_icrc = request.intake.settings.verify_icrc;
-        if mode == Mode::AfPacket || (mode == Mode::Auto && (verify_icrc || keeps_frames)) {
+        let needs_frames = request.intake.needs_frames();
+        if mode == Mode::AfPacket || (mode == Mode::Auto && needs_frames.is_some()) {
             if request.verdict == VerdictPolicy::Drop {
                 return Err(Conflict::DropBySocket.into());
             }
             return packet(interfaces);
         }
-        if keeps_frames {
-            return Err(Conflict::RecorderByXdp.into());
-        }
-        if verify_icrc {
-            return Err(Conflict::IcrcByXdp.into());
+        if let Some(option) = needs_frames {
+            return Err(Conflict::FramesByXdp(option).into());
         }
         match xdp(request, interfaces, config) {
             Ok(plan) => Ok(plan),

@@ -12,8 +12,13 @@ use std::process::ExitCode;
 
 pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let path = &arguments.scenario;
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let mut scenario = Scenario::parse(&text).with_context(|| path.display().to_string())?;
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let not = || format!("{} is not a scenario (docs/scenarios.md)", path.display());
+    let text = String::from_utf8(bytes)
+        .ok()
+        .context("it is not text")
+        .with_context(not)?;
+    let mut scenario = Scenario::parse(&text).with_context(not)?;
     if let Some(snaplen) = arguments.snaplen {
         scenario.snaplen = snaplen;
     }
@@ -25,7 +30,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         "{} is both input and output",
         path.display()
     );
-    let file = File::create(out).with_context(|| out.display().to_string())?;
+    let file = File::create(out).with_context(|| format!("cannot write {}", out.display()))?;
     let truth = generate::write(&scenario, arguments.seed, file).with_context(|| out.display().to_string())?;
     let beside = truth_path(out);
     let truth_json = serde_json::to_string_pretty(&truth).context("the truth")?;
