@@ -2,6 +2,7 @@
 
 use super::bytes::Bytes;
 use rocescope_wire::cm::Mad;
+use rocescope_wire::decode::walk;
 use rocescope_wire::{Class, FrameLengths, LinkType, Packet, Qpn, ROCE_UDP_PORT, decode as decode_frame, icrc};
 
 const LINKS: [LinkType; 4] = [
@@ -36,26 +37,27 @@ pub fn run(input: &[u8]) {
             original: two,
         },
     };
-    match decode_frame(frame, link, lengths, ports) {
-        Class::Roce(packet) => check(frame, lengths, &packet),
-        class => assert_eq!(
-            class,
-            decode_frame(frame, link, lengths, ports),
-            "the same frame is the same class"
-        ),
+    let class = decode_frame(frame, link, lengths, ports);
+    assert_eq!(
+        class,
+        walk(frame, link, lengths, ports),
+        "the straight path and the walk differ"
+    );
+    if let Class::Roce(packet) = class {
+        check(frame, lengths, &packet);
     }
 }
 
 fn check(frame: &[u8], lengths: FrameLengths, packet: &Packet) {
     assert!(packet.network_at < packet.bth_at && packet.bth_at + 12 <= frame.len());
     if lengths == FrameLengths::whole(frame.len() as u32) && !packet.truncated {
-        let end = packet.payload_at() + packet.payload_bytes as usize + usize::from(packet.bth.pad_bytes) + 4;
+        let end = packet.payload_at() + packet.payload_bytes as usize + usize::from(packet.bth.pad_bytes()) + 4;
         assert!(end <= frame.len(), "the packet ends {end} in {}", frame.len());
         assert!(!packet.snapped);
     }
     // Any result is valid.
     let _ = icrc::verify(frame, packet);
-    if packet.bth.dst_qpn == Qpn::GSI
+    if packet.bth.dst_qpn() == Qpn::GSI
         && let Some(payload) = frame.get(packet.payload_at()..)
         && let Ok(mad) = Mad::read(payload)
     {

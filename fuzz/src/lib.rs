@@ -5,7 +5,7 @@
 //!
 //! | module | input | promise |
 //! |---|---|---|
-//! | [`decode`] | one frame | no panic; the packet is within the frame; CM datagrams survive writing |
+//! | [`decode`] | one frame | no panic; the packet is within the frame; both paths agree; CM datagrams survive writing |
 //! | [`reader`] | a capture file | no panic, no hang; the same frames for any chunks of input |
 //! | [`observe`] | frames with times | the loss identity; runs sum to the counters |
 

@@ -4,7 +4,6 @@ use crate::control_packets;
 use crate::linear::Linear;
 use crate::maps::{self, State};
 use aya_ebpf::bindings::xdp_md;
-use aya_ebpf::helpers::bpf_xdp_get_buff_len;
 use rocescope_record::control_packet::is_management;
 use rocescope_record::counters::CounterIndex;
 use rocescope_record::{Config, Counters, mirror};
@@ -12,25 +11,23 @@ use rocescope_wire::link::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use rocescope_wire::plain::plain_into;
 use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Octets, decode_into};
 
-/// Decodes and counts a frame; a RoCEv2 packet is then in `state.packet`.
+/// Decodes a frame that is not on the straight path; returns whether it is a RoCEv2 packet, which is then in
+/// `state.packet`. Counts all others.
 #[inline(always)]
-pub fn is_roce(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> bool {
-    // SAFETY: the context is the one the kernel called us with.
-    state.frame_bytes = unsafe { bpf_xdp_get_buff_len(ctx) } as u32;
+pub fn decode(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> bool {
     let frame = Linear::new(ctx);
-    let read = match frame.be16(12) {
-        Some(ETHERTYPE_IPV4) => plain::<4, 14>(ctx, config, state),
-        Some(ETHERTYPE_IPV6) => plain::<6, 14>(ctx, config, state),
-        Some(ETHERTYPE_VLAN) => match frame.be16(16) {
-            Some(ETHERTYPE_IPV4) => plain::<4, 18>(ctx, config, state),
-            Some(ETHERTYPE_IPV6) => plain::<6, 18>(ctx, config, state),
-            _ => 0,
-        },
+    let is_tagged = frame.be16(12) == Some(ETHERTYPE_VLAN);
+    let is_plain = match frame.be16(16) {
+        Some(ETHERTYPE_IPV4) if is_tagged => plain::<4>(ctx, config, state),
+        Some(ETHERTYPE_IPV6) if is_tagged => plain::<6>(ctx, config, state),
         _ => 0,
     };
-    if read == 0 && any(ctx, config, counters, state) == 0 {
-        return false;
-    }
+    is_plain != 0 || any(ctx, config, counters, state) != 0
+}
+
+/// Publishes a control packet, applies the filter and counts; returns whether the packet is for a run.
+#[inline(always)]
+pub fn accept(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> bool {
     if is_management(&state.packet) {
         control_packets::management(ctx, config, counters, state);
     }
@@ -48,16 +45,15 @@ fn wants(config: &Config, state: &State) -> u32 {
     u32::from(config.filter.wants(&state.packet.flow))
 }
 
-/// One path through the headers: a subprogram each, because the compiler would merge them into one with
-/// variable offsets.
+/// A tagged frame: a subprogram each, because the compiler would merge both into one with variable offsets.
 #[inline(never)]
-fn plain<const VERSION: u8, const AT: usize>(ctx: *mut xdp_md, config: &Config, state: &mut State) -> u32 {
+fn plain<const VERSION: u8>(ctx: *mut xdp_md, config: &Config, state: &mut State) -> u32 {
     let State {
         packet, frame_bytes, ..
     } = state;
     let lengths = FrameLengths::whole(*frame_bytes);
     let frame = Linear::new(ctx);
-    u32::from(plain_into::<VERSION, AT, _>(&frame, lengths, &config.udp_ports, packet))
+    u32::from(plain_into::<VERSION, 18, _>(&frame, lengths, &config.udp_ports, packet))
 }
 
 /// Every other path; counts frames that are not RoCEv2.

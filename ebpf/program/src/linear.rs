@@ -33,4 +33,33 @@ impl Octets for Linear {
         // SAFETY: the bytes are before the end of the packet, and any bytes are an array of bytes.
         Some(unsafe { core::ptr::read_unaligned(from as *const [u8; N]) })
     }
+
+    #[inline(always)]
+    fn front(&self, bytes: usize) -> Option<impl Octets> {
+        // SAFETY: as above.
+        let (from, end) = unsafe {
+            (
+                core::ptr::read_volatile(&raw const (*self.ctx).data) as usize,
+                core::ptr::read_volatile(&raw const (*self.ctx).data_end) as usize,
+            )
+        };
+        (from + bytes <= end).then_some(Front { from, bytes })
+    }
+}
+
+/// The first bytes of a frame, which are there. Their number and all offsets are constants.
+struct Front {
+    from: usize,
+    bytes: usize,
+}
+
+impl Octets for Front {
+    #[inline(always)]
+    fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        if at + N > self.bytes {
+            return None;
+        }
+        // SAFETY: the bytes are before the end of the packet, and any bytes are an array of bytes.
+        Some(unsafe { core::ptr::read_unaligned((self.from + at) as *const [u8; N]) })
+    }
 }

@@ -17,6 +17,9 @@ use rocescope_wire::{Inner, Packet};
 /// The default number of sets in the run cache of a CPU, two slots each. User space may set another
 /// number at load, together with [`SET_MASK`].
 const SETS: usize = 8_192;
+/// Sets in an entry of the map, a power of two: the kernel looks up the address of an entry in a table, which then
+/// stays in the first-level cache.
+const SETS_A_GROUP: usize = 64;
 /// Sets that one call of the flush program visits: few enough for the verifier.
 pub const SETS_A_FLUSH: u32 = 128;
 /// Bytes of a ring; user space chooses the size when it creates them.
@@ -53,6 +56,8 @@ pub struct State {
     pub frame_bytes: u32,
     /// The hash of its set.
     pub set: u32,
+    /// The entry with that set.
+    group: u32,
     /// The hash of its mirror's session set.
     pub mirror: u32,
     /// Its effect on its set.
@@ -67,13 +72,19 @@ pub struct State {
     pub head: Head,
 }
 
+/// An entry of the run cache.
+#[repr(C)]
+struct Group {
+    sets: [Set; SETS_A_GROUP],
+}
+
 /// Two configurations; [`ACTIVE`] selects one.
 #[btf_map]
 static CONFIG: Array<Config, 2> = Array::new();
 #[btf_map]
 static COUNTERS: PerCpuArray<Block, 1> = PerCpuArray::new();
 #[btf_map]
-static RUNS: PerCpuArray<Set, SETS> = PerCpuArray::new();
+static RUNS: PerCpuArray<Group, { SETS / SETS_A_GROUP }> = PerCpuArray::new();
 /// Sessions of mirrors.
 #[btf_map]
 static MIRRORS: PerCpuArray<SessionSet, MIRROR_SETS> = PerCpuArray::new();
@@ -135,5 +146,7 @@ pub fn sessions(state: &mut State) -> Option<&'static mut SessionSet> {
 pub fn set(state: &mut State) -> Option<&'static mut Set> {
     // SAFETY: a static of this program; volatile, because user space replaces its value at load.
     state.set &= unsafe { core::ptr::read_volatile(&raw const SET_MASK) };
-    entry(&RUNS, &raw const state.set)
+    state.group = state.set / SETS_A_GROUP as u32;
+    let group: &mut Group = entry(&RUNS, &raw const state.group)?;
+    Some(&mut group.sets[state.set as usize % SETS_A_GROUP])
 }

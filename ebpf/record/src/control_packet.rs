@@ -155,7 +155,7 @@ pub enum ControlPacket<'a> {
 #[must_use]
 #[inline(always)]
 pub fn is_management(packet: &Packet) -> bool {
-    packet.flow.dst_qpn == Qpn::GSI.get() && packet.bth.opcode.stream() as u8 == Stream::Datagram as u8
+    packet.flow.dst_qpn == Qpn::GSI.get() && packet.bth.opcode().stream() as u8 == Stream::Datagram as u8
 }
 
 impl MadRecord {

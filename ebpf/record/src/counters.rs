@@ -133,7 +133,7 @@ impl Counters {
         self.roce_packets += 1;
         self.snapped_packets += u64::from(packet.snapped);
         self.truncated_packets += u64::from(packet.truncated);
-        self.opcodes[usize::from(packet.bth.opcode.0)].add(OpcodeTotals {
+        self.opcodes[usize::from(packet.bth.opcode().0)].add(OpcodeTotals {
             packets: 1,
             frame_bytes: u64::from(packet.frame_bytes),
             payload_bytes: u64::from(packet.payload_bytes),

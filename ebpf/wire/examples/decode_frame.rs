@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         packet.flow.udp_src_port
     );
     println!("opcode  {}", packet.opcode().name().unwrap_or("unknown"));
-    println!("QP      {}", packet.bth.dst_qpn.get());
+    println!("QP      {}", packet.bth.dst_qpn().get());
     println!("PSN     {}", packet.psn().get());
     println!("payload {} bytes", packet.payload_bytes);
     assert_eq!(packet.opcode().name(), Some("RC_RDMA_WRITE_ONLY"));

@@ -6,7 +6,8 @@ use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkT
 use crate::mirrored::Mirrored;
 use crate::octets::Octets;
 use crate::packet::{FrameLengths, Packet};
-use crate::transport::{self, ANY_VERSION, UDP_BYTES, is_roce_port};
+use crate::plain;
+use crate::transport::{self, UDP_BYTES, is_roce_port};
 use crate::tunnel::{self, Encapsulation, NO_VNI, Tunnel, VXLAN_UDP_PORT};
 
 /// Reads a frame.
@@ -21,8 +22,38 @@ pub fn decode<O: Octets + ?Sized>(frame: &O, link: LinkType, lengths: FrameLengt
 
 /// Reads a frame; writes a RoCEv2 packet to `packet` and the position of the innermost IP packet to
 /// `inner`. Both are the caller's memory, because the kernel's programs have 512 bytes of stack.
+///
+/// Tries the straight path of [`plain`](mod@crate::plain) first.
 #[inline(always)]
 pub fn decode_into<'p, O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+    packet: &'p mut Packet,
+    inner: &mut Inner,
+) -> Class<&'p Packet> {
+    inner.mirrored.kind = 0;
+    // The kernel's program has tried it before, in place.
+    if cfg!(not(target_arch = "bpf"))
+        && link == LinkType::Ethernet
+        && plain::ethernet_into(frame, lengths, &ports, packet)
+    {
+        return Class::Roce(packet);
+    }
+    walk_into(frame, link, lengths, ports, packet, inner)
+}
+
+/// [`decode`] without the straight path: header by header.
+#[must_use]
+pub fn walk<O: Octets + ?Sized>(frame: &O, link: LinkType, lengths: FrameLengths, ports: [u16; 4]) -> Class {
+    let (mut packet, mut inner) = (Packet::zeroed(), Inner::zeroed());
+    walk_into(frame, link, lengths, ports, &mut packet, &mut inner).map(|packet| *packet)
+}
+
+/// [`walk`] into memory of the caller.
+#[inline(always)]
+fn walk_into<'p, O: Octets + ?Sized>(
     frame: &O,
     link: LinkType,
     lengths: FrameLengths,
@@ -186,7 +217,7 @@ fn descend<O: Octets + ?Sized>(
 #[cfg_attr(target_arch = "bpf", inline(never))]
 #[cfg_attr(not(target_arch = "bpf"), inline(always))]
 fn rest<O: Octets + ?Sized>(frame: &O, ports: &[u16; 4], packet: &mut Packet, inner: &mut Inner) -> bool {
-    match transport::read::<ANY_VERSION, O>(frame, ports, packet, inner) {
+    match transport::read(frame, ports, packet, inner) {
         Ok(()) => true,
         Err(end) => {
             inner.end = end;

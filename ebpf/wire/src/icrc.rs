@@ -49,7 +49,7 @@ pub fn verify(frame: &[u8], packet: &Packet) -> Icrc {
     if packet.truncated {
         return Icrc::Unverifiable(Unverifiable::Truncated);
     }
-    let end = packet.payload_at() + packet.payload_bytes as usize + usize::from(packet.bth.pad_bytes);
+    let end = packet.payload_at() + packet.payload_bytes as usize + usize::from(packet.bth.pad_bytes());
     let (Some(headers), Some(transport), Some(found)) = (
         frame.get(packet.network_at..packet.bth_at),
         frame.get(packet.bth_at..end),

@@ -20,7 +20,7 @@
 //! | [`cm`] | connection management datagrams on QP 1 |
 //! | [`packet`], [`class`] | the result: a packet, or the reason why not |
 //! | [`mod@decode`] | all of the above: decodes a frame into its [`Class`] |
-//! | [`plain`] | the same for the headers that nearly every packet has |
+//! | [`plain`] | the straight path: the same result for the headers that nearly every packet has |
 //! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
 //!
 //! Nothing here keeps state between frames: that begins in `rocescope-record`.
@@ -45,7 +45,7 @@ pub mod tcp;
 pub mod transport;
 pub mod tunnel;
 
-pub use bth::Bth;
+pub use bth::{Bth, RawBth};
 pub use class::{Class, Malformed, NotRoce};
 pub use decode::{Inner, decode, decode_into};
 pub use link::LinkType;

@@ -18,6 +18,13 @@ pub trait Octets {
         at
     }
 
+    /// The first `bytes` bytes, for reads that need no further check; `None` if they are not all there.
+    #[inline(always)]
+    fn front(&self, bytes: usize) -> Option<impl Octets> {
+        self.u8(bytes.checked_sub(1)?)?;
+        Some(self)
+    }
+
     /// One byte at offset `at`.
     #[inline(always)]
     fn u8(&self, at: usize) -> Option<u8> {
@@ -41,6 +48,23 @@ impl Octets for [u8] {
     #[inline(always)]
     fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.get(at..)?.first_chunk::<N>().copied()
+    }
+
+    #[inline(always)]
+    fn front(&self, bytes: usize) -> Option<impl Octets> {
+        self.get(..bytes)
+    }
+}
+
+impl<O: Octets + ?Sized> Octets for &O {
+    #[inline(always)]
+    fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        (**self).read(at)
+    }
+
+    #[inline(always)]
+    fn settle(&self, at: usize) -> usize {
+        (**self).settle(at)
     }
 }
 

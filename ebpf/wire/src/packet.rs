@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::bth::Bth;
+use crate::bth::{Bth, RawBth};
 use crate::extension::Syndrome;
 use crate::number::{Psn, Qpn};
 use crate::opcode::{self, Meaning, Opcode, Stream};
@@ -93,20 +93,29 @@ impl FrameLengths {
 }
 
 /// A RoCEv2 packet, decoded up to the headers after the BTH.
+///
+/// In this order, because what most packets lack is then set by two stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub struct Packet {
     /// Its flow.
     pub flow: FlowKey,
     /// The base transport header.
-    pub bth: Bth,
+    pub bth: RawBth,
     /// The meaning of its opcode.
     pub meaning: Meaning,
     /// Source queue pair of a datagram; 0 for other packets, which do not carry it.
     pub src_qpn: Qpn,
-    /// The syndrome, with an AETH.
-    pub syndrome: Syndrome,
     /// MSN with an AETH, DMALen in bytes with a RETH, else 0.
     pub msn_or_dma_length: u32,
+    /// The syndrome, with an AETH.
+    pub syndrome: Syndrome,
+    /// The extension headers or the payload's end were not captured.
+    pub snapped: bool,
+    /// A mirror truncated the frame, so its ICRC is missing.
+    pub truncated: bool,
+    /// The encapsulation of a mirror.
+    pub encapsulation: Encapsulation,
     /// Bytes of the frame on the wire, without the encapsulation of a mirror.
     pub frame_bytes: u32,
     /// Bytes of payload, without extension headers, pad and ICRC.
@@ -115,12 +124,6 @@ pub struct Packet {
     pub ttl: u8,
     /// ECN congestion experienced.
     pub congestion_experienced: bool,
-    /// The extension headers or the payload's end were not captured.
-    pub snapped: bool,
-    /// A mirror truncated the frame, so its ICRC is missing.
-    pub truncated: bool,
-    /// The encapsulation of a mirror.
-    pub encapsulation: Encapsulation,
     /// Offset of the IP header in the captured bytes.
     pub network_at: usize,
     /// Offset of the BTH in the captured bytes.
@@ -142,7 +145,7 @@ impl Packet {
                 inner_vlan: 0,
                 reserved: 0,
             },
-            bth: Bth::read([0; Bth::LEN]),
+            bth: RawBth::ZERO,
             meaning: opcode::UNKNOWN,
             src_qpn: Qpn::new(0),
             syndrome: Syndrome(0),
@@ -163,14 +166,14 @@ impl Packet {
     #[must_use]
     #[inline(always)]
     pub const fn opcode(&self) -> Opcode {
-        self.bth.opcode
+        self.bth.opcode()
     }
 
     /// The packet sequence number.
     #[must_use]
     #[inline(always)]
     pub const fn psn(&self) -> Psn {
-        self.bth.psn
+        self.bth.psn()
     }
 
     /// The PSN space the packet counts in.

@@ -4,7 +4,7 @@ use crate::bth::Bth;
 use crate::class::{Malformed, NotRoce};
 use crate::decode::{Inner, Other};
 use crate::extension::{Aeth, Deth, Reth, Syndrome};
-use crate::ip::{self, Ip, PROTOCOL_UDP};
+use crate::ip::{Ip, PROTOCOL_UDP};
 use crate::number::Qpn;
 use crate::octets::Octets;
 use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
@@ -18,15 +18,12 @@ pub const ICRC_BYTES: u32 = 4;
 pub(crate) const UDP_BYTES: u32 = 8;
 const BTH_BYTES: u32 = Bth::LEN as u32;
 
-/// In place of an IP version: read the version from the header, at any offset.
-pub(crate) const ANY_VERSION: u8 = 0;
-
 /// Reads UDP and what follows.
 ///
 /// Each field is stored in `packet` as soon as it is read: fields kept longer use the kernel's stack,
 /// where every word may cost a speculation barrier.
 #[inline(always)]
-pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
+pub(crate) fn read<O: Octets + ?Sized>(
     frame: &O,
     ports: &[u16; 4],
     packet: &mut Packet,
@@ -76,41 +73,34 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     }
     // Missing only if a capture or a mirror truncated the frame. Stored word by word, so that the kernel
     // needs one register at a time.
-    packet.bth.read_third(frame.be32(bth_at + 8).ok_or(Other::Snapped)?);
-    packet.bth.read_second(frame.be32(bth_at + 4).ok_or(Other::Snapped)?);
-    packet.bth.read_first(frame.be32(bth_at).ok_or(Other::Snapped)?);
+    packet.bth.third = frame.be32(bth_at + 8).ok_or(Other::Snapped)?;
+    packet.bth.second = frame.be32(bth_at + 4).ok_or(Other::Snapped)?;
+    packet.bth.first = frame.be32(bth_at).ok_or(Other::Snapped)?;
     packet.truncated |= missing;
     packet.frame_bytes = if packet.encapsulation == Encapsulation::None {
         lengths.original
     } else {
         inner_frame_bytes(*lengths, *frame_at, ip)
     };
-    let opcode = packet.bth.opcode;
-    if VERSION != ANY_VERSION && has_shifted_extension(opcode) {
-        return Err(Other::Snapped);
-    }
-    let meaning = opcode.meaning();
+    let meaning = packet.opcode().meaning();
     packet.meaning = meaning;
     let headers = UDP_BYTES + BTH_BYTES + u32::from(meaning.extension_bytes);
-    let trailer = u32::from(packet.bth.pad_bytes) + ICRC_BYTES;
+    let trailer = u32::from(packet.bth.pad_bytes()) + ICRC_BYTES;
     if udp_bytes < headers + trailer {
         return wrong(Malformed::Extension);
     }
     packet.payload_bytes = udp_bytes - headers - trailer;
-    let addresses = match VERSION {
-        4 => ip::v4_addresses(frame, network.at),
-        6 => ip::v6_addresses(frame, network.at),
-        _ => network.address_words(frame),
-    };
-    let [a, b, c, d] = addresses.ok_or_else(|| lengths.short(Malformed::IpShort))?;
-    let dst_qpn = packet.bth.dst_qpn.get();
+    let [a, b, c, d] = network
+        .address_words(frame)
+        .ok_or_else(|| lengths.short(Malformed::IpShort))?;
+    let dst_qpn = packet.bth.dst_qpn().get();
     let words = packet.flow.words_mut();
     words[0] = a.to_le();
     words[1] = b.to_le();
     words[2] = c.to_le();
     words[3] = d.to_le();
     words[4] = (u64::from(inner.vni) | u64::from(dst_qpn) << 32).to_le();
-    let captured = extension::<VERSION, O>(frame, bth_at + Bth::LEN, packet);
+    let captured = extension::<true, O>(frame, bth_at + Bth::LEN, packet);
     packet.snapped = captured.is_none() || lengths.captured < lengths.original;
     Ok(())
 }
@@ -118,7 +108,11 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
 #[inline(always)]
 pub(crate) const fn is_roce_port(port: u16, ports: &[u16; 4]) -> bool {
     let [a, b, c, d] = *ports;
-    port != 0 && (port == a || port == b || port == c || port == d)
+    // Nearly always the first.
+    if port == a {
+        return port != 0;
+    }
+    port != 0 && (port == b || port == c || port == d)
 }
 
 /// Length on the wire of a mirrored frame. If it was truncated, its IP header has the true length.
@@ -135,19 +129,23 @@ const RESERVED_SYNDROME: Syndrome = Syndrome(0xff);
 /// Whether a header precedes the extension headers that a record keeps: the XRCETH of XRC requests, the
 /// FETH of a FLUSH.
 #[inline(always)]
-fn has_shifted_extension(opcode: Opcode) -> bool {
+pub(crate) fn has_shifted_extension(opcode: Opcode) -> bool {
     opcode.transport() as u8 == Transport::Xrc as u8 || opcode.operation() == Operation::Flush
 }
 
-/// Reads the header at `at` into `packet`; `None` if it was not captured.
+/// Reads the header at `at` into `packet`; `None` if it was not captured. `SHIFTED`: the opcode may be one of
+/// [`has_shifted_extension`].
 #[inline(always)]
-fn extension<const VERSION: u8, O: Octets + ?Sized>(frame: &O, at: usize, packet: &mut Packet) -> Option<()> {
-    let opcode = packet.bth.opcode;
+pub(crate) fn extension<const SHIFTED: bool, O: Octets + ?Sized>(
+    frame: &O,
+    at: usize,
+    packet: &mut Packet,
+) -> Option<()> {
     packet.src_qpn = Qpn::new(0);
     packet.msn_or_dma_length = 0;
     packet.syndrome = RESERVED_SYNDROME;
     let meaning = packet.meaning;
-    let shift = if VERSION == ANY_VERSION && opcode.transport() == Transport::Xrc {
+    let shift = if SHIFTED && packet.opcode().transport() == Transport::Xrc {
         4
     } else {
         0
@@ -169,7 +167,7 @@ fn extension<const VERSION: u8, O: Octets + ?Sized>(frame: &O, at: usize, packet
             let reth = Reth::read(frame.read::<{ Reth::LEN }>(at + shift)?);
             packet.msn_or_dma_length = reth.dma_length;
         }
-        (Operation::Flush, _) if VERSION == ANY_VERSION => {
+        (Operation::Flush, _) if SHIFTED => {
             let reth = Reth::read(frame.read::<{ Reth::LEN }>(at + shift + 4)?);
             packet.msn_or_dma_length = reth.dma_length;
         }

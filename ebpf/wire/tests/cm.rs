@@ -47,7 +47,7 @@ fn packet(frame: &[u8]) -> Packet {
 fn payload(frame: &[u8]) -> &[u8] {
     let packet = packet(frame);
     assert_eq!(packet.opcode(), Opcode::UD_SEND_ONLY);
-    assert_eq!((packet.bth.dst_qpn, packet.src_qpn), (Qpn::GSI, Qpn::GSI));
+    assert_eq!((packet.bth.dst_qpn(), packet.src_qpn), (Qpn::GSI, Qpn::GSI));
     &frame[packet.payload_at()..][..packet.payload_bytes as usize]
 }
 

@@ -108,7 +108,7 @@ impl Transported {
     /// That `packet` is this.
     pub(crate) fn check(&self, packet: &Packet) {
         let opcode = self.bth.opcode;
-        assert_eq!(packet.bth, self.bth);
+        assert_eq!(packet.bth.unpack(), self.bth);
         assert_eq!(packet.flow.dst_qpn, self.bth.dst_qpn.get());
         assert_eq!(packet.payload_bytes as usize, self.payload_bytes);
         assert_eq!(self.extension().len() as u32, opcode.extension_bytes());

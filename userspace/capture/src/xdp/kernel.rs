@@ -9,9 +9,9 @@ use super::warnings::Warnings;
 use super::{clock, cpu};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
-use aya::{Ebpf, EbpfLoader};
+use aya::{Ebpf, EbpfError, EbpfLoader};
 use rocescope_record::counters::STATE_BYTES;
-use rocescope_record::{Config, Counters};
+use rocescope_record::{Config, Counters, Set};
 use std::io::ErrorKind;
 use std::sync::{Mutex, MutexGuard};
 
@@ -38,6 +38,16 @@ struct CountersValue(Counters, [u8; STATE_BYTES]);
 // SAFETY: `Counters` and bytes are `bytemuck::Pod`, which is stricter; the bytes are a multiple of
 // eight, so there is no padding.
 unsafe impl aya::Pod for CountersValue {}
+
+/// The map of the run cache.
+const RUNS: &str = "RUNS";
+
+/// Sets of the run cache in an entry of its map, which the object determines.
+fn sets_an_entry(object: &[u8]) -> Result<u32, Error> {
+    let object = aya_obj::Object::parse(object).map_err(EbpfError::from)?;
+    let map = object.maps.get(RUNS).ok_or(Error::Missing(RUNS))?;
+    Ok((map.value_size() / size_of::<Set>() as u32).max(1))
+}
 
 /// The readers of all rings.
 pub(super) struct Readers {
@@ -97,11 +107,12 @@ impl Kernel {
     ) -> Result<(Self, Readers), Error> {
         let cpus = cpu::possible()?;
         let sets = (options.slots / 2).next_power_of_two().max(SETS_A_FLUSH);
+        let sets_an_entry = sets_an_entry(object)?;
         let mut loader = EbpfLoader::new();
         let (mask, from_metadata) = (sets - 1, u32::from(rehearse));
         loader
             .map_max_entries("RINGS", cpus as u32)
-            .map_max_entries("RUNS", sets)
+            .map_max_entries(RUNS, sets / sets_an_entry)
             .override_global("SET_MASK", &mask, true)
             .override_global("TIMES_FROM_METADATA", &from_metadata, true);
         let mut programs = loader.load(object)?;

@@ -242,7 +242,7 @@ mod tests {
     use rocescope_record::{ControlPacket, MadRecord};
     use rocescope_wire::link::NO_VLAN;
     use rocescope_wire::tunnel::NO_VNI;
-    use rocescope_wire::{FlowKey, Opcode, Packet};
+    use rocescope_wire::{Bth, FlowKey, Opcode, Packet, Psn, Qpn};
 
     fn filter(text: &str) -> RunFilter {
         RunFilter::new(&text.parse::<Filter>().unwrap()).unwrap()
@@ -345,10 +345,7 @@ mod tests {
             for flow in flows {
                 let packet = Packet {
                     flow,
-                    bth: rocescope_wire::Bth {
-                        opcode: Opcode(opcode),
-                        ..Packet::zeroed().bth
-                    },
+                    bth: Bth::new(Opcode(opcode), Qpn::new(0), Psn::new(0)).into(),
                     meaning: Opcode(opcode).meaning(),
                     ..Packet::zeroed()
                 };

@@ -77,8 +77,8 @@ impl RunFilter {
         let marked = u64::from(packet.congestion_experienced);
         let mut ask = |test: &Test| {
             Some(match test.column.name {
-                "opcode" => is(packet.bth.opcode, test),
-                "service" => service(packet.bth.opcode, test),
+                "opcode" => is(packet.bth.opcode(), test),
+                "service" => service(packet.bth.opcode(), test),
                 "ecn_ce_packets" => test.literal.compare(&marked.value(), test.comparison),
                 _ => of_flow(&packet.flow, packet.src_qpn.get(), test).unwrap_or(false),
             })
