@@ -31,6 +31,7 @@ struct Options {
     part: Option<char>,
     soak: Option<Duration>,
     seconds: f64,
+    only: String,
     rounds: usize,
     frames: u64,
     pps: u32,
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
     let options = options(arguments)?;
     let (table, json) = match (options.soak, options.part) {
         (Some(time), _) => soak::run(time, options.pps)?,
-        (None, Some('b')) => lossless::run(options.seconds)?,
+        (None, Some('b')) => lossless::run(options.seconds, &options.only)?,
         (None, Some('c')) => veth::run(options.rounds, options.frames)?,
         _ => bail!("expected --part a, --part b, --part c or --soak SECONDS"),
     };
@@ -61,6 +62,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
         part: None,
         soak: None,
         seconds: 10.0,
+        only: String::new(),
         rounds: 5,
         frames: 2_000_000,
         pps: 20_000,
@@ -73,6 +75,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
             "--part" => options.part = value.chars().next(),
             "--soak" => options.soak = Some(Duration::from_secs(value.parse().context("seconds")?)),
             "--seconds" => options.seconds = value.parse().context("seconds")?,
+            "--only" => options.only = (*value).to_owned(),
             "--rounds" => options.rounds = value.parse().context("rounds")?,
             "--frames" => options.frames = value.parse().context("frames")?,
             "--pps" => options.pps = value.parse().context("packets per second")?,

@@ -9,6 +9,7 @@ use super::link::{self, Attached, Mode};
 use super::object::OBJECT;
 use super::options::Options;
 use super::order::Order;
+use super::reader::{self, Reader};
 use super::rings::{Losses, Rings};
 use super::warnings::Warnings;
 use super::{clock, cpu};
@@ -23,10 +24,16 @@ pub struct Capture {
     order: Order,
     control_packets: ControlPackets,
     warnings: Warnings,
-    /// Blind intervals already reported.
-    reported: u64,
     attached: Vec<Attached>,
     flusher: Option<Flusher>,
+    /// Reads the rings between start and end.
+    reader: Option<Reader>,
+    /// Whether its full queue was reported.
+    has_said_full: bool,
+    /// The watermark of the last poll.
+    watermark_ns: u64,
+    /// All losses before this time are reported.
+    counted_ns: u64,
 }
 
 impl std::fmt::Debug for Capture {
@@ -37,8 +44,9 @@ impl std::fmt::Debug for Capture {
     }
 }
 
-/// Runs delivered between two reads of the rings: well below the capacity of one.
-const RUNS_PER_READ: usize = 4_096;
+/// Reported once, when the queue behind the rings is full.
+const FULL: &str = "the windows or the disk are slower than the traffic: the queue behind the rings is full, and runs \
+    that the rings cannot hold are counted as capture loss; a filter, longer windows, or fewer --flow-rows help";
 
 impl Capture {
     /// Loads the program without attaching it.
@@ -57,10 +65,13 @@ impl Capture {
             rings: Rings::new(readers.runs, config.slice_ns),
             control_packets: ControlPackets::new(readers.control_packets),
             warnings: readers.warnings,
-            reported: 0,
             order: Order::default(),
             attached: Vec::new(),
             flusher: None,
+            reader: None,
+            has_said_full: false,
+            watermark_ns: 0,
+            counted_ns: 0,
         })
     }
 
@@ -75,12 +86,14 @@ impl Capture {
         Ok(mode)
     }
 
-    /// Starts to flush the CPUs. From here on no capability is needed.
+    /// Starts to flush the CPUs and to read the rings. From here on no capability is needed.
     ///
     /// # Errors
-    /// This process may not run on a CPU.
+    /// This process may not run on a CPU, or a thread cannot be started.
     pub fn start(&mut self) -> Result<(), Error> {
-        self.flusher = Some(Flusher::start(Arc::clone(&self.kernel))?);
+        let flusher = Flusher::start(Arc::clone(&self.kernel))?;
+        let reader = Reader::start(self.rings.lend(), flusher.reached(), reader::queue_bytes())?;
+        (self.flusher, self.reader) = (Some(flusher), Some(reader));
         Ok(())
     }
 
@@ -106,20 +119,43 @@ impl Capture {
         clock::monotonic_ns().wrapping_add(self.kernel.config().epoch_offset_ns)
     }
 
-    /// Reads the rings and delivers every run that began before the watermark, sorted by first timestamp.
-    /// Never waits. Returns the watermark, and whether the rings held anything.
+    /// Takes what the rings held and delivers every run that began before the watermark, sorted by first timestamp.
+    /// Never waits. Returns the watermark, and whether there was anything.
     ///
     /// # Errors
-    /// The flush thread has failed.
+    /// A thread of the capture has failed.
     pub fn poll(&mut self, mut sink: impl FnMut(CaptureEvent<'_>)) -> Result<(u64, bool), Error> {
-        let watermark = match &mut self.flusher {
-            Some(flusher) => flusher.watermark()?,
-            None => 0,
-        };
-        // In this order: the rings already hold every run below the watermark.
-        let some = self.rings.drain(&mut self.order) | self.control_packets.drain();
+        let mut watermark = self.watermark_ns;
+        let mut some = false;
+        if let (Some(flusher), Some(reader)) = (&mut self.flusher, &mut self.reader) {
+            flusher.check()?;
+            some = reader.take(|chunk| {
+                self.rings.take(&chunk.batches, &mut self.order);
+                self.rings.count_unreadable(chunk.unreadable);
+                watermark = watermark.max(chunk.watermark_ns);
+            })?;
+            if !self.has_said_full && reader.times_full() > 0 {
+                self.has_said_full = true;
+                sink(CaptureEvent::Warning(FULL));
+            }
+        }
+        some |= self.control_packets.drain();
+        if watermark > self.watermark_ns {
+            self.watermark_ns = watermark;
+            self.count_losses(&self.kernel.counters()?);
+        }
         self.hand_over(watermark, &mut sink);
         Ok((watermark, some))
+    }
+
+    /// Reports the losses in the counters before the runs that show a gap are delivered.
+    fn count_losses(&mut self, counters: &Counters) {
+        let config = self.kernel.config();
+        let now_ns = self.now_ns();
+        let since_ns = std::mem::replace(&mut self.counted_ns, now_ns);
+        // A lost run began up to a slice before it was lost.
+        let since_ns = since_ns.saturating_sub(config.slice_ns + 2 * config.tick_ns);
+        self.rings.count(counters, since_ns, now_ns);
     }
 
     /// Delivers warnings and blind intervals, then the complete events.
@@ -127,23 +163,13 @@ impl Capture {
         for warning in self.warnings.take() {
             sink(CaptureEvent::Warning(&warning));
         }
-        let losses = self.rings.losses();
-        let new = losses.intervals - self.reported;
-        self.reported = losses.intervals;
-        let known = losses.blind.len() as u64;
-        for blind in losses.blind.iter().skip(known.saturating_sub(new) as usize) {
-            sink(CaptureEvent::Blind(blind));
+        for blind in self.rings.take_blind() {
+            sink(CaptureEvent::Blind(&blind));
         }
         self.control_packets.release(watermark, &mut |packet| {
             sink(CaptureEvent::ControlPacket(packet));
         });
-        for runs in self.order.ready(watermark).chunks(RUNS_PER_READ) {
-            for run in runs {
-                sink(CaptureEvent::Run(run));
-            }
-            // A slice may have more runs than a ring holds.
-            self.rings.drain(&mut self.order);
-        }
+        self.order.release(watermark, |run| sink(CaptureEvent::Run(run)));
     }
 
     /// The exact counters of all CPUs.
@@ -171,6 +197,9 @@ impl Capture {
     /// # Errors
     /// The kernel refuses; events delivered before remain valid.
     pub fn finish(mut self, mut sink: impl FnMut(CaptureEvent<'_>)) -> Result<(Counters, Losses), Error> {
+        if let Some(reader) = &self.reader {
+            reader.lift_limit();
+        }
         self.attached.clear();
         // All frames in flight are done once every CPU has passed a quiescent state.
         clock::wait_for_readers();
@@ -180,12 +209,18 @@ impl Capture {
         self.kernel.drain(true)?;
         for cpu in cpu::online()? {
             cpu::pinned(cpu, || self.kernel.flush())??;
-            self.rings.drain(&mut self.order);
         }
+        if let Some(reader) = self.reader.take() {
+            let rings = reader.finish(|chunk| {
+                self.rings.take(&chunk.batches, &mut self.order);
+                self.rings.count_unreadable(chunk.unreadable);
+            })?;
+            self.rings.give_back(rings);
+        }
+        self.rings.drain(&mut self.order);
         self.control_packets.drain();
         let counters = self.kernel.counters()?;
-        let end_ns = self.now_ns();
-        self.rings.finish(&counters, end_ns);
+        self.count_losses(&counters);
         self.hand_over(u64::MAX, &mut sink);
         let mut losses = self.rings.losses().clone();
         losses.unreadable += self.control_packets.unreadable();

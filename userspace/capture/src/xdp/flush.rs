@@ -37,13 +37,18 @@ impl Flusher {
         })
     }
 
-    /// The watermark of all CPUs.
-    pub(super) fn watermark(&mut self) -> Result<u64, Error> {
+    /// The watermark of all CPUs, for the thread that reads the rings.
+    pub(super) fn reached(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.watermark)
+    }
+
+    /// Checks that the thread still runs.
+    pub(super) fn check(&mut self) -> Result<(), Error> {
         if let Some(thread) = self.thread.take_if(|thread| thread.is_finished()) {
             ended(thread)?;
             return Err(Error::Thread("it has ended".into()));
         }
-        Ok(self.watermark.load(Ordering::Acquire))
+        Ok(())
     }
 
     /// Ends the thread.

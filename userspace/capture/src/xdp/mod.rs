@@ -9,6 +9,7 @@
 //! | `link` | attaches programs to interfaces; closing the descriptor detaches them |
 //! | `flush` | a thread that flushes every CPU once a slice, so that no run stays in a cache |
 //! | `rings` | reads the ring of each CPU and tracks the runs that full rings lost |
+//! | `reader` | a thread that reads the rings into a bounded queue |
 //! | `order` | merges the runs of all CPUs, sorted by first timestamp |
 //! | `mirror` | gaps in the numbers of mirrored frames |
 //! | `control_packets` | CM datagrams and TCP handshakes |
@@ -41,6 +42,7 @@ mod mirror;
 mod object;
 mod options;
 mod order;
+mod reader;
 pub mod rehearsal;
 mod rings;
 mod speed;

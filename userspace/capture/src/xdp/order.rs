@@ -10,6 +10,8 @@ pub(super) struct Order {
     /// The smallest first timestamp. The watermark moves once a slice, but the rings are read every few
     /// milliseconds: scanning all waiting runs each time took most of a core.
     earliest_ns: u64,
+    /// First timestamp and place of the runs to release; memory that is used again.
+    keys: Vec<(u64, u32)>,
 }
 
 impl Default for Order {
@@ -17,12 +19,13 @@ impl Default for Order {
         Self {
             runs: Vec::new(),
             earliest_ns: u64::MAX,
+            keys: Vec::new(),
         }
     }
 }
 
 /// 256 MiB.
-const FULL: usize = 2 << 20;
+const FULL: usize = if cfg!(test) { 1 << 10 } else { 2 << 20 };
 
 impl Order {
     pub(super) fn push(&mut self, run: RunRecord) {
@@ -43,22 +46,41 @@ impl Order {
         self.runs
     }
 
-    /// Every run that began before `watermark_ns`, sorted by first timestamp; ties keep the order of
-    /// publication. Usually empty: the watermark moves once a slice.
-    pub(super) fn ready(&mut self, watermark_ns: u64) -> Vec<RunRecord> {
+    /// Passes every run that began before `watermark_ns` to `take`, sorted by first timestamp; ties keep the order of
+    /// publication. Usually there is none: the watermark moves once a slice.
+    pub(super) fn release(&mut self, watermark_ns: u64, mut take: impl FnMut(&RunRecord)) {
         let full = self.is_full();
         if !full && self.earliest_ns >= watermark_ns {
-            return Vec::new();
+            return;
         }
-        // The input consists of sorted stretches, which the stable sort exploits.
-        self.runs.sort_by_key(|run| run.first_ns);
-        let mut count = self.runs.partition_point(|run| run.first_ns < watermark_ns);
+        // A run has eight times the size of its key, and is moved only if it stays.
+        self.keys.clear();
+        let keys = self.runs.iter().zip(0u32..).map(|(run, at)| (run.first_ns, at));
+        self.keys.extend(keys.filter(|(time, _)| full || *time < watermark_ns));
+        // The input consists of sorted stretches, which this sort exploits.
+        self.keys.sort();
         if full {
-            count = count.max(FULL / 2);
+            let count = self.keys.partition_point(|(time, _)| *time < watermark_ns);
+            self.keys.truncate(count.max(FULL / 2));
         }
-        let later = self.runs.split_off(count);
-        self.earliest_ns = later.first().map_or(u64::MAX, |run| run.first_ns);
-        std::mem::replace(&mut self.runs, later)
+        for (_, at) in &self.keys {
+            if let Some(run) = self.runs.get(*at as usize) {
+                take(run);
+            }
+        }
+        let Some(last) = self.keys.last().copied() else {
+            return;
+        };
+        let mut at = 0;
+        self.earliest_ns = u64::MAX;
+        self.runs.retain(|run| {
+            let stays = (run.first_ns, at) > last;
+            at += 1;
+            if stays {
+                self.earliest_ns = self.earliest_ns.min(run.first_ns);
+            }
+            stays
+        });
     }
 }
 
@@ -75,9 +97,9 @@ mod tests {
     }
 
     fn released(order: &mut Order, watermark_ns: u64) -> Vec<(u64, u32)> {
-        let runs = order.ready(watermark_ns);
-        let seen = runs.iter().map(|run| (run.first_ns, run.first_psn));
-        seen.collect()
+        let mut seen = Vec::new();
+        order.release(watermark_ns, |run| seen.push((run.first_ns, run.first_psn)));
+        seen
     }
 
     #[test]
@@ -91,5 +113,19 @@ mod tests {
         order.push(run(7, 4));
         assert_eq!(released(&mut order, u64::MAX), [(7, 4), (9, 2)]);
         assert_eq!(order.len(), 0);
+    }
+
+    #[test]
+    fn a_full_order_releases_its_older_half_early() {
+        let mut order = Order::default();
+        for at in 0..FULL as u64 {
+            order.push(run((1_000 + at / 4) ^ 1, at as u32));
+        }
+        let half = released(&mut order, 0);
+        assert_eq!(half.len(), FULL / 2);
+        assert!(half.is_sorted());
+        let rest = released(&mut order, u64::MAX);
+        assert_eq!(rest.len(), FULL / 2);
+        assert!(rest.is_sorted() && half.last() < rest.first());
     }
 }

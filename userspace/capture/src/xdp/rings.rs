@@ -2,14 +2,13 @@
 
 use super::order::Order;
 use aya::maps::{MapData, RingBuf};
+use rocescope_record::Counters;
 use rocescope_record::batch::Batch;
-use rocescope_record::{Counters, RunRecord};
-use std::mem::offset_of;
 
 /// An interval in which a CPU lost runs: PSN gaps in it prove no fabric loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blind {
-    /// The CPU.
+    /// The CPU; `u32::MAX` if only the sum over all CPUs is known.
     pub cpu: u32,
     /// Its start, nanoseconds since the epoch.
     pub from_ns: u64,
@@ -24,7 +23,7 @@ pub struct Blind {
 /// The losses of full rings.
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
-    /// The latest blind intervals.
+    /// Blind intervals that are not delivered yet. Above 1,024 the last one grows instead.
     pub blind: Vec<Blind>,
     /// The number of blind intervals so far.
     pub intervals: u64,
@@ -36,9 +35,11 @@ pub struct Losses {
     pub packets: u64,
     /// Bytes in a ring that are not a batch: a defect.
     pub unreadable: u64,
+    /// Runs and packets that the counters reported, but no batch yet.
+    early: (u64, u64),
 }
 
-/// The number of intervals kept: 40 KiB.
+/// Intervals that wait for their delivery: 40 KiB.
 const MAX_INTERVALS: usize = 1_024;
 
 /// The counters in the last batch of a CPU.
@@ -60,10 +61,20 @@ pub(super) struct Rings {
     slice_ns: u64,
 }
 
-/// Bytes of a batch before its runs.
-const HEADER_BYTES: usize = offset_of!(Batch, runs);
 /// Batches read from one ring before the next ring.
-const BATCHES_PER_TURN: usize = 256;
+pub(super) const BATCHES_PER_TURN: usize = 256;
+
+/// Passes the next batches of a ring to `take`, and returns their number.
+pub(super) fn turn(ring: &mut RingBuf<MapData>, mut take: impl FnMut(&[u8])) -> usize {
+    let mut taken = 0;
+    while taken < BATCHES_PER_TURN
+        && let Some(bytes) = ring.next()
+    {
+        taken += 1;
+        take(&bytes);
+    }
+    taken
+}
 
 impl Rings {
     pub(super) fn new(rings: RingMaps, slice_ns: u64) -> Self {
@@ -80,79 +91,98 @@ impl Rings {
         &self.losses
     }
 
+    /// The blind intervals since the last call.
+    pub(super) fn take_blind(&mut self) -> Vec<Blind> {
+        std::mem::take(&mut self.losses.blind)
+    }
+
+    /// The rings, for a thread that reads them; [`drain`](Self::drain) finds nothing until they are back.
+    pub(super) fn lend(&mut self) -> RingMaps {
+        std::mem::take(&mut self.rings)
+    }
+
+    /// Takes the rings back.
+    pub(super) fn give_back(&mut self, rings: RingMaps) {
+        self.rings = rings;
+    }
+
     /// Moves the content of the rings at the time of the call, and perhaps a little more, into `order`.
-    /// Returns whether there was any.
-    pub(super) fn drain(&mut self, order: &mut Order) -> bool {
-        let mut some = false;
+    pub(super) fn drain(&mut self, order: &mut Order) {
+        let Self {
+            rings,
+            last,
+            losses,
+            slice_ns,
+        } = self;
         let mut more = true;
         while more {
             more = false;
-            for (ring, last) in self.rings.iter_mut().zip(&mut self.last) {
-                let mut taken = 0;
-                while taken < BATCHES_PER_TURN
-                    && let Some(bytes) = ring.next()
-                {
-                    taken += 1;
-                    take(&bytes, last, &mut self.losses, self.slice_ns, order);
-                }
-                some |= taken > 0;
+            for (ring, last) in rings.iter_mut().zip(&mut *last) {
+                let taken = turn(ring, |bytes| match bytemuck::try_from_bytes(bytes) {
+                    Ok(batch) => take(batch, last, losses, *slice_ns, order),
+                    Err(_) => losses.unreadable += bytes.len() as u64,
+                });
                 more |= taken == BATCHES_PER_TURN;
             }
-            // A consumer slower than the rings must still release runs.
-            if order.is_full() {
-                break;
-            }
         }
-        some
     }
 
-    /// Adds the losses that no later batch reported.
-    pub(super) fn finish(&mut self, counters: &Counters, end_ns: u64) {
-        let reported: u64 = self.last.iter().map(|last| last.lost_runs).sum();
-        if counters.lost_runs > reported {
-            let packets: u64 = self.last.iter().map(|last| last.lost_packets).sum();
-            let newest = self.last.iter().map(|last| last.newest_ns).min();
-            self.losses.add(Blind {
+    /// Moves the runs of batches that were read from a ring into `order`.
+    pub(super) fn take(&mut self, batches: &[Batch], order: &mut Order) {
+        for batch in batches {
+            // The kernel numbers its CPUs as the rings.
+            if let Some(last) = self.last.get_mut(batch.cpu as usize) {
+                take(batch, last, &mut self.losses, self.slice_ns, order);
+            }
+        }
+    }
+
+    /// Counts bytes that are not a batch.
+    pub(super) const fn count_unreadable(&mut self, bytes: u64) {
+        self.losses.unreadable += bytes;
+    }
+
+    /// Adds losses that are in the counters, but in no batch yet: a CPU reports its losses with its next batch, while
+    /// other CPUs already deliver later runs of the same flow. `since_ns` is before all of them, `now_ns` after.
+    pub(super) fn count(&mut self, counters: &Counters, since_ns: u64, now_ns: u64) {
+        let Losses { runs, packets, .. } = self.losses;
+        if counters.lost_packets > packets {
+            let new = Blind {
                 cpu: u32::MAX,
-                from_ns: newest.unwrap_or(0).saturating_sub(self.slice_ns),
-                to_ns: end_ns,
-                runs: counters.lost_runs - reported,
-                packets: counters.lost_packets.saturating_sub(packets),
-            });
+                from_ns: since_ns,
+                to_ns: now_ns,
+                runs: counters.lost_runs.saturating_sub(runs),
+                packets: counters.lost_packets - packets,
+            };
+            self.losses.early.0 += new.runs;
+            self.losses.early.1 += new.packets;
+            self.losses.add(new);
         }
     }
 }
 
-fn take(bytes: &[u8], last: &mut LastBatch, losses: &mut Losses, slice_ns: u64, order: &mut Order) {
-    let header = bytes.split_at_checked(HEADER_BYTES);
-    let Some((head, runs)) = header.filter(|_| bytes.len() >= size_of::<Batch>()) else {
-        losses.unreadable += bytes.len() as u64;
-        return;
-    };
-    let word = |at: usize| -> u64 {
-        let bytes = head.get(at..).and_then(<[u8]>::first_chunk::<8>);
-        bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
-    };
-    let held = word(offset_of!(Batch, cpu)) >> 32;
-    let cpu = word(offset_of!(Batch, cpu)) as u32;
-    let (lost_runs, lost_packets) = (
-        word(offset_of!(Batch, lost_runs)),
-        word(offset_of!(Batch, lost_packets)),
-    );
+fn take(batch: &Batch, last: &mut LastBatch, losses: &mut Losses, slice_ns: u64, order: &mut Order) {
+    let &Batch {
+        lost_runs,
+        lost_packets,
+        cpu,
+        held_runs,
+        ..
+    } = batch;
     let mut newest_ns = last.newest_ns;
-    for bytes in runs.chunks_exact(size_of::<RunRecord>()).take(held as usize) {
-        let run: RunRecord = bytemuck::pod_read_unaligned(bytes);
+    for run in batch.runs.iter().take(held_runs as usize) {
         newest_ns = newest_ns.max(run.last_ns());
-        order.push(run);
+        order.push(*run);
     }
-    if lost_runs > last.lost_runs {
+    let (runs, packets) = losses.not_counted_early(lost_runs - last.lost_runs, lost_packets - last.lost_packets);
+    if packets > 0 {
         losses.add(Blind {
             cpu,
             // The lost runs may have begun a slice before the previous batch was sent.
             from_ns: last.newest_ns.saturating_sub(slice_ns),
             to_ns: newest_ns,
-            runs: lost_runs - last.lost_runs,
-            packets: lost_packets - last.lost_packets,
+            runs,
+            packets,
         });
     }
     *last = LastBatch {
@@ -162,17 +192,30 @@ fn take(bytes: &[u8], last: &mut LastBatch, losses: &mut Losses, slice_ns: u64, 
     };
 }
 
-const _: () = assert!(offset_of!(Batch, held_runs) == offset_of!(Batch, cpu) + 4 && cfg!(target_endian = "little"));
-
 impl Losses {
+    /// The part of what a batch reports that the counters have not reported before.
+    fn not_counted_early(&mut self, runs: u64, packets: u64) -> (u64, u64) {
+        let (early_runs, early_packets) = &mut self.early;
+        let (known_runs, known_packets) = (runs.min(*early_runs), packets.min(*early_packets));
+        *early_runs -= known_runs;
+        *early_packets -= known_packets;
+        (runs - known_runs, packets - known_packets)
+    }
+
     fn add(&mut self, blind: Blind) {
         self.intervals += 1;
         self.blind_ns += blind.to_ns.saturating_sub(blind.from_ns);
         self.runs += blind.runs;
         self.packets += blind.packets;
-        if self.blind.len() == MAX_INTERVALS {
-            self.blind.remove(0);
+        let is_full = self.blind.len() >= MAX_INTERVALS;
+        match self.blind.last_mut() {
+            Some(last) if is_full => {
+                last.from_ns = last.from_ns.min(blind.from_ns);
+                last.to_ns = last.to_ns.max(blind.to_ns);
+                last.runs += blind.runs;
+                last.packets += blind.packets;
+            }
+            _ => self.blind.push(blind),
         }
-        self.blind.push(blind);
     }
 }
