@@ -1,4 +1,4 @@
-//! A thread that reads the rings, so that they never wait for what becomes of their runs.
+//! A thread that reads the rings, so that they never wait for what happens to their runs.
 //!
 //! It copies batches into a queue and does nothing else: closing a window, encoding and syncing it may take the time
 //! in which a ring fills. The queue is bounded. When it is full, the thread stops reading, and runs that the rings
