@@ -2,6 +2,7 @@
 
 use super::input;
 use crate::arguments::{CaptureArguments, Output};
+use crate::output::color::Color;
 use crate::output::{Source, check, json, ports, text};
 use crate::progress::Progress;
 use crate::reload::reload;
@@ -92,6 +93,7 @@ fn summarize(
         name,
         out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
+        udp_ports: &arguments.udp_ports,
         verify_icrc: arguments.verify_icrc,
         files,
         input_error,
@@ -99,7 +101,7 @@ fn summarize(
     };
     let summary = match arguments.output {
         Output::Json => json::summary(&source, outcome),
-        Output::Table => text::summary(&source, outcome),
+        Output::Table => text::summary(&source, outcome, Color::of_stdout()),
     };
     // Standard output may carry the frames.
     match &outcome.frames {

@@ -220,3 +220,40 @@ fn a_broken_file_shows_its_whole_part_and_the_place_of_the_damage() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(error.lines().count(), 1, "{error}");
 }
+
+/// `no windows` alone hides that a newer program can read it.
+#[test]
+fn a_dataset_of_a_newer_version_names_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = rocescope_store::Options {
+        metadata: vec![(rocescope_model::footer::FORMAT.into(), "2".into())],
+        ..rocescope_store::Options::new("box")
+    };
+    let mut writer = rocescope_store::Writer::create(folder.path(), options).unwrap();
+    let rows = vec![rocescope_model::WindowRow::default()];
+    writer.append_cells(&rows, std::time::Instant::now()).unwrap();
+    writer.finish().unwrap();
+    let error = refused(&["top", folder.path().to_str().unwrap(), "--once"]);
+    assert!(error.contains("no windows and no probes; skipped "), "{error}");
+    assert!(
+        error.contains("format version 2") && error.contains("use a newer rocescope"),
+        "{error}"
+    );
+}
+
+/// The first window of a dataset has the connections that began in it, though their rows come later.
+#[test]
+fn a_window_of_a_dataset_has_its_connections() {
+    let line = ["top", input::dataset(), "--once", "-o", "json", "--windows", "5"];
+    let text = rocescope(&line);
+    for line in text.lines() {
+        let window: Value = serde_json::from_str(line).unwrap();
+        let sums = &window["windows"][0];
+        let end_ns = sums["window_start_ns"].as_i64().unwrap() + sums["window_ns"].as_i64().unwrap();
+        let connections = rows(&window, "connections");
+        assert!(!connections.is_empty(), "{window}");
+        for row in connections {
+            assert!(row["first_ns"].as_i64().unwrap() < end_ns, "it has not begun: {row}");
+        }
+    }
+}

@@ -67,6 +67,8 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         unknown_opcode_packets: 8,
         lost_packets: 9,
         late_packets: 10,
+        fabric_lost_packets: Some(11),
+        retransmitted_packets: Some(11),
         mirror_lost_packets: Some(11),
         mirror_loss_ratio: Some(0.5),
         mirrored_twice_packets: Some(12),

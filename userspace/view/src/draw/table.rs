@@ -9,7 +9,7 @@ use crate::theme::Tone;
 use crate::view::View;
 use ratatui::layout::Rect;
 use rocescope_model::human;
-use rocescope_model::{Cells, Column, Value};
+use rocescope_model::{Cells, Column, Time, Value};
 
 pub(super) fn draw(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut Pen<'_>) {
     title(view, pane, area, alone, pen);
@@ -57,11 +57,23 @@ fn nothing(view: &View, pane: Pane) -> String {
 fn number(view: &View, pane: Pane) -> String {
     let all = view.shown.as_ref().map_or(0, |s| pane.cells(s).rows()) as u64;
     let order = view.listing(pane).order.len() as u64;
-    if view.is_filtered(pane) {
+    let mut text = if view.is_filtered(pane) {
         format!("{} of {}", human::grouped(order), human::grouped(all))
     } else {
         human::grouped(all)
+    };
+    if let (Pane::Connections, Some(until)) = (pane, view.shown.as_ref().and_then(later)) {
+        text += &format!(" until {}", until.get(11..19).unwrap_or(""));
     }
+    text
+}
+
+/// The time until which connections count, if that is well after the window: a dataset has their totals once a minute.
+fn later(shown: &Shown) -> Option<String> {
+    let end_ns = shown.total.window_start_ns + shown.total.window_ns;
+    let latest_ns = shown.connections.iter().map(|row| row.time_ns).max()?;
+    // Live, rows come one window early.
+    (latest_ns > end_ns + shown.total.window_ns).then(|| format!("{:.0}", Time(latest_ns)))
 }
 
 /// The tabs of the title line: pane, first column, text.

@@ -142,7 +142,7 @@ impl Recent {
             number: last,
             windows: windows.len(),
             events: self.events(last),
-            connections: self.connections(last),
+            connections: self.connections(last, start_ns + window_ns),
             ..merged
         })
     }
@@ -159,11 +159,13 @@ impl Recent {
         events
     }
 
-    fn connections(&self, last: u64) -> Vec<ConnectionRow> {
+    /// The latest rows; a connection that begins after `end_ns` is not there yet.
+    fn connections(&self, last: u64, end_ns: i64) -> Vec<ConnectionRow> {
         let rows = self.until(last).flat_map(|rows| rows.connections.iter().rev());
         let mut seen = HashSet::new();
         let mut latest: Vec<ConnectionRow> = rows
             .take(MAX_CONNECTIONS)
+            .filter(|row| row.first_ns < end_ns)
             .filter(|row| seen.insert((row.observer.as_str(), row.connection, row.role.as_str())))
             .cloned()
             .collect();

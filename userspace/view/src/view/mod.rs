@@ -12,6 +12,7 @@ use crate::layout;
 use crate::pane::{Listing, Pane};
 use crate::recent::{Recent, Shown};
 use crate::series::Series;
+use crate::so_far::SoFar;
 use crate::sort;
 use crate::theme::Theme;
 use core::net::IpAddr;
@@ -128,8 +129,8 @@ pub struct View {
     pub(crate) size: (u16, u16),
     /// One line for the user, until the next key.
     pub(crate) note: Option<String>,
-    /// Packets lost by the ring in all windows so far, not only in those shown.
-    pub(crate) lost_packets: u64,
+    /// Losses in all windows so far, not only in those shown.
+    pub(crate) so_far: SoFar,
 }
 
 impl View {
@@ -155,7 +156,7 @@ impl View {
             layer: Layer::Tables,
             size: layout::MIN_SIZE,
             note: None,
-            lost_packets: 0,
+            so_far: SoFar::default(),
         }
     }
 
@@ -218,6 +219,7 @@ impl View {
     pub fn replace(&mut self, windows: Vec<WindowRows>) {
         self.recent = Recent::default();
         self.series = Series::default();
+        self.so_far = SoFar::default();
         self.held = None;
         for rows in windows {
             self.keep(rows);
@@ -226,8 +228,7 @@ impl View {
     }
 
     fn keep(&mut self, rows: WindowRows) {
-        let lost = rows.windows.iter().map(|window| window.lost_packets);
-        self.lost_packets += lost.sum::<u64>();
+        rows.windows.iter().for_each(|window| self.so_far.add(window));
         let has_window = !rows.windows.is_empty();
         self.recent.push(rows);
         if has_window

@@ -21,7 +21,7 @@ mod process;
 use crate::arguments::TopArguments;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use feed::Feed;
-use once::Printer;
+use once::{Arrival, Printer};
 use rocescope_engine::signals::{SIGHUP, SIGQUIT, Signals};
 use rocescope_model::Time;
 use rocescope_view::{Control, Header, Motion, Pane, Stage, Stopped};
@@ -87,7 +87,12 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) ->
     if arguments.once.once {
         // A capture has applied the filter to packets already.
         let filter = arguments.filter.as_ref().filter(|_| seekable);
-        let printer = Printer::new(arguments, filter, header.motion == Motion::Live)?;
+        let arrival = match header.motion {
+            Motion::Live => Arrival::Live,
+            _ if seekable => Arrival::Whole,
+            _ => Arrival::Later,
+        };
+        let printer = Printer::new(arguments, filter, arrival)?;
         return Ok(Feed::printed(printer));
     }
     let motion = header.motion;

@@ -33,18 +33,29 @@ pub(super) struct Printer {
     /// Position of the column that sorts flows; `None` sorts by rank.
     sort: Option<usize>,
     rates: Rates,
-    /// Whether the capture is live: then a window is printed without waiting for the next.
-    live: bool,
+    /// When the connections and events of a window arrive.
+    arrival: Arrival,
     /// The last window, until the connections of its end are reported: when the next begins, and at the end.
     held: Option<(WindowRows, Option<MeshRows>)>,
     /// Connections and events, which arrive before their windows.
     early: WindowRows,
 }
 
+/// When the connections and events of a window arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// In part with the next window, for which a window waits: a file.
+    Later,
+    /// As `Later`, but a window does not wait.
+    Live,
+    /// With their window: a dataset.
+    Whole,
+}
+
 impl Printer {
     /// `filter` applies to rows. A table without its columns is printed unfiltered, unless it is the requested
     /// table, which is an error.
-    pub(super) fn new(arguments: &TopArguments, filter: Option<&Filter>, live: bool) -> Result<Self> {
+    pub(super) fn new(arguments: &TopArguments, filter: Option<&Filter>, arrival: Arrival) -> Result<Self> {
         let (once, appearance) = (&arguments.once, &arguments.appearance);
         let sort = appearance.sort.as_ref();
         let sort = sort.map(|name| sort::column(FlowRow::TABLE, name));
@@ -75,7 +86,7 @@ impl Printer {
             filters,
             sort,
             rates: appearance::rates(appearance),
-            live,
+            arrival,
             held: None,
             early: WindowRows::default(),
         })
@@ -90,8 +101,10 @@ impl Printer {
         let (start_ns, window_ns) = (window.window_start_ns, window.window_ns);
         let end_ns = start_ns.saturating_add(window_ns);
         let rows = (std::mem::take(rows), self.mesh.take());
-        if self.live {
-            return self.print(rows, end_ns, end_ns.saturating_add(window_ns));
+        match self.arrival {
+            Arrival::Later => {}
+            Arrival::Live => return self.print(rows, end_ns, end_ns.saturating_add(window_ns)),
+            Arrival::Whole => return self.print(rows, i64::MAX, i64::MAX),
         }
         match self.held.replace(rows) {
             Some(held) => self.print(held, start_ns, end_ns),
