@@ -38,6 +38,16 @@ impl Report {
         self.totals.windows == 0
     }
 
+    /// Returns the fabric loss of the windows, in packets; `None` if connections were not tracked.
+    #[must_use]
+    pub fn fabric_lost_packets(&self) -> Option<u64> {
+        let sums = &self.totals.sums;
+        let is_tracked = self.connections.count > 0 || sums.mirror_lost_packets.is_some();
+        // A dataset of an earlier version has no column for it, but every loss has an event.
+        let events = || self.events.count("loss");
+        sums.fabric_lost_packets.or_else(|| is_tracked.then(events))
+    }
+
     /// Returns start and end of the captured traffic, or else of the probes.
     #[must_use]
     pub fn span_ns(&self) -> Option<(i64, i64)> {
