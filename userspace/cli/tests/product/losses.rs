@@ -56,7 +56,7 @@ fn the_summary_begins_with_its_losses() {
     assert_eq!(lines[1], format!("Retransmitted  {again} packets"));
     assert_eq!(lines[2], "Capture loss   0 frames");
     assert!(lines[3].starts_with("Mirror loss    "), "{summary}");
-    // Each number says what was lost where; a file has no escape codes.
+    // Each number names what was lost where; a file has no escape codes.
     assert!(!summary.contains(" lost") && !summary.contains('\x1b'), "{summary}");
     let unknown = run(&[]);
     assert!(

@@ -25,7 +25,14 @@ pub(super) struct RoundTrips {
     /// Their sum, from the middle of the buckets: within 1 % at the first resolution.
     sum_ns: f64,
     /// What each live direction has added: connection and role. The analysis of connections bounds their number.
-    added: HashMap<(i64, bool), (Vec<(u8, u64)>, f64)>,
+    added: HashMap<(i64, bool), Added>,
+}
+
+/// The counts of a row that are not zero, by bucket, and the sum of its samples in nanoseconds.
+#[derive(Debug, Default)]
+struct Added {
+    counts: Vec<(u8, u64)>,
+    sum_ns: f64,
 }
 
 impl RoundTrips {
@@ -33,43 +40,43 @@ impl RoundTrips {
     pub(super) fn add(&mut self, rows: &[ConnectionRow]) {
         for row in rows {
             let key = (row.connection, &*row.role == "b_to_a");
-            let (counts, sum_ns) = read(&row.rtt_histogram);
+            let now = Added::read(&row.rtt_histogram);
             let before = self.added.remove(&key).unwrap_or_default();
-            for (at, count) in &counts {
-                let known = before.0.iter().find(|(other, _)| other == at);
+            for (at, count) in &now.counts {
+                let known = before.counts.iter().find(|(other, _)| other == at);
                 let new = count.saturating_sub(known.map_or(0, |(_, count)| *count));
                 if let Some(sum) = self.counts.get_mut(usize::from(*at)) {
                     *sum += new;
                 }
             }
-            self.sum_ns += (sum_ns - before.1).max(0.0);
+            self.sum_ns += (now.sum_ns - before.sum_ns).max(0.0);
             if &*row.state != "gone" {
-                self.added.insert(key, (counts, sum_ns));
+                self.added.insert(key, now);
             }
         }
     }
 }
 
-/// The counts of a row's histogram that are not zero, by bucket, and the sum of its samples in nanoseconds.
-fn read(histogram: &[i64]) -> (Vec<(u8, u64)>, f64) {
-    let mut counts: Vec<(u8, u64)> = Vec::new();
-    let mut sum_ns = 0.0;
-    let Some((bits, pairs)) = histogram.split_first() else {
-        return (counts, sum_ns);
-    };
-    let bits = u32::try_from(*bits).unwrap_or(0).min(16);
-    for pair in pairs.chunks_exact(2) {
-        let [number, count] = [pair[0], pair[1]].map(|value| u64::try_from(value).unwrap_or(0));
-        let (low, high) = (lowest(number, bits), lowest(number + 1, bits));
-        // The number of bounds that the bucket is not below.
-        let at = (64 - low.leading_zeros()).saturating_sub(FIRST).min(BOUNDS as u32) as u8;
-        match counts.last_mut() {
-            Some((last, sum)) if *last == at => *sum += count,
-            _ => counts.push((at, count)),
+impl Added {
+    fn read(histogram: &[i64]) -> Self {
+        let mut found = Self::default();
+        let Some((bits, pairs)) = histogram.split_first() else {
+            return found;
+        };
+        let bits = u32::try_from(*bits).unwrap_or(0).min(16);
+        for pair in pairs.chunks_exact(2) {
+            let [number, count] = [pair[0], pair[1]].map(|value| u64::try_from(value).unwrap_or(0));
+            let (low, high) = (lowest(number, bits), lowest(number + 1, bits));
+            // The number of bounds that the bucket is not below.
+            let at = (64 - low.leading_zeros()).saturating_sub(FIRST).min(BOUNDS as u32) as u8;
+            match found.counts.last_mut() {
+                Some((last, sum)) if *last == at => *sum += count,
+                _ => found.counts.push((at, count)),
+            }
+            found.sum_ns += count as f64 * (low + (high - low) / 2) as f64;
         }
-        sum_ns += count as f64 * (low + (high - low) / 2) as f64;
+        found
     }
-    (counts, sum_ns)
 }
 
 /// The lowest value of a bucket, as the documentation of `connections` defines it.
