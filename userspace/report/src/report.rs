@@ -1,6 +1,8 @@
 //! The data of all documents.
 
-use crate::collect::{ConnectionFigures, EventFigures, FlowFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals};
+use crate::collect::{
+    ConnectionFigures, EventFigures, FlowFigures, GroupFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals,
+};
 use crate::series::{Join, Series};
 use rocescope_model::{Over, Row, WindowRow};
 
@@ -23,6 +25,8 @@ pub struct Report {
     pub opcodes: OpcodeFigures,
     /// The top flows.
     pub flows: FlowFigures,
+    /// Traffic by source, destination, queue pair or opcode, if requested.
+    pub groups: Option<GroupFigures>,
     /// Queue pairs.
     pub connections: ConnectionFigures,
     /// The events.

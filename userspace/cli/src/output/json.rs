@@ -115,6 +115,18 @@ struct DatasetDocument<'a> {
 /// The summary, indented, with a newline at its end.
 #[must_use]
 pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
+    written(source, outcome, |document| json::pretty(document))
+}
+
+/// The summary as the last of several lines: an object with the key `summary`, with a newline at its end.
+#[must_use]
+pub fn line(source: &Source<'_>, outcome: &Outcome) -> String {
+    written(source, outcome, |document| {
+        json::compact(&Object(vec![("summary", document)]))
+    })
+}
+
+fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>) -> String) -> String {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
     let (totals, losses) = (&summary.totals, Losses::of(source, outcome));
     let delivery = losses.delivery;
@@ -127,7 +139,7 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     for kind in AETH {
         syndromes.entry(kind).or_default();
     }
-    json::pretty(&Document {
+    write(&Document {
         source: &source.name,
         input_error: source.input_error.as_deref(),
         start: summary.span_ns.map(|(start, _)| time(start)),

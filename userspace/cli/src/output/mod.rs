@@ -2,13 +2,14 @@
 //!
 //! [`text`] and [`mod@json`] print the same content; `losses` comes first.
 //! [`mod@files`] adds the capture files; [`connections`] prints connections, `check` the verdict on the port, and `ports`
-//! the list of interfaces, each as text or JSON.
+//! the list of interfaces, each as text or JSON; [`lines`] prints windows.
 
 pub(crate) mod check;
 pub mod color;
 pub mod connections;
 pub mod files;
 pub mod json;
+pub mod lines;
 mod losses;
 mod no_roce;
 pub(crate) mod ports;

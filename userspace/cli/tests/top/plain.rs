@@ -257,3 +257,78 @@ fn a_window_of_a_dataset_has_its_connections() {
         }
     }
 }
+
+#[test]
+fn groups_sum_to_their_window() {
+    for by in ["src", "dst", "qp", "opcode"] {
+        for source in [&["-r", input::capture()][..], &[input::dataset()]] {
+            let line = [&["top"], source, &["--once", "--by", by, "-o", "json"]].concat();
+            let window: Value = serde_json::from_str(&rocescope(&line)).unwrap();
+            let groups = rows(&window, "groups");
+            assert!(groups.len() > 2, "{by}");
+            for (column, of_window) in [("packets", "roce_packets"), ("frame_bytes", "frame_bytes")] {
+                let sum: u64 = groups.iter().map(|group| group[column].as_u64().unwrap()).sum();
+                assert_eq!(window["windows"][0][of_window], sum, "{by} {column}");
+            }
+        }
+    }
+    let text = rocescope(&["top", "-r", input::capture(), "--once", "--by", "src"]);
+    assert!(text.contains("groups: ") && text.contains("Group  "), "{text}");
+    assert!(text.contains("10.10.0.11") && text.contains("Share"), "{text}");
+    let csv = rocescope(&["top", "-r", input::capture(), "--once", "--by", "qp", "-o", "csv"]);
+    assert!(csv.contains(" QP "), "{csv}");
+}
+
+#[test]
+fn json_lines_go_on_to_the_end() {
+    let line = ["top", "-r", input::capture(), "-o", "jsonl"];
+    let lines = rocescope(&line);
+    let windows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(windows.len(), 4);
+    let stored = rocescope_store::scan(std::path::Path::new(input::dataset())).unwrap();
+    let lines = rocescope(&["top", input::dataset(), "-o", "jsonl"]);
+    assert_eq!(lines.lines().count() as u64, stored.row_count("windows"));
+    // A format for one window is an error, not a screen.
+    let error = refused(&["top", "-r", input::capture(), "-o", "json"]);
+    assert!(error.contains("need --once; -o jsonl prints every window"), "{error}");
+    // The capture prints the same windows, and the summary.
+    let lines = rocescope(&["capture", "-q", "-r", input::capture(), "-o", "jsonl", "--connections"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 5);
+    let summary = &lines[4]["summary"];
+    for key in ["frames", "roce_packets", "messages", "fabric_lost_packets"] {
+        let sum: u64 = lines[..4]
+            .iter()
+            .map(|line| line["windows"][0][key].as_u64().unwrap())
+            .sum();
+        assert_eq!(summary[key], sum, "{key}");
+    }
+    for line in &lines[..4] {
+        let flows: u64 = rows(line, "flows")
+            .iter()
+            .map(|row| row["packets"].as_u64().unwrap())
+            .sum();
+        assert_eq!(line["windows"][0]["roce_packets"], flows);
+    }
+}
+
+/// `head` ends the capture, which would otherwise read to the end for no one.
+#[test]
+fn json_lines_end_with_their_reader() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args([
+            "capture",
+            "-q",
+            "-r",
+            input::capture(),
+            "-o",
+            "jsonl",
+            "--window",
+            "1ms",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}

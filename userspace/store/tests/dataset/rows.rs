@@ -112,6 +112,7 @@ fn flow(observer: &Text, start: i64, rank: u32) -> FlowRow {
         out_of_order_packets: None,
         first_ns: start,
         last_ns: start + SECOND - 1,
+        direction_key: Some(-9),
     }
 }
 
@@ -132,6 +133,7 @@ fn event(observer: &Text, start: i64) -> EventRow {
         previous: Some(-0.5),
         count: 1,
         detail: String::from("asks for PSN 16777214 \"again\"\n").into(),
+        direction_key: None,
     }
 }
 

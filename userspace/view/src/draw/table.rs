@@ -76,6 +76,13 @@ fn later(shown: &Shown) -> Option<String> {
     (latest_ns > end_ns + shown.total.window_ns).then(|| format!("{:.0}", Time(latest_ns)))
 }
 
+fn title_of(view: &View, pane: Pane) -> String {
+    match pane {
+        Pane::Groups => format!("{} {}", pane.title(), view.by.name()),
+        _ => pane.title().into(),
+    }
+}
+
 /// The tabs of the title line: pane, first column, text.
 fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
     let mut x = 1;
@@ -83,7 +90,7 @@ fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
         .iter()
         .zip(1..)
         .map(|(pane, key)| {
-            let text = format!(" {key} {} {} ", pane.title(), number(view, *pane));
+            let text = format!(" {key} {} {} ", title_of(view, *pane), number(view, *pane));
             let tab = (*pane, x, text);
             x += tab.2.chars().count() as u16 + 1;
             tab
@@ -105,7 +112,7 @@ pub(super) fn title(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut 
         tabs(view)
     } else {
         let key = pane as usize + 1;
-        let text = format!(" {key} {} {} ", pane.title(), number(view, pane));
+        let text = format!(" {key} {} {} ", title_of(view, pane), number(view, pane));
         vec![(pane, 1, text)]
     };
     for (of, x, text) in shown {
@@ -183,10 +190,16 @@ fn cell(
             pen.text(x, y, &line, column.width, Tone::Amount);
         }
         Slot::Share => {
-            let Some(opcode) = shown.rows.opcodes.get(row) else {
+            let share = match pane {
+                Pane::Groups => shown.groups.get(row).and_then(|group| group.frame_share),
+                _ => {
+                    let opcode = shown.rows.opcodes.get(row);
+                    opcode.map(|opcode| opcode.packets as f64 / shown.total.roce_packets.max(1) as f64)
+                }
+            };
+            let Some(share) = share else {
                 return;
             };
-            let share = opcode.packets as f64 / shown.total.roce_packets.max(1) as f64;
             let percent = format!("{:>5.1} %", share * 100.0);
             let bar = view.options.glyphs.bar(share, width - percent.len() - 1);
             let x = pen.amount(x, y, &percent, Tone::Text) + 1;

@@ -3,7 +3,7 @@
 mod merge;
 
 use crate::series::REACH;
-use rocescope_model::{ConnectionRow, EventRow, MeshRows, Time, WindowRow, WindowRows};
+use rocescope_model::{ConnectionRow, EventRow, GroupRow, MeshRows, Time, WindowRow, WindowRows};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -44,6 +44,8 @@ pub struct Shown {
     pub events: Vec<EventRow>,
     /// The latest row of each direction of a connection up to this window.
     pub connections: Vec<ConnectionRow>,
+    /// The traffic of the window by source, destination, queue pair or opcode.
+    pub groups: Vec<GroupRow>,
     /// The probe mesh at the time of the window; empty if there is none.
     pub mesh: Arc<MeshRows>,
 }

@@ -19,7 +19,7 @@ use core::net::IpAddr;
 use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
 use rocescope_model::human::Rates;
-use rocescope_model::{EventRow, FlowRow, MeshRows, WindowRows};
+use rocescope_model::{EventRow, FlowRow, GroupBy, MeshRows, WindowRows};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -120,11 +120,13 @@ pub struct View {
     mesh: Option<Arc<MeshRows>>,
     /// The pairs of the mesh by row and column.
     pub(crate) matrix: Matrix,
-    pub(crate) listings: [Listing; 5],
+    pub(crate) listings: [Listing; 6],
+    /// What the groups are by.
+    pub(crate) by: GroupBy,
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
     pub(crate) filter: String,
-    matchers: [Option<Matcher>; 5],
+    matchers: [Option<Matcher>; 6],
     pub(crate) layer: Layer,
     pub(crate) size: (u16, u16),
     /// One line for the user, until the next key.
@@ -152,7 +154,8 @@ impl View {
             focus: Pane::Flows,
             zoom: false,
             filter: String::new(),
-            matchers: [const { None }; 5],
+            matchers: [const { None }; 6],
+            by: GroupBy::default(),
             layer: Layer::Tables,
             size: layout::MIN_SIZE,
             note: None,
@@ -201,6 +204,13 @@ impl View {
         self.listing_mut(pane).sort_by(column);
         self.arrange();
         Ok(())
+    }
+
+    /// Groups traffic by this, in the pane of groups.
+    pub fn group_by(&mut self, by: GroupBy) {
+        self.by = by;
+        self.focus = Pane::Groups;
+        self.refresh();
     }
 
     /// Adds a finished window.
@@ -254,6 +264,9 @@ impl View {
                 mesh: Arc::clone(&mesh),
                 ..shown.unwrap_or_else(|| Shown::of_mesh(&mesh))
             });
+        }
+        if let Some(shown) = &mut self.shown {
+            shown.groups = self.by.rows(&shown.total, &shown.rows.flows, &shown.rows.opcodes);
         }
         self.jitter.clear();
         if let Some(shown) = &self.shown {

@@ -2,17 +2,17 @@
 
 use super::appearance;
 use crate::arguments::{OnceOutput, TableName, TopArguments};
-use crate::print;
+use crate::output::lines;
+use crate::stdout::print_line;
 use anyhow::{Result, anyhow};
 use rocescope_diagnose::mesh::Metric;
 use rocescope_model::csv;
 use rocescope_model::filter::{Filter, RowFilter};
 use rocescope_model::human::Rates;
-use rocescope_model::json::{self, Object, Rows};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow, Table, Value,
-    VerdictRow, WindowRow, WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow,
+    Table, Value, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
@@ -22,6 +22,7 @@ use std::fmt::Write;
 pub(super) struct Printer {
     output: OnceOutput,
     table: Option<TableName>,
+    by: Option<GroupBy>,
     /// The mesh of probes at the time of the window, for datasets with probes.
     mesh: Option<MeshRows>,
     /// Windows left to print.
@@ -65,11 +66,12 @@ impl Printer {
             let read = |table| RowFilter::new(filter, table);
             filters = FILTERED.into_iter().flat_map(read).collect();
             let requested = once.table.map(of);
+            let is_json = matches!(once.output, OnceOutput::Json | OnceOutput::Jsonl);
             if let Some(requested) = requested.filter(|table| FILTERED.contains(table))
-                && once.output != OnceOutput::Json
+                && !is_json
             {
                 read(requested)?;
-            } else if requested.is_none() && once.output != OnceOutput::Json {
+            } else if requested.is_none() && !is_json {
                 // The windows decide which of the two tables is printed.
                 read(FlowRow::TABLE).or_else(|error| read(PairRow::TABLE).map_err(|_| error))?;
             } else if filters.is_empty() {
@@ -79,8 +81,12 @@ impl Printer {
         Ok(Self {
             output: once.output,
             table: once.table,
+            by: appearance.by.map(GroupBy::from),
             mesh: None,
-            left: once.windows,
+            left: match once.output {
+                OnceOutput::Jsonl if !once.once => u64::MAX,
+                _ => once.windows,
+            },
             max_rows: arguments.measure.top,
             heading: true,
             filters,
@@ -172,12 +178,22 @@ impl Printer {
             keep(&mut rows.connections, filter);
             keep(&mut rows.events, filter);
         }
+        let by = self
+            .by
+            .or_else(|| (self.table == Some(TableName::Groups)).then(GroupBy::default));
+        let groups = by
+            .zip(rows.windows.first())
+            .map(|(by, total)| by.rows(total, &rows.flows, &rows.opcodes));
+        let mut groups = groups.unwrap_or_default();
+        for filter in &self.filters {
+            keep(&mut groups, filter);
+        }
         let text = match self.output {
-            OnceOutput::Table => self.text(rows, mesh.as_ref()),
-            OnceOutput::Json => json(rows, mesh.as_ref()),
+            OnceOutput::Table => self.text(rows, mesh.as_ref(), &groups),
+            OnceOutput::Json | OnceOutput::Jsonl => lines::window(rows, mesh.as_ref(), self.by.map(|_| &groups)),
             OnceOutput::Csv => {
                 let mesh = mesh.unwrap_or_default();
-                let cells = cells(rows, &mesh, self.table(rows));
+                let cells = cells(rows, &mesh, &groups, self.table(rows));
                 let heading = if self.heading {
                     csv::heading(cells.table())
                 } else {
@@ -187,9 +203,9 @@ impl Printer {
             }
         };
         self.heading = false;
-        print(&text)?;
+        let is_read = print_line(&text)?;
         self.left -= 1;
-        if self.left == 0 {
+        if self.left == 0 || !is_read {
             return Err(Stopped.into());
         }
         Ok(())
@@ -199,11 +215,12 @@ impl Printer {
     fn table(&self, rows: &WindowRows) -> TableName {
         self.table.unwrap_or(match rows.windows.is_empty() {
             true => TableName::Pairs,
+            false if self.by.is_some() => TableName::Groups,
             false => TableName::Flows,
         })
     }
 
-    fn text(&self, rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
+    fn text(&self, rows: &WindowRows, mesh: Option<&MeshRows>, groups: &Vec<GroupRow>) -> String {
         let requested = self.table(rows);
         let table = |cells: &dyn Cells, columns| {
             render::table(
@@ -246,7 +263,7 @@ impl Printer {
             .filter(|name| *name != "window_start")
             .collect();
         let cells = Top {
-            cells: cells(rows, &mesh, requested),
+            cells: cells(rows, &mesh, groups, requested),
             max_rows: self.max_rows,
         };
         let all = cells.cells.rows();
@@ -263,12 +280,13 @@ fn before<R>(rows: &mut Vec<R>, is_early: impl Fn(&R) -> bool) -> Vec<R> {
 }
 
 /// The tables with rows that a filter selects; the totals of a window always cover all packets.
-const FILTERED: [&Table; 5] = [
+const FILTERED: [&Table; 6] = [
     FlowRow::TABLE,
     OpcodeRow::TABLE,
     ConnectionRow::TABLE,
     EventRow::TABLE,
     PairRow::TABLE,
+    GroupRow::TABLE,
 ];
 
 /// Drops the rows that do not match `filter`, if it is for their table.
@@ -284,13 +302,15 @@ where
     rows.retain(|_| wanted.next().unwrap_or(true));
 }
 
-fn cells<'a>(rows: &'a WindowRows, mesh: &'a MeshRows, table: TableName) -> &'a dyn Cells {
+#[expect(clippy::ptr_arg, reason = "a vector is `Cells`, a slice has no size")]
+fn cells<'a>(rows: &'a WindowRows, mesh: &'a MeshRows, groups: &'a Vec<GroupRow>, table: TableName) -> &'a dyn Cells {
     match table {
         TableName::Flows => &rows.flows,
         TableName::Opcodes => &rows.opcodes,
         TableName::Connections => &rows.connections,
         TableName::Events => &rows.events,
         TableName::Windows => &rows.windows,
+        TableName::Groups => groups,
         TableName::Pairs => &mesh.pairs,
         TableName::Sla => &mesh.sla,
         TableName::Verdicts => &mesh.verdicts,
@@ -305,6 +325,7 @@ const fn of(table: TableName) -> &'static Table {
         TableName::Connections => ConnectionRow::TABLE,
         TableName::Events => EventRow::TABLE,
         TableName::Windows => WindowRow::TABLE,
+        TableName::Groups => GroupRow::TABLE,
         TableName::Pairs => PairRow::TABLE,
         TableName::Sla => SlaRow::TABLE,
         TableName::Verdicts => VerdictRow::TABLE,
@@ -330,15 +351,4 @@ impl Cells for Top<'_> {
     fn value(&self, row: usize, column: usize) -> Value<'_> {
         self.cells.value(row, column)
     }
-}
-
-/// One line: an object of tables, each with its rows, without sketches.
-fn json(rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
-    let mut tables = rows.tables();
-    // The totals first, for readability.
-    tables.rotate_right(1);
-    let of_mesh = mesh.iter().flat_map(|mesh| mesh.tables());
-    let tables = tables.into_iter().chain(of_mesh);
-    let tables = tables.map(|cells| (cells.table().name, Rows(cells, json::no_sketch)));
-    json::compact(&tables.collect::<Object<_, _>>()) + "\n"
 }
