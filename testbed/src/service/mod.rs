@@ -163,7 +163,7 @@ fn plug(machine: &Machine) -> Result<()> {
 fn configure(machine: &Machine, more: &str) -> Result<()> {
     let settings = format!(
         "[capture]\ninterface = [\"{RECEIVER}\"]\nmode = \"native\"\nvlan-offload = \"off\"\n\
-         metrics = \"{}\"\nout = \"/var/lib/rocescope\"\nkeep-age = \"7days\"\n{more}",
+         metrics = \"{}\"\nout = \"/var/lib/rocescope\"\nconnections = true\nkeep-age = \"7days\"\n{more}",
         metrics::ADDRESS
     );
     fs::write(machine.path(CONFIGURATION), settings)?;

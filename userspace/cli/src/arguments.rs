@@ -25,7 +25,7 @@ pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
 pub use span::{SPAN, SpanArguments};
-pub use top::{AppearanceArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
+pub use top::{AppearanceArguments, ByName, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 pub(crate) use words::settle;
 
 use crate::filters::{row_filter, run_filter};
@@ -113,6 +113,18 @@ pub enum Output {
     Json,
 }
 
+/// The format of the results of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CaptureOutput {
+    /// Text tables
+    #[value(alias = "text")]
+    Table,
+    /// One JSON object
+    Json,
+    /// A line of JSON for each window as it ends, and one for the summary
+    Jsonl,
+}
+
 /// `rocescope capture`.
 #[derive(Clone, Debug, Args)]
 #[command(mut_arg("interfaces", |option| option.num_args(1)))]
@@ -143,9 +155,9 @@ pub struct CaptureArguments {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub check: Option<u16>,
-    /// Format of the summary
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub output: Output,
+    /// Format of the summary, or of every window
+    #[arg(short, long, value_enum, default_value_t = CaptureOutput::Table)]
+    pub output: CaptureOutput,
     /// Count only packets that match EXPR, such as `host 10.0.0.1 and not service cnp`
     #[arg(long, value_name = "EXPR", value_parser = run_filter)]
     pub filter: Option<RunFilter>,

@@ -6,12 +6,13 @@ use rocescope_collector::server::{Monitor, Refusal, Settings};
 use rocescope_collector::{Files, Server};
 use rocescope_engine::drops::Drops;
 use rocescope_engine::metrics::serve::Page;
-use rocescope_engine::metrics::{Diagnosed, Metrics, serve, text};
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, SlaRow, VerdictRow, WindowRow, WindowRows};
+use rocescope_engine::metrics::{Diagnosed, Measured, Metrics, serve, text};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, SlaRow, VerdictRow, WindowRow, WindowRows};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 /// A window with `flows` flows; those with lower QPs are larger.
@@ -52,9 +53,15 @@ fn window(start_s: i64, flows: u32) -> WindowRows {
     }
 }
 
+/// With `--connections` and `--verify-icrc`.
+const TRACKED: Measured = Measured {
+    connections: true,
+    icrc: true,
+};
+
 /// Metrics of a capture on interfaces.
 fn live() -> Metrics {
-    Metrics::new(3, Some(Arc::new(Drops::begin(&[], Arc::default()))))
+    Metrics::new(3, Some(Arc::new(Drops::begin(&[], Arc::default()))), TRACKED)
 }
 
 fn page(metrics: &Metrics) -> String {
@@ -75,7 +82,7 @@ fn value(page: &str, series: &str) -> f64 {
 
 #[test]
 fn windows_are_summed_and_flows_are_those_of_the_last() {
-    let metrics = Metrics::new(3, None);
+    let metrics = Metrics::new(3, None, Measured::default());
     metrics.add(&window(1, 100));
     metrics.add(&window(2, 50));
     let page = page(&metrics);
@@ -125,7 +132,7 @@ fn counters_are_there_before_the_first_window() {
 
 #[test]
 fn sketches_are_not_exported_and_labels_stay_bounded() {
-    let metrics = Metrics::new(20, None);
+    let metrics = Metrics::new(20, None, Measured::default());
     for second in 0..1_000 {
         let mut rows = window(second, 30);
         for flow in &mut rows.flows {
@@ -206,31 +213,132 @@ fn a_collector_exports_its_agents_and_the_mesh() {
     assert!(!without.contains("rocescope_sla_"), "{without}");
 }
 
-/// A query for a missing metric stays empty without any error.
-#[test]
-fn the_dashboard_queries_existing_metrics() {
+/// The names of all metrics of a capture and a collector.
+fn known() -> BTreeSet<String> {
     let metrics = live();
     metrics.add(&window(1, 5));
     let directory = tempfile::tempdir().unwrap();
     let collector = collector(directory.path());
     let mesh = mesh::page(&collector.monitor(), Some(&diagnosed()), "collector").unwrap();
     let page = page(&metrics) + &mesh;
-    let known: BTreeSet<&str> = page
-        .lines()
-        .filter(|line| !line.starts_with('#'))
+    let series = page.lines().filter(|line| !line.starts_with('#'));
+    series
         .filter_map(|line| line.split(['{', ' ']).next())
-        .collect();
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The names of metrics in a text.
+fn asked(text: &str) -> BTreeSet<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c| !is_name(c));
+    let is_metric = |word: &&str| word.starts_with("rocescope_") || word.starts_with("process_");
+    words.filter(is_metric).map(str::to_owned).collect()
+}
+
+/// A query for a missing metric stays empty without any error.
+#[test]
+fn the_dashboard_queries_existing_metrics() {
     let dashboard = include_str!("../../../deploy/grafana/rocescope.json");
     let json: serde_json::Value = serde_json::from_str(dashboard).unwrap();
-    assert!(json["panels"].as_array().unwrap().len() > 5);
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let asked: BTreeSet<&str> = dashboard
-        .split(|c| !is_name(c))
-        .filter(|word| word.starts_with("rocescope_"))
-        .collect();
+    let panels = json["panels"].as_array().unwrap();
+    assert!(panels.len() > 5);
+    let asked = asked(dashboard);
     assert!(asked.len() > 10);
+    let known = known();
     let unknown: Vec<_> = asked.difference(&known).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
+    // Cores and bytes on one axis hide each other.
+    for panel in panels {
+        let targets = panel["targets"].as_array().unwrap();
+        let units: BTreeSet<bool> = targets
+            .iter()
+            .map(|target| target["expr"].as_str().unwrap().contains("_memory_bytes"))
+            .collect();
+        assert_eq!(units.len(), 1, "{}", panel["title"]);
+    }
+}
+
+/// An alert on a missing metric never fires.
+#[test]
+fn the_alert_rules_name_existing_metrics() {
+    let rules = include_str!("../../../deploy/prometheus/rocescope.rules.yml");
+    let expressions = rules.lines().filter(|line| !line.trim_start().starts_with(['#', '-']));
+    let mut asked = asked(&expressions.collect::<Vec<_>>().join("\n"));
+    asked.retain(|name| !name.ends_with("_pct"));
+    assert!(asked.len() > 10, "{asked:?}");
+    let known = known();
+    let unknown: Vec<_> = asked.difference(&known).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// The alerts fire when they should, and only then.
+#[test]
+fn promtool_accepts_the_alert_rules_and_their_tests() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/prometheus");
+    let promtool = |arguments: &[&str]| Command::new("promtool").args(arguments).current_dir(&folder).output();
+    for arguments in [
+        ["check", "rules", "rocescope.rules.yml"],
+        ["test", "rules", "rocescope.rules.test.yml"],
+    ] {
+        match promtool(&arguments) {
+            Ok(output) => assert!(output.status.success(), "{output:?}"),
+            Err(error) if std::env::var_os("CI").is_none() => eprintln!("skipped: promtool: {error}"),
+            Err(error) => panic!("promtool: {error}"),
+        }
+    }
+}
+
+/// Fabric loss, retransmissions and round trips are metrics; where nothing measures them, they are unknown, not 0.
+#[test]
+fn connections_become_metrics_only_if_they_are_tracked() {
+    let mut rows = window(1, 5);
+    rows.windows[0].fabric_lost_packets = Some(15);
+    rows.windows[0].retransmitted_packets = Some(412);
+    rows.connections = vec![ConnectionRow {
+        connection: 1,
+        role: "a_to_b".into(),
+        // Two round trips of 64 ns, one of 4,096 ns.
+        rtt_histogram: vec![6, 64, 2, 64 * 7, 1],
+        ..ConnectionRow::default()
+    }];
+    let metrics = live();
+    assert_eq!(value(&page(&metrics), "rocescope_fabric_lost_packets_total{"), 0.0);
+    metrics.add(&rows);
+    metrics.add(&rows);
+    let page = page(&metrics);
+    assert_eq!(value(&page, "rocescope_fabric_lost_packets_total{"), 30.0);
+    assert_eq!(value(&page, "rocescope_retransmitted_packets_total{"), 824.0);
+    // The second row has the totals of the first.
+    assert_eq!(value(&page, "rocescope_rtt_seconds_count{"), 3.0);
+    let bucket = |le: &str| format!("rocescope_rtt_seconds_bucket{{observer=\"rail-\\\"3\\\"\",le=\"{le}\"}} ");
+    assert_eq!(value(&page, &bucket("+Inf")), 3.0, "{page}");
+    let untracked = Metrics::new(3, None, Measured::default());
+    untracked.add(&window(1, 5));
+    let page = text::page(&untracked, "here").unwrap();
+    for name in ["fabric_lost", "retransmitted", "mirror_lost", "rtt_seconds", "icrc_bad"] {
+        assert!(!page.contains(&format!("rocescope_{name}")), "{name} in {page}");
+    }
+}
+
+#[test]
+fn the_process_has_its_standard_names_and_every_metric_a_help_of_its_own() {
+    let page = page(&live());
+    for name in [
+        "process_cpu_seconds_total{",
+        "process_resident_memory_bytes{",
+        "process_open_fds{",
+        "process_start_time_seconds{",
+        "rocescope_build_info{",
+    ] {
+        assert!(value(&page, name) > 0.0, "{name} in {page}");
+    }
+    assert!(!page.contains("rocescope_process_"), "{page}");
+    for help in page.lines().filter(|line| line.starts_with("# HELP ")) {
+        for word in [" null", "`", "this window", "column"] {
+            assert!(!help.contains(word), "{help}");
+        }
+    }
 }
 
 fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
@@ -244,7 +352,7 @@ fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
 
 #[test]
 fn the_endpoint_survives_bad_clients() {
-    let metrics = Metrics::new(3, None);
+    let metrics = Metrics::new(3, None, Measured::default());
     metrics.add(&window(1, 5));
     let address = serve("127.0.0.1:0".parse().unwrap(), shown(metrics, "here")).unwrap();
     for _ in 0..3 {
@@ -274,6 +382,6 @@ fn the_endpoint_survives_bad_clients() {
     let answer = ask(address, b"GET /metrics HTTP/1.0\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.0 200 OK") || answer.starts_with("HTTP/1.1 200 OK"));
     drop(idle);
-    let taken = serve(address, shown(Metrics::new(1, None), "there")).unwrap_err();
+    let taken = serve(address, shown(Metrics::new(1, None, Measured::default()), "there")).unwrap_err();
     assert!(format!("{taken:#}").starts_with(&format!("cannot serve metrics at {address}: ")));
 }

@@ -2,6 +2,7 @@
 
 use crate::live::VerdictReason;
 use crate::request::IntakeRequest;
+use rocescope_pipeline::Delivery;
 use rocescope_pipeline::filter::words;
 use rocescope_record::Counters;
 use std::fmt;
@@ -63,6 +64,8 @@ pub enum Notice {
     Counts {
         /// Frames by class.
         counters: Box<Counters>,
+        /// Fabric loss and retransmissions, if connections are tracked.
+        delivery: Option<Delivery>,
         /// Further counts as text.
         rest: String,
     },
@@ -120,22 +123,30 @@ impl fmt::Display for Notice {
                 f.write_str("a packet socket cannot drop frames: verdict drop requires XDP and a restart")
             }
             Self::Warning(warning) => write!(f, "warning: {warning}"),
-            Self::Counts { counters, rest } => write!(
-                f,
-                "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {rest}",
-                counters.frames,
-                counters.roce_packets,
-                counters.not_roce(),
-                counters.malformed(),
-                counters.fragments,
-                counters.filtered,
-                counters.snapped,
-            ),
-            Self::Mirrored { seen, lost } => write!(
-                f,
-                "{} mirrored frames = {seen} seen + {lost} lost before they reached the capture",
-                seen + lost
-            ),
+            Self::Counts {
+                counters,
+                delivery,
+                rest,
+            } => {
+                if let Some(delivery) = delivery {
+                    let (lost, again) = (delivery.fabric_lost(), delivery.retransmitted_packets);
+                    write!(f, "fabric loss {lost}, retransmitted {again}; ")?;
+                }
+                write!(
+                    f,
+                    "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {rest}",
+                    counters.frames,
+                    counters.roce_packets,
+                    counters.not_roce(),
+                    counters.malformed(),
+                    counters.fragments,
+                    counters.filtered,
+                    counters.snapped,
+                )
+            }
+            Self::Mirrored { seen, lost } => {
+                write!(f, "{} mirrored frames = {seen} seen + {lost} mirror loss", seen + lost)
+            }
             Self::RecorderStopped(error) => write!(f, "flight recorder stopped: {error}"),
             Self::NotDeleted(path, error) => write!(f, "cannot delete {}: {error}", path.display()),
         }
@@ -165,10 +176,14 @@ impl Notices {
     }
 
     /// Reports the counters so far, and `rest`.
-    pub(crate) fn counts(&self, counters: &Counters, rest: String) {
+    pub(crate) fn counts(&self, counters: &Counters, delivery: Option<Delivery>, rest: String) {
         let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
         let counters = Box::new(*counters);
-        self.send(Notice::Counts { counters, rest });
+        self.send(Notice::Counts {
+            counters,
+            delivery,
+            rest,
+        });
         if seen > 0 {
             self.send(Notice::Mirrored { seen, lost });
         }

@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Processor time of all threads so far, in seconds.
 #[must_use]
@@ -14,13 +14,62 @@ pub fn processor_seconds() -> f64 {
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
+/// The memory of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Resident memory, in bytes.
+    pub resident_bytes: u64,
+    /// Address space, in bytes.
+    pub virtual_bytes: u64,
+}
+
+/// The memory of this process; `None` if the kernel does not report it.
+#[must_use]
+pub fn memory() -> Option<Memory> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let bytes = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+        Some(kib * 1024)
+    };
+    Some(Memory {
+        resident_bytes: bytes("VmRSS:")?,
+        virtual_bytes: bytes("VmSize:")?,
+    })
+}
+
 /// Resident memory, in bytes.
 #[must_use]
 pub fn resident_bytes() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kib * 1024)
+    memory().map(|memory| memory.resident_bytes)
+}
+
+/// Number of open files; `None` if the kernel does not report it.
+#[must_use]
+pub fn open_files() -> Option<usize> {
+    let files = fs::read_dir("/proc/self/fd").ok()?;
+    // One of them reads the directory.
+    Some(files.count().saturating_sub(1))
+}
+
+/// Maximum number of open files; `None` without a limit.
+#[must_use]
+pub fn max_files() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
+
+/// When this process started, in seconds since 1970 UTC; `None` if the kernel does not report it.
+#[must_use]
+pub fn start_seconds() -> Option<f64> {
+    // Source: proc_pid_stat(5). Fields are counted from the end of the name, which may contain anything. The kernel
+    // counts in ticks of 1/100 s on every architecture (USER_HZ).
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    let ticks: u64 = fields.split_whitespace().nth(19)?.parse().ok()?;
+    let up = clock_gettime(ClockId::Boottime);
+    let age = up.tv_sec as f64 + up.tv_nsec as f64 / 1e9 - ticks as f64 / 100.0;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    Some(now.as_secs_f64() - age)
 }
 
 /// Measures the share of a core that this process uses between two calls.
@@ -155,6 +204,18 @@ mod tests {
         assert_eq!(found("r--s", 5), Some(None));
         assert_eq!(found("r--p", 0), Some(None));
         assert_eq!(super::file_mapping("Anonymous:             0 kB"), None);
+    }
+
+    #[test]
+    fn files_and_start_are_those_of_this_process() {
+        let before = super::open_files().unwrap();
+        let file = std::fs::File::open("/proc/self/stat").unwrap();
+        assert_eq!(super::open_files(), Some(before + 1));
+        drop(file);
+        assert!(super::max_files().is_none_or(|max| max >= before as u64));
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let age = now.unwrap().as_secs_f64() - super::start_seconds().unwrap();
+        assert!((-0.1..600.0).contains(&age), "{age}");
     }
 
     #[test]

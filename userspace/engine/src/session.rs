@@ -7,7 +7,7 @@ use crate::notice::Notices;
 use crate::outcome::Outcome;
 use crate::request::IntakeRequest;
 use rocescope_capture::file::Frame;
-use rocescope_pipeline::Settings;
+use rocescope_pipeline::{Delivery, Settings};
 use rocescope_record::observer::FrameTime;
 use rocescope_record::{Config, Counters, Observer, Set, Slot};
 use rocescope_wire::icrc::{self, Icrc};
@@ -153,6 +153,12 @@ impl Session {
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         self.observer.counters()
+    }
+
+    /// Fabric loss, retransmissions and mirror loss so far, if connections are tracked.
+    #[must_use]
+    pub fn delivery(&self) -> Option<Delivery> {
+        self.intake.pipeline.delivery()
     }
 
     /// Ends the session: all windows are closed, all segments sealed.

@@ -19,6 +19,7 @@
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
 //! | [`csv`] | rows as CSV |
 //! | [`filter`] | the filter language over the columns |
+//! | [`mod@group`] | traffic by source, destination, queue pair or opcode |
 //! | [`footer`] | the metadata keys of a segment |
 //! | [`mod@nearest`] | suggestions for misspelt names |
 //! | [`schema`], [`markdown`] | the registry as text and JSON, and the page `docs/formats.md` |
@@ -34,6 +35,7 @@ pub mod column;
 pub mod csv;
 pub mod filter;
 pub mod footer;
+pub mod group;
 pub mod human;
 pub mod json;
 pub mod markdown;
@@ -49,10 +51,11 @@ pub mod value;
 pub use aggregate::{Aggregate, Over, Rule};
 pub use cell::Cell;
 pub use column::{Column, Table, Type, Unit};
+pub use group::GroupBy;
 pub use row::{Cells, Mismatch, Row};
 pub use tables::{
-    CAPTURE_TABLES, ConnectionRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow,
-    PROBE_TABLES, PairRow, PathRow, ProbeRow, SlaRow, TABLES, VerdictRow, WindowRow, WindowRows,
+    CAPTURE_TABLES, ConnectionRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FlowRow, GroupRow, LinkRow, MeshRows,
+    OpcodeRow, PROBE_TABLES, PairRow, PathRow, ProbeRow, SlaRow, TABLES, VerdictRow, WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

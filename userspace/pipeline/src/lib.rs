@@ -31,6 +31,7 @@ extern crate alloc;
 
 pub mod anonymize;
 pub mod connections;
+mod delivery;
 pub mod fields;
 pub mod filter;
 pub mod flow_estimate;
@@ -38,7 +39,6 @@ pub mod flow_table;
 mod impairment;
 mod index;
 pub mod merge;
-mod mirror;
 pub mod overflow;
 pub mod rate_change;
 pub mod rows;
@@ -48,8 +48,8 @@ mod total;
 pub mod window;
 pub mod windows;
 
+pub use delivery::Delivery;
 pub use flow_estimate::LINEAR_COUNTING_BITS;
-pub use mirror::Mirror;
 pub use settings::{Settings, SettingsError};
 pub use summary::{Summary, TopFlow};
 pub use windows::Pipeline;

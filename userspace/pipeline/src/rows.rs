@@ -1,9 +1,9 @@
 //! Turns a finished window into rows of the dataset.
 
+use crate::delivery::Delivery;
 use crate::fields::{address, opcode_name, vlan, vni};
 use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
 use crate::flow_table::direction_key;
-use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Sketches};
 use crate::rate_change::RateChange;
 use crate::settings::Settings;
@@ -45,8 +45,8 @@ pub(crate) struct Closing<'a> {
     pub(crate) top: &'a [Bounded],
     pub(crate) changes: &'a [RateChange],
     pub(crate) sketches: &'a Sketches,
-    /// Mirror loss and duplicates in the window, if connections are tracked.
-    pub(crate) mirror: Option<Mirror>,
+    /// Fabric loss, retransmissions and mirror loss in the window, if connections are tracked.
+    pub(crate) delivery: Option<Delivery>,
     /// The number of elephants.
     pub(crate) elephants: u64,
 }
@@ -123,9 +123,13 @@ impl Closing<'_> {
             unknown_opcode_packets: unknown_opcode_packets(&totals.opcodes),
             lost_packets: frames.lost_packets,
             late_packets: totals.late_packets,
-            mirror_lost_packets: self.mirror.map(|mirror| mirror.lost_packets),
-            mirror_loss_ratio: self.mirror.and_then(|mirror| mirror.loss_ratio(all.packets)),
-            mirrored_twice_packets: self.mirror.map(|mirror| mirror.duplicate_packets),
+            fabric_lost_packets: self.delivery.map(|delivery| delivery.fabric_lost()),
+            retransmitted_packets: self.delivery.map(|delivery| delivery.retransmitted_packets),
+            mirror_lost_packets: self.delivery.map(|delivery| delivery.mirror_lost_packets),
+            mirror_loss_ratio: self
+                .delivery
+                .and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
+            mirrored_twice_packets: self.delivery.map(|delivery| delivery.mirror_duplicate_packets),
             mirror_gap_frames: (frames.mirrored_frames + frames.mirror_lost > 0).then_some(frames.mirror_lost),
             boundary_slack_ns: 0,
             jitter_events: self

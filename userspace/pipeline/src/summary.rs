@@ -1,7 +1,8 @@
 //! The summary of a capture: printed at its end, and the JSON of `-o json`.
 
+use crate::delivery::Delivery;
+use crate::flow_estimate::FlowEstimate;
 use crate::flow_table::flow_hash;
-use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Overflow};
 use crate::total::Total;
 use crate::window::Totals;
@@ -20,14 +21,15 @@ pub struct Summary {
     pub events: u64,
     /// Start of the first window and end of the last, nanoseconds since the epoch.
     pub span_ns: Option<(u64, u64)>,
-    /// Distinct flows: exact where [`exact`](Self::exact), else the Linear Counting estimate.
+    /// Distinct flows: exact where [`exact`](Self::exact), else the estimate of the sketches: Linear Counting until its
+    /// bitmap is full, then HyperLogLog.
     pub flows: u64,
     /// Standard error of `flows`; 0 if they are exact.
     pub flows_standard_error: f64,
     /// Whether flows and top flows are exact. Totals always are.
     pub exact: bool,
-    /// Mirror loss and duplicates, if connections are tracked.
-    pub mirror: Option<Mirror>,
+    /// Fabric loss, retransmissions and mirror loss, if connections are tracked.
+    pub delivery: Option<Delivery>,
     /// The largest flows by frame bytes, largest first.
     pub top_flows: Vec<TopFlow>,
 }
@@ -37,7 +39,7 @@ pub type TopFlow = Bounded;
 
 impl Summary {
     /// With the `top` largest flows.
-    pub(crate) fn new(total: &Total, mirror: Option<Mirror>, top: usize) -> Self {
+    pub(crate) fn new(total: &Total, delivery: Option<Delivery>, top: usize) -> Self {
         let estimate = total.flow_bitmap.estimate();
         let (flows, flows_standard_error, top_flows) = match &total.overflow {
             None => {
@@ -45,7 +47,16 @@ impl Summary {
                 let top = top.map(Bounded::exact).collect();
                 (total.flows.flows().len() as u64, 0.0, top)
             }
-            Some(_) => (estimate.rounded(), estimate.standard_error, bounded_top(total, top)),
+            Some(overflow) => {
+                // The bitmap is full from 6.9 million flows on; then the HyperLogLog counts.
+                let mut hll = overflow.hll.clone();
+                for flow in total.flows.flows() {
+                    hll.add(flow.hash());
+                }
+                let estimate = FlowEstimate::new(&estimate, Some(&hll));
+                let error = estimate.flows * estimate.stderr_ratio;
+                (estimate.rounded(), error, bounded_top(total, top))
+            }
         };
         Self {
             totals: total.totals.clone(),
@@ -55,7 +66,7 @@ impl Summary {
             flows,
             flows_standard_error,
             exact: total.overflow.is_none(),
-            mirror,
+            delivery,
             top_flows,
         }
     }
@@ -87,4 +98,38 @@ fn bounded_top(total: &Total, count: usize) -> Vec<TopFlow> {
     });
     top.truncate(count);
     top
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Summary;
+    use crate::overflow::{Overflow, Sketches};
+    use crate::total::Total;
+    use alloc::boxed::Box;
+    use rocescope_sketches::FlowHash;
+
+    /// The number of flows stopped at 6.9 million, where the bitmap of 524,288 bits is full.
+    #[test]
+    fn ten_million_flows_are_counted() {
+        const FLOWS: u64 = 10_000_000;
+        let mut total = Total::new(16);
+        let mut overflow = Overflow::new(&Sketches::new().unwrap());
+        for flow in 0..FLOWS {
+            // A finalizer of MurmurHash3: distinct numbers have distinct, well mixed hashes.
+            let mut hash = (flow ^ (flow >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+            hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+            let hash = FlowHash(hash ^ (hash >> 33));
+            total.flow_bitmap.add(hash);
+            overflow.hll.add(hash);
+        }
+        total.overflow = Some(Box::new(overflow));
+        let summary = Summary::new(&total, None, 10);
+        let off = summary.flows.abs_diff(FLOWS) as f64;
+        assert!(
+            !summary.exact && off < 3.0 * summary.flows_standard_error,
+            "{summary:?}"
+        );
+        let error = summary.flows_standard_error / FLOWS as f64;
+        assert!(error < 0.03, "{error}");
+    }
 }

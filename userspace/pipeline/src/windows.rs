@@ -4,7 +4,7 @@ mod close;
 
 use crate::anonymize::Anonymizer;
 use crate::connections::{ConnectionSummary, Connections};
-use crate::mirror::Mirror;
+use crate::delivery::Delivery;
 use crate::overflow::Sketches;
 use crate::settings::{Settings, SettingsError};
 use crate::summary::Summary;
@@ -197,10 +197,13 @@ impl Pipeline {
             connections.finish();
         }
         self.take_impaired_runs();
-        self.close_before(u64::MAX, each)?;
-        if self.connections.is_some() {
-            self.connection_rows(true, each)?;
+        // What was open to the end may be losses, which belong to the last window.
+        self.end_connections(each)?;
+        if self.closed.is_behind(self.delivery()) {
+            self.window_at(self.newest_ns);
         }
+        self.close_before(u64::MAX, each)?;
+        self.connection_rows(true, each)?;
         self.closed.finish(&self.settings);
         Ok(())
     }
@@ -215,8 +218,8 @@ impl Pipeline {
             .open
             .pop_front_if(|(start, _)| start.saturating_add(self.settings.window_ns) <= floor_ns)
         {
-            let mirror = self.mirror();
-            self.closed.close(start_ns, &mut window, &self.settings, mirror);
+            let delivery = self.delivery();
+            self.closed.close(start_ns, &mut window, &self.settings, delivery);
             self.spare = Some(window);
             each(&mut self.closed.rows)?;
         }
@@ -240,6 +243,24 @@ impl Pipeline {
             // Its memory is reused.
             connections.impaired_runs = impaired;
         }
+    }
+
+    /// Ends what is open in connections, and passes the events to `each` if there are many.
+    fn end_connections<E>(&mut self, each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>) -> Result<(), E> {
+        let Some(connections) = &mut self.connections else {
+            return Ok(());
+        };
+        let ClosedWindows { rows, total, .. } = &mut self.closed;
+        let mut more = true;
+        while more {
+            let before = rows.events.len();
+            more = connections.end(&mut rows.events);
+            total.events += (rows.events.len() - before) as u64;
+            if more {
+                each(rows)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes the rows of connections, and passes them to `each` if there are many.
@@ -276,20 +297,16 @@ impl Pipeline {
         connections.map(|connections| connections.summary())
     }
 
-    /// Mirror loss and duplicates so far, if connections are tracked.
+    /// Fabric loss, retransmissions and mirror loss so far, if connections are tracked.
     #[must_use]
-    pub fn mirror(&self) -> Option<Mirror> {
-        let summary = self.connections()?;
-        Some(Mirror {
-            lost_packets: summary.mirror_lost_packets,
-            duplicate_packets: summary.mirror_duplicate_packets,
-        })
+    pub fn delivery(&self) -> Option<Delivery> {
+        self.connections().map(|summary| summary.delivery)
     }
 
     /// The totals of all closed windows.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary::new(&self.closed.total, self.mirror(), self.settings.top)
+        Summary::new(&self.closed.total, self.delivery(), self.settings.top)
     }
 
     /// The capture lost runs between these times, in nanoseconds since the epoch: gaps there say

@@ -9,6 +9,8 @@ use rocescope_model::{Cells, ConnectionRow, Row, Time, WindowRow, csv};
 pub enum Table {
     /// The top flows, summed over the windows.
     Flows,
+    /// Traffic by source, destination, queue pair or opcode.
+    Groups,
     /// The connections with the most problems, one row per direction.
     Connections,
     /// All opcodes, summed over the windows.
@@ -33,6 +35,12 @@ pub enum Table {
 pub fn table(report: &Report, table: Table) -> String {
     match table {
         Table::Flows => rows(&report.flows.rows),
+        Table::Groups => rows(
+            &report
+                .groups
+                .as_ref()
+                .map_or_else(Vec::new, |groups| groups.rows.clone()),
+        ),
         Table::Opcodes => rows(&report.opcodes.rows),
         Table::Events => rows(&report.events.important(usize::MAX)),
         Table::Connections => {

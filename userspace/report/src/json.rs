@@ -1,13 +1,16 @@
 //! The report as one JSON object, keyed by the columns of the registry.
 
-use crate::collect::{Connection, ConnectionFigures, EventFigures, FlowFigures, KindFigures, MeshFigures, Peak};
+use crate::collect::{
+    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, Peak,
+};
 use crate::report::Period;
 use crate::sections::{self, Finding};
 use crate::{Report, csv};
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{
-    Column, ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, PairRow, Rule, SlaRow, Time, Type, WindowRow,
+    Column, ConnectionRow, EventRow, FlowRow, GroupRow, LinkRow, OpcodeRow, PairRow, Rule, SlaRow, Time, Type,
+    WindowRow,
 };
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -44,6 +47,7 @@ pub fn document(report: &Report) -> String {
         totals: Totals::of(report),
         opcodes: Rows(&report.opcodes.rows, opcodes),
         flows: Flows::of(&report.flows),
+        groups: report.groups.as_ref().map(Groups::of),
         connections: Connections::of(&report.connections),
         events: Events::of(&report.events, &telling),
         series: Series::of(report, &windows),
@@ -69,11 +73,28 @@ struct Document<'a> {
     totals: Totals<'a>,
     opcodes: List<'a, OpcodeRow>,
     flows: Flows<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Groups<'a>>,
     connections: Connections<'a>,
     events: Events<'a>,
     series: Series<'a>,
     mesh: Option<Mesh<'a>>,
     findings: Vec<SectionFinding>,
+}
+
+#[derive(Serialize)]
+struct Groups<'a> {
+    by: &'static str,
+    rows: List<'a, GroupRow>,
+}
+
+impl<'a> Groups<'a> {
+    fn of(groups: &'a GroupFigures) -> Self {
+        Self {
+            by: groups.by.name(),
+            rows: Rows(&groups.rows, |column| !OF_ROWS.contains(&column.name)),
+        }
+    }
 }
 
 #[derive(Serialize)]

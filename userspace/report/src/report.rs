@@ -1,6 +1,8 @@
 //! The data of all documents.
 
-use crate::collect::{ConnectionFigures, EventFigures, FlowFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals};
+use crate::collect::{
+    ConnectionFigures, EventFigures, FlowFigures, GroupFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals,
+};
 use crate::series::{Join, Series};
 use rocescope_model::{Over, Row, WindowRow};
 
@@ -23,6 +25,8 @@ pub struct Report {
     pub opcodes: OpcodeFigures,
     /// The top flows.
     pub flows: FlowFigures,
+    /// Traffic by source, destination, queue pair or opcode, if requested.
+    pub groups: Option<GroupFigures>,
     /// Queue pairs.
     pub connections: ConnectionFigures,
     /// The events.
@@ -36,6 +40,16 @@ impl Report {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.totals.windows == 0
+    }
+
+    /// Returns the fabric loss of the windows, in packets; `None` if connections were not tracked.
+    #[must_use]
+    pub fn fabric_lost_packets(&self) -> Option<u64> {
+        let sums = &self.totals.sums;
+        let is_tracked = self.connections.count > 0 || sums.mirror_lost_packets.is_some();
+        // A dataset of an earlier version has no column for it, but every loss has an event.
+        let events = || self.events.count("loss");
+        sums.fabric_lost_packets.or_else(|| is_tracked.then(events))
     }
 
     /// Returns start and end of the captured traffic, or else of the probes.

@@ -99,7 +99,11 @@ impl Writer {
     /// # Errors
     /// The root cannot be created or written, the observer is [`Error::Busy`], or leftovers cannot be sealed.
     pub fn create(root: &Path, options: Options) -> Result<Self, Error> {
-        std::fs::create_dir_all(root).map_err(|source| Error::io("create", root, source))?;
+        std::fs::create_dir_all(root).map_err(|source| match source.kind() {
+            // A file has the name: `File exists` would hide what is wrong.
+            std::io::ErrorKind::AlreadyExists => Error::NoDirectory { root: root.to_owned() },
+            _ => Error::io("create", root, source),
+        })?;
         let observer = Observer::new(&options.observer);
         let lock = ObserverLock::acquire(root, &observer)?.ok_or_else(|| Error::Busy {
             observer: observer.as_str().into(),

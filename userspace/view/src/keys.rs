@@ -159,6 +159,10 @@ actions! {
     Events = "events", "4";
     /// The probe mesh and its problems.
     Mesh = "mesh", "5 m";
+    /// Traffic by source, destination, queue pair or opcode.
+    Groups = "groups", "6";
+    /// Group by the next of these.
+    GroupBy = "group-by", "b";
     /// Show this pane alone, or all panes.
     Zoom = "zoom", "z";
     /// Row below.

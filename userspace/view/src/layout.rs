@@ -43,7 +43,7 @@ pub const fn is_enough(width: u16, height: u16) -> bool {
 pub fn areas(width: u16, height: u16, focus: Pane, zoom: bool) -> Areas {
     let line = |y, lines| Rect::new(0, y, width, lines);
     let body = height.saturating_sub(HEADER + 1);
-    let alone = zoom || focus == Pane::Mesh;
+    let alone = zoom || matches!(focus, Pane::Mesh | Pane::Groups);
     let panes = if alone || width < ALL_AT_ONCE.0 || height < ALL_AT_ONCE.1 {
         vec![(focus, line(HEADER, body))]
     } else {

@@ -41,6 +41,7 @@ pub mod recent;
 pub mod screen;
 pub mod series;
 pub mod show;
+mod so_far;
 pub mod sort;
 pub mod theme;
 pub mod view;

@@ -4,7 +4,9 @@ use crate::filter::Matcher;
 use crate::format;
 use crate::recent::Shown;
 use crate::sort;
-use rocescope_model::{Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, PairRow, Row, Table, Value, human};
+use rocescope_model::{
+    Cells, ConnectionRow, EventRow, FlowRow, GroupRow, OpcodeRow, PairRow, Row, Table, Value, human,
+};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The tables.
@@ -20,6 +22,8 @@ pub enum Pane {
     Events,
     /// The mesh of probes, drawn as a matrix.
     Mesh,
+    /// Traffic by source, destination, queue pair or opcode.
+    Groups,
 }
 
 /// What a column of the screen shows.
@@ -98,6 +102,18 @@ const EVENTS: Columns = &[
     ("syndrome", 2),
     ("detail", 15),
 ];
+const GROUPS: Columns = &[
+    ("group", 20),
+    ("flows", 8),
+    ("packets", 9),
+    ("frame_bytes", 12),
+    ("error_frame_bytes", 7),
+    ("messages", 4),
+    ("ecn_ce_packets", 3),
+    ("retransmitted_packets", 10),
+    ("frame_bps", 18),
+    (SHARE, 19),
+];
 /// The metrics of the matrix, one at a time.
 const MESH: Columns = &[
     ("drop_ratio", 5),
@@ -109,7 +125,14 @@ const MESH: Columns = &[
 
 impl Pane {
     /// Every pane, in order.
-    pub const ALL: [Self; 5] = [Self::Flows, Self::Opcodes, Self::Connections, Self::Events, Self::Mesh];
+    pub const ALL: [Self; 6] = [
+        Self::Flows,
+        Self::Opcodes,
+        Self::Connections,
+        Self::Events,
+        Self::Mesh,
+        Self::Groups,
+    ];
 
     /// Its table.
     #[must_use]
@@ -120,6 +143,7 @@ impl Pane {
             Self::Connections => ConnectionRow::TABLE,
             Self::Events => EventRow::TABLE,
             Self::Mesh => PairRow::TABLE,
+            Self::Groups => GroupRow::TABLE,
         }
     }
 
@@ -132,6 +156,7 @@ impl Pane {
             Self::Connections => "Connections",
             Self::Events => "Events",
             Self::Mesh => "Mesh",
+            Self::Groups => "By",
         }
     }
 
@@ -144,6 +169,7 @@ impl Pane {
             Self::Connections => &shown.connections,
             Self::Events => &shown.events,
             Self::Mesh => &shown.mesh.pairs,
+            Self::Groups => &shown.groups,
         }
     }
 
@@ -154,6 +180,7 @@ impl Pane {
             Self::Connections => CONNECTIONS,
             Self::Events => EVENTS,
             Self::Mesh => MESH,
+            Self::Groups => GROUPS,
         }
     }
 
@@ -165,6 +192,7 @@ impl Pane {
             Self::Connections => ("retransmitted_packets", true),
             Self::Events => ("time", true),
             Self::Mesh => ("drop_ratio", true),
+            Self::Groups => ("frame_bps", true),
         }
     }
 
@@ -310,6 +338,7 @@ fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
         Pane::Connections => &["observer", "connection", "role"],
         Pane::Events => &["time_ns", "kind", "src", "dst", "dst_qpn", "psn"],
         Pane::Mesh => &["src", "dst"],
+        Pane::Groups => &["group"],
     };
     let mut hasher = DefaultHasher::new();
     for column in columns.iter().filter_map(|name| pane.table().position(name)) {

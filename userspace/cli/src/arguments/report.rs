@@ -1,6 +1,6 @@
 //! `rocescope report`.
 
-use super::SpanArguments;
+use super::{ByName, SpanArguments};
 use crate::units::count;
 use clap::{Args, ValueEnum};
 use rocescope_model::filter::Filter;
@@ -30,6 +30,9 @@ pub struct ReportArguments {
     /// Include only flows, connections and events that match EXPR, such as `host 10.0.0.1`
     #[arg(long, value_name = "EXPR")]
     pub filter: Option<Filter>,
+    /// Group traffic by source, destination, queue pair or opcode
+    #[arg(long, value_enum)]
+    pub by: Option<ByName>,
     /// Include only rows of this capture box
     #[arg(long, value_name = "NAME")]
     pub observer: Option<String>,
@@ -53,6 +56,8 @@ pub enum ReportOutput {
 pub enum ReportTable {
     /// Largest flows
     Flows,
+    /// Traffic by what `--by` names
+    Groups,
     /// Connections with the most problems, one row for each direction
     Connections,
     /// All opcodes

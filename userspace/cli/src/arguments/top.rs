@@ -4,8 +4,8 @@ use super::{LiveArguments, MeasureArguments, SPAN, SpanArguments};
 use crate::filters::filter;
 use crate::units::{instant, speed};
 use clap::{Args, ValueEnum};
-use rocescope_model::Time;
 use rocescope_model::filter::Filter;
+use rocescope_model::{GroupBy, Time};
 use rocescope_view::keys::{Action, Key, parse_binding};
 use std::path::PathBuf;
 
@@ -59,6 +59,9 @@ pub struct AppearanceArguments {
     /// Sort flows by COLUMN at start, and in printed output
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<String>,
+    /// Group traffic by source, destination, queue pair or opcode
+    #[arg(long, value_enum)]
+    pub by: Option<ByName>,
     /// Show rates in bytes per second instead of bits per second
     #[arg(long)]
     pub bytes: bool,
@@ -77,6 +80,30 @@ pub struct AppearanceArguments {
     /// Bind a key to an action, such as `quit=ctrl-q`; the help page (`?`) lists the keys of all actions
     #[arg(long = "bind", value_name = "ACTION=KEY", value_parser = parse_binding)]
     pub bindings: Vec<(Action, Key)>,
+}
+
+/// What traffic is grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ByName {
+    /// Source address
+    Src,
+    /// Destination address
+    Dst,
+    /// Destination address and queue pair
+    Qp,
+    /// Opcode
+    Opcode,
+}
+
+impl From<ByName> for GroupBy {
+    fn from(name: ByName) -> Self {
+        match name {
+            ByName::Src => Self::Src,
+            ByName::Dst => Self::Dst,
+            ByName::Qp => Self::Qp,
+            ByName::Opcode => Self::Opcode,
+        }
+    }
 }
 
 /// A colour theme.
@@ -101,11 +128,27 @@ pub struct OnceArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "once", value_parser = clap::value_parser!(u64).range(1..))]
     pub windows: u64,
     /// Format of the windows
-    #[arg(short, long, value_enum, default_value_t = OnceOutput::Table, requires = "once")]
+    #[arg(short, long, value_enum, default_value_t = OnceOutput::Table)]
     pub output: OnceOutput,
     /// Table for the formats `table` and `csv`; default: `flows`, or `pairs` if there are only probes
     #[arg(long, value_enum, requires = "once")]
     pub table: Option<TableName>,
+}
+
+impl OnceArguments {
+    /// Whether windows are printed instead of drawn.
+    ///
+    /// # Errors
+    /// A format for printed windows without `--once`.
+    pub fn is_printed(&self) -> anyhow::Result<bool> {
+        match self.output {
+            OnceOutput::Jsonl => Ok(true),
+            OnceOutput::Json | OnceOutput::Csv if !self.once => {
+                anyhow::bail!("-o json and -o csv need --once; -o jsonl prints every window until the end")
+            }
+            _ => Ok(self.once),
+        }
+    }
 }
 
 /// The format of a window.
@@ -115,6 +158,8 @@ pub enum OnceOutput {
     Table,
     /// One line of JSON for each window, with the rows of every table
     Json,
+    /// The same for every window until the end, without `--once`
+    Jsonl,
     /// All columns of a table as CSV (RFC 4180)
     Csv,
 }
@@ -132,6 +177,8 @@ pub enum TableName {
     Events,
     /// Totals of the window
     Windows,
+    /// Traffic by what `--by` names; default with `--by`
+    Groups,
     /// Pairs of NICs, for a dataset with probes
     Pairs,
     /// Service level of the probe mesh

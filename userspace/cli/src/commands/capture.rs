@@ -1,22 +1,26 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
 use super::input;
-use crate::arguments::{CaptureArguments, Output};
-use crate::output::{Source, check, json, ports, text};
+use crate::arguments::{CaptureArguments, CaptureOutput};
+use crate::output::color::Color;
+use crate::output::{Source, check, json, lines, ports, text};
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
 use crate::status::{notices, status};
-use crate::stdout::print;
+use crate::stdout::{print, print_line};
 use anyhow::{Context, Result, ensure};
 use rocescope_capture::file::FileSpan;
 use rocescope_engine::dataset::Origin;
+use rocescope_engine::intake::Tap;
 use rocescope_engine::live::check::PortCheck;
 use rocescope_engine::live::{LiveCapture, LiveReport};
 use rocescope_engine::replay;
 use rocescope_engine::{CaptureRequest, EngineError, IntakeRequest, Outcome, Session, Signals};
 use rocescope_host::port::Port;
+use rocescope_model::{Row, WindowRows};
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -28,6 +32,10 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         ensure!(
             !std::io::stdout().is_terminal(),
             "standard output is a terminal: `--write -` writes frames to a pipe or a file"
+        );
+        ensure!(
+            arguments.output != CaptureOutput::Jsonl,
+            "standard output carries the frames of `--write -`: write them to a file for `-o jsonl`"
         );
     }
     let request = requests::capture(arguments)?;
@@ -43,6 +51,9 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
     let mut files = input::open(&arguments.read, &signals)?;
     input::ensure_not_written(&files, arguments.write.as_deref())?;
     let mut session = Session::open(request, &Origin::files(&files), &notices())?;
+    if arguments.output == CaptureOutput::Jsonl {
+        session.tap(windows(arguments));
+    }
     let progress = Progress::new(files.length(), arguments.quiet);
     let ended = replay::replay(&mut files, &mut session, &signals, |bytes| {
         progress.at(bytes);
@@ -51,10 +62,15 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
     // Results from before the input error are still valid.
     let input_error = match ended {
         Ok(()) => None,
+        // No one reads the lines any more.
+        Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         Err(EngineError::File(error)) => Some(error),
         Err(error) => return Err(error.into()),
     };
-    let outcome = session.finish()?;
+    let outcome = match session.finish() {
+        Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
+        finished => finished?,
+    };
     let why = input_error.as_ref().map(ToString::to_string);
     summarize(arguments, files.name(), files.files(), why, None, &outcome)?;
     match input_error {
@@ -66,7 +82,11 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
 fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Result<ExitCode> {
     let capture = LiveCapture::open(request, Signals::install()?, reload()?, notices())?;
     let name = capture.origin().source.clone();
-    let (report, outcome) = capture.run(None)?;
+    let is_lines = arguments.output == CaptureOutput::Jsonl && arguments.check.is_none();
+    let (report, outcome) = match capture.run(is_lines.then(|| windows(arguments))) {
+        Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
+        ended => ended?,
+    };
     match arguments.check {
         Some(seconds) => {
             let check = PortCheck::of(&report, &outcome, seconds);
@@ -92,14 +112,16 @@ fn summarize(
         name,
         out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
+        udp_ports: &arguments.udp_ports,
         verify_icrc: arguments.verify_icrc,
         files,
         input_error,
         live,
     };
     let summary = match arguments.output {
-        Output::Json => json::summary(&source, outcome),
-        Output::Table => text::summary(&source, outcome),
+        CaptureOutput::Json => json::summary(&source, outcome),
+        CaptureOutput::Jsonl => json::line(&source, outcome),
+        CaptureOutput::Table => text::summary(&source, outcome, Color::of_stdout()),
     };
     // Standard output may carry the frames.
     match &outcome.frames {
@@ -109,21 +131,53 @@ fn summarize(
     Ok(outcome.check()?)
 }
 
-fn list_interfaces(output: Output) -> Result<ExitCode> {
+fn list_interfaces(output: CaptureOutput) -> Result<ExitCode> {
     let ports = Port::all().context("the interfaces cannot be listed")?;
     print(&match output {
-        Output::Table => ports::text(&ports),
-        Output::Json => ports::json(&ports),
+        CaptureOutput::Table => ports::text(&ports),
+        CaptureOutput::Json | CaptureOutput::Jsonl => ports::json(&ports),
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints every window as a line when it ends. When no one reads them any more, that ends a capture which stores nothing.
+fn windows(arguments: &CaptureArguments) -> Tap {
+    let is_stored = arguments.dataset.out.is_some() || arguments.write.is_some();
+    // Rows of connections and events may come before their window.
+    let mut early = WindowRows::default();
+    let mut is_read = true;
+    Box::new(move |rows| {
+        if !is_read {
+            return ControlFlow::Continue(());
+        }
+        early.events.extend_from_slice(&rows.events);
+        early.connections.extend_from_slice(&rows.connections);
+        for window in &rows.windows {
+            let is_of = |start_ns| start_ns == window.window_start_ns;
+            let flows = rows.flows.iter().filter(|row| is_of(row.window_start_ns));
+            let opcodes = rows.opcodes.iter().filter(|row| is_of(row.window_start_ns));
+            let line = WindowRows {
+                windows: vec![window.without_sketches()],
+                flows: flows.cloned().collect(),
+                opcodes: opcodes.cloned().collect(),
+                ..std::mem::take(&mut early)
+            };
+            // An error of standard output ends the lines as a closed pipe does.
+            is_read = print_line(&lines::window(&line, None, None)).unwrap_or(false);
+        }
+        match is_read || is_stored {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })
+}
+
 /// Prints the verdict on the port.
-fn conclude(output: Output, port: &PortCheck, outcome: &Outcome) -> Result<ExitCode> {
+fn conclude(output: CaptureOutput, port: &PortCheck, outcome: &Outcome) -> Result<ExitCode> {
     let findings = port.findings();
     print(&match output {
-        Output::Table => check::text(port, &findings),
-        Output::Json => check::json(port, &findings),
+        CaptureOutput::Table => check::text(port, &findings),
+        CaptureOutput::Json | CaptureOutput::Jsonl => check::json(port, &findings),
     })?;
     outcome.check()?;
     Ok(if port.roce == 0 {

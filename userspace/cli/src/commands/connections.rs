@@ -3,6 +3,7 @@
 use super::input;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ConnectionsArguments, Output};
+use crate::output::color::Color;
 use crate::output::connections::{Connection, Gathered, Report, gather, json, text};
 use crate::output::files::notes;
 use crate::progress::Progress;
@@ -65,7 +66,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
     };
     crate::print(&match arguments.output {
         Output::Json => json(&report),
-        Output::Table => text(&report),
+        Output::Table => text(&report, Color::of_stdout()),
     })?;
     match found.error {
         Some(error) => Err(error),

@@ -1,6 +1,7 @@
 //! `rocescope demo`: the whole pipeline, without privileges or input.
 
 use crate::arguments::DemoArguments;
+use crate::output::color::Color;
 use crate::output::{Source, text};
 use anyhow::{Context, Result};
 use rocescope_capture::file::{self, FrameReader};
@@ -97,12 +98,13 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
         name: name.into(),
         out: Some(out),
         window: Duration::from_secs(1),
+        udp_ports: &[4791],
         verify_icrc: false,
         files: &[],
         input_error: None,
         live: None,
     };
-    crate::print(&text::summary(&source, &outcome))
+    crate::print(&text::summary(&source, &outcome, Color::of_stdout()))
 }
 
 /// Removes only the segments of an earlier demo.

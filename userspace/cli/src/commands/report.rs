@@ -9,7 +9,7 @@ use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use crate::status;
 use anyhow::{Context, Result, bail};
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow, footer,
+    ConnectionRow, EventRow, FlowRow, GroupBy, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow, footer,
 };
 use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
 use rocescope_store::{Query, Rows, Scan, TimeRange};
@@ -26,6 +26,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         top: arguments.top,
         from: time.from,
         to: time.to,
+        by: by(arguments),
         observer: arguments.observer.clone(),
         filter: arguments.filter.clone(),
     };
@@ -58,9 +59,16 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What traffic is grouped by; the table of groups needs one.
+fn by(arguments: &ReportArguments) -> Option<GroupBy> {
+    let is_table = arguments.output == Some(ReportOutput::Csv) && arguments.table == ReportTable::Groups;
+    arguments.by.map(GroupBy::from).or(is_table.then(GroupBy::default))
+}
+
 const fn table(table: ReportTable) -> csv::Table {
     match table {
         ReportTable::Flows => csv::Table::Flows,
+        ReportTable::Groups => csv::Table::Groups,
         ReportTable::Connections => csv::Table::Connections,
         ReportTable::Opcodes => csv::Table::Opcodes,
         ReportTable::Events => csv::Table::Events,

@@ -2,6 +2,7 @@
 //!
 //! Both are made from rows of `connections`, so a dataset prints what the capture printed.
 
+use super::color::Color;
 use rocescope_model::filter::RowFilter;
 use rocescope_model::human::plural;
 use rocescope_model::json::{self, Object, Row, Rows};
@@ -44,10 +45,10 @@ impl Connection {
         self.directions().map(|row| row.first_ns).min().unwrap_or(0)
     }
 
-    /// Lost and retransmitted packets and fatal NAKs.
+    /// Fabric loss, gaps, retransmitted packets and fatal NAKs.
     fn trouble(&self) -> u64 {
         let of = |row: &ConnectionRow| {
-            row.retransmitted_packets + row.lost_gap_packets + row.lost_after_tap_packets + row.nak_fatal
+            row.retransmitted_packets + row.lost_gap_packets + row.fabric_lost_packets() + row.nak_fatal
         };
         self.directions().map(of).sum()
     }
@@ -254,7 +255,7 @@ const ALWAYS: [&str; 7] = [
     "packets",
     "payload_bytes",
 ];
-const SOMETIMES: [&str; 16] = [
+const SOMETIMES: [&str; 17] = [
     "messages",
     "retransmitted_packets",
     "timeouts",
@@ -262,6 +263,7 @@ const SOMETIMES: [&str; 16] = [
     "duplicate_packets",
     "lost_before_tap_packets",
     "lost_after_tap_packets",
+    "unanswered_packets",
     "lost_gaps",
     "nak_psn_sequence",
     "rnr_nak",
@@ -276,14 +278,14 @@ const EVENTS: [&str; 8] = ["time", "kind", "src", "dst", "dst_qpn", "psn", "coun
 
 /// Text: connections in two lines each, those with the most problems first, then their events.
 #[must_use]
-pub fn text(report: &Report<'_>) -> String {
+pub fn text(report: &Report<'_>, color: Color) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = write_text(&mut out, report);
+    let _ = write_text(&mut out, report, color);
     out
 }
 
-fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
+fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::Result {
     let all = report.connections;
     writeln!(out, "{}\n", report.source)?;
     let paired = |by: &str| {
@@ -299,20 +301,23 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
         paired("none")
     )?;
     let sum = |of: fn(&ConnectionRow) -> u64| -> u64 { all.iter().flat_map(Connection::directions).map(of).sum() };
+    let lost = sum(ConnectionRow::fabric_lost_packets);
+    let gaps = sum(|row| row.lost_gaps);
+    let text = format!(
+        "Fabric loss  {}: {} upstream of the tap, {} downstream; {} in {} gaps never filled, of unknown cause",
+        plural(lost, "packet"),
+        sum(|row| row.lost_before_tap_packets),
+        sum(|row| row.lost_after_tap_packets + row.unanswered_packets),
+        sum(|row| row.lost_gap_packets),
+        gaps
+    );
+    writeln!(out, "{}", color.trouble(lost + gaps > 0, &text))?;
     writeln!(
         out,
         "Requests     {} retransmitted, {} out of order, {} duplicate",
         sum(|row| row.retransmitted_packets),
         sum(|row| row.out_of_order_packets),
         sum(|row| row.duplicate_packets)
-    )?;
-    writeln!(
-        out,
-        "Lost         {} upstream of the tap, {} downstream, {} in {} gaps never filled",
-        sum(|row| row.lost_before_tap_packets),
-        sum(|row| row.lost_after_tap_packets),
-        sum(|row| row.lost_gap_packets),
-        sum(|row| row.lost_gaps)
     )?;
     writeln!(
         out,
@@ -344,7 +349,7 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
     if shown.len() < all.len() {
         writeln!(
             out,
-            "\nThe {} of {} connections with the most losses and retransmissions (--top, or -o json for all)",
+            "\nThe {} of {} connections with the most fabric loss and retransmissions (--top, or -o json for all)",
             shown.len(),
             all.len()
         )?;

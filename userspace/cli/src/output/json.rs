@@ -1,6 +1,7 @@
 //! The summary as one JSON object.
 
 use super::files::FilesDocument;
+use super::losses::Losses;
 use super::{Source, aeth, flow_rows, opcode_rows};
 use rocescope_engine::Outcome;
 use rocescope_engine::live::{LiveReport, VerdictReason};
@@ -73,6 +74,10 @@ struct Document<'a> {
     window_ns: u128,
     events: u64,
     ecn_ce_packets: u64,
+    fabric_lost_packets: Option<u64>,
+    fabric_lost_upstream_packets: Option<u64>,
+    fabric_lost_downstream_packets: Option<u64>,
+    retransmitted_packets: Option<u64>,
     mirror_lost_packets: Option<u64>,
     #[serde(serialize_with = "json::float")]
     mirror_loss_ratio: Option<f64>,
@@ -110,8 +115,21 @@ struct DatasetDocument<'a> {
 /// The summary, indented, with a newline at its end.
 #[must_use]
 pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
+    written(source, outcome, |document| json::pretty(document))
+}
+
+/// The summary as the last of several lines: an object with the key `summary`, with a newline at its end.
+#[must_use]
+pub fn line(source: &Source<'_>, outcome: &Outcome) -> String {
+    written(source, outcome, |document| {
+        json::compact(&Object(vec![("summary", document)]))
+    })
+}
+
+fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>) -> String) -> String {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
-    let (totals, mirror) = (&summary.totals, summary.mirror);
+    let (totals, losses) = (&summary.totals, Losses::of(source, outcome));
+    let delivery = losses.delivery;
     let all = totals.all();
     let icrc = |count| source.verify_icrc.then_some(count);
     let mut opcodes = opcode_rows(summary);
@@ -121,7 +139,7 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     for kind in AETH {
         syndromes.entry(kind).or_default();
     }
-    json::pretty(&Document {
+    write(&Document {
         source: &source.name,
         input_error: source.input_error.as_deref(),
         start: summary.span_ns.map(|(start, _)| time(start)),
@@ -134,6 +152,7 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
             ("fragments", counters.fragments),
             ("filtered", counters.filtered + totals.filtered_packets),
             ("snapped", counters.snapped),
+            ("capture_lost_frames", losses.capture_frames()),
             ("lost", counters.lost_packets),
             ("late", totals.late_packets),
         ]),
@@ -151,9 +170,13 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
         window_ns: source.window.as_nanos(),
         events: summary.events,
         ecn_ce_packets: totals.congestion_experienced,
-        mirror_lost_packets: mirror.map(|mirror| mirror.lost_packets),
-        mirror_loss_ratio: mirror.and_then(|mirror| mirror.loss_ratio(all.packets)),
-        mirrored_twice_packets: mirror.map(|mirror| mirror.duplicate_packets),
+        fabric_lost_packets: delivery.map(|delivery| delivery.fabric_lost()),
+        fabric_lost_upstream_packets: delivery.map(|delivery| delivery.fabric_lost_upstream_packets),
+        fabric_lost_downstream_packets: delivery.map(|delivery| delivery.fabric_lost_downstream_packets),
+        retransmitted_packets: delivery.map(|delivery| delivery.retransmitted_packets),
+        mirror_lost_packets: delivery.map(|delivery| delivery.mirror_lost_packets),
+        mirror_loss_ratio: delivery.and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
+        mirrored_twice_packets: delivery.map(|delivery| delivery.mirror_duplicate_packets),
         mirrors: Object(vec![
             ("mirrored_frames", counters.mirrored_frames),
             ("mirror_gap_frames", counters.mirror_lost),

@@ -1,12 +1,17 @@
 //! The summary of a capture.
 //!
-//! [`text`] and [`mod@json`] print the same content.
-//! [`mod@files`] adds the capture files; [`connections`] prints connections, `check` the verdict on the port, and `ports` the list of interfaces, each as text or JSON.
+//! [`text`] and [`mod@json`] print the same content; `losses` comes first.
+//! [`mod@files`] adds the capture files; [`connections`] prints connections, `check` the verdict on the port, and `ports`
+//! the list of interfaces, each as text or JSON; [`lines`] prints windows.
 
 pub(crate) mod check;
+pub mod color;
 pub mod connections;
 pub mod files;
 pub mod json;
+pub mod lines;
+mod losses;
+mod no_roce;
 pub(crate) mod ports;
 pub mod text;
 
@@ -30,6 +35,8 @@ pub struct Source<'a> {
     pub out: Option<&'a Path>,
     /// Length of a window.
     pub window: Duration,
+    /// UDP destination ports that carry RoCEv2.
+    pub udp_ports: &'a [u16],
     /// Whether ICRCs were verified.
     pub verify_icrc: bool,
     /// The capture files; empty for interfaces.

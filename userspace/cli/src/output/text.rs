@@ -1,13 +1,14 @@
 //! The summary as text.
 
-use super::{Source, aeth, files, flow_rows, opcode_rows};
+use super::color::Color;
+use super::losses::Losses;
+use super::{Source, aeth, files, flow_rows, no_roce, opcode_rows};
 use rocescope_engine::Outcome;
 use rocescope_engine::live::LiveReport;
 use rocescope_engine::recorder::RecorderSummary;
 use rocescope_model::human::{grouped as count, plural, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
-use rocescope_pipeline::Mirror;
 use rocescope_record::Counters;
 use rocescope_wire::{Malformed, NotRoce};
 use std::fmt::Write;
@@ -28,14 +29,14 @@ const FLOW_COLUMNS: [&str; 10] = [
 
 /// The summary, with a newline at its end.
 #[must_use]
-pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
+pub fn summary(source: &Source<'_>, outcome: &Outcome, color: Color) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write_summary(&mut text, source, outcome);
+    let _ = write_summary(&mut text, source, outcome, color);
     text
 }
 
-fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> std::fmt::Result {
+fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color: Color) -> std::fmt::Result {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
     let totals = &summary.totals;
     write!(out, "{}", source.name)?;
@@ -51,6 +52,11 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         )?;
     }
     writeln!(out, "\n")?;
+    if let Some(hint) = no_roce::hint(counters, source.udp_ports) {
+        writeln!(out, "{}\n", color.trouble(true, &hint))?;
+    }
+    Losses::of(source, outcome).write(out, color)?;
+    writeln!(out)?;
 
     writeln!(
         out,
@@ -121,8 +127,10 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         writeln!(out, "ECN CE    {} packets", count(totals.congestion_experienced))?;
     }
 
-    if let Some(mirror) = summary.mirror {
-        write_mirror(out, mirror, all.packets)?;
+    if let Some(number) = summary.delivery.map(|delivery| delivery.mirror_duplicate_packets)
+        && number > 0
+    {
+        writeln!(out, "Mirror    {} duplicate packets", count(number))?;
     }
 
     let opcodes = opcode_rows(summary);
@@ -192,7 +200,7 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
     if seen > 0 {
         writeln!(
             out,
-            "Mirrored  {} numbered = {} seen + {} lost before they reached the capture",
+            "Mirrored  {} numbered = {} seen + {} mirror loss",
             count(seen + lost),
             count(seen),
             count(lost)
@@ -213,21 +221,6 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
             count(truncated),
             count(snapped)
         )?;
-    }
-    Ok(())
-}
-
-/// Mirror loss and mirror duplicates, which affect the count of retransmissions.
-fn write_mirror(out: &mut String, mirror: Mirror, seen_packets: u64) -> std::fmt::Result {
-    let ratio = mirror.loss_ratio(seen_packets).unwrap_or(0.0);
-    writeln!(
-        out,
-        "Mirror    {} ({:.4} %) lost: acknowledged, but not delivered by the mirror",
-        plural(mirror.lost_packets, "packet"),
-        100.0 * ratio
-    )?;
-    if mirror.duplicate_packets > 0 {
-        writeln!(out, "Mirror    {} duplicate packets", count(mirror.duplicate_packets))?;
     }
     Ok(())
 }
@@ -257,7 +250,7 @@ fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Res
     if live.blind_intervals > 0 {
         writeln!(
             out,
-            "Blind     {} intervals, {:.0} ms over all CPUs: {} runs lost to a full ring",
+            "Blind     {} intervals, {:.0} ms over all CPUs: {} runs did not fit into a full ring",
             count(live.blind_intervals),
             live.blind_ns as f64 / 1e6,
             count(live.lost_runs)
@@ -266,7 +259,7 @@ fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Res
     if live.lost_events > 0 {
         writeln!(
             out,
-            "Lost      {} CM datagrams and TCP segments lost to a full ring: handshakes may be missing",
+            "Control   {} CM datagrams and TCP segments did not fit into a full ring: handshakes may be missing",
             count(live.lost_events)
         )?;
     }

@@ -13,6 +13,7 @@
 //! | `output` | keys of the JSON, for every form of the file |
 //! | `refusals` | wrong inputs and paths: one line, exit code not 0 |
 //! | `killed` | `kill -9` costs at most one window |
+//! | `losses` | fabric, capture and mirror loss: each the same number everywhere |
 //! | `full_disk` | a full disk costs only later rows |
 //! | `mirrored` | a mirror that duplicates every frame |
 //! | `numbered` | frames that a mirror numbered and that never arrived |
@@ -30,6 +31,7 @@ mod frames;
 mod full_disk;
 mod fuzzed;
 mod killed;
+mod losses;
 mod mirrored;
 mod numbered;
 mod oracle;

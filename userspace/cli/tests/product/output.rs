@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 
 /// Every key that programs may rely on.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 22] = [
     "frames",
     "roce_packets",
     "not_roce",
@@ -23,6 +23,10 @@ const KEYS: [&str; 18] = [
     "windows",
     "top_flows",
     "lost",
+    "capture_lost_frames",
+    "fabric_lost_packets",
+    "retransmitted_packets",
+    "mirror_lost_packets",
     "exact",
     "snapped",
     "dataset",

@@ -71,6 +71,11 @@ fn a_dataset_in_an_unwritable_directory() {
         let stdout = refused(&["capture", "-r", file, "--out", out], out);
         assert!(stdout.is_empty());
     }
+    let out = taken.to_str().unwrap();
+    refused(
+        &["capture", "-r", file, "--out", out],
+        &format!("{out} is not a directory"),
+    );
 }
 
 #[test]

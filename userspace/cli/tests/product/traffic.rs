@@ -65,6 +65,35 @@ pub(crate) fn repeated(capture: &Capture, frames: usize, start_s: u32, step_us: 
     file
 }
 
+/// A pcap file without RoCEv2: ARP, TCP, ICMP, DNS and RoCE v1.
+pub(crate) fn not_roce() -> Vec<u8> {
+    let ip = |protocol: u8, payload: &[u8]| {
+        let length = (20 + payload.len() as u16).to_be_bytes();
+        let mut packet = vec![0x45, 0, length[0], length[1], 0, 0, 0, 0, 64, protocol, 0, 0];
+        packet.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        packet.extend(payload);
+        packet
+    };
+    let frames = [
+        (0x0806_u16, vec![0; 28]),
+        (0x0800, ip(6, &[0; 20])),
+        (0x0800, ip(1, &[0; 8])),
+        (0x0800, ip(17, &[0, 53, 0, 53, 0, 8, 0, 0])),
+        (0x8915, vec![0; 60]),
+    ];
+    let mut file = HEADER.to_vec();
+    for (at, (kind, body)) in (0_u32..).zip(frames) {
+        let length = 14 + body.len() as u32;
+        for word in [1_767_225_600, at, length, length] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend([2; 12]);
+        file.extend(kind.to_be_bytes());
+        file.extend(body);
+    }
+    file
+}
+
 /// The number of bytes of a pcap file up to the end of its frame number `count`.
 pub(crate) fn bytes_of_first(file: &[u8], count: usize) -> usize {
     let mut reader = FrameReader::new(file).unwrap();

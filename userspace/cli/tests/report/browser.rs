@@ -164,6 +164,74 @@ fn a_page_with_a_request_is_caught() {
     assert_eq!(requests, ["\"http://probe.invalid/x.png\""]);
 }
 
+/// Measures a page at a width in a frame of another: how far it overflows, the highest row of a table, tables that do not
+/// fit, charts that do not fit, and the smallest text of a chart.
+const RULER: &str = r#"<!DOCTYPE html><meta charset="utf-8"><body><script>
+function measure(frame) {
+  const view = frame.contentWindow, page = view.document, shown = (one) => one.getBoundingClientRect().width > 0;
+  const height = (one) => one.getBoundingClientRect().height;
+  const most = (all) => Math.max(0, ...all), charts = [...page.querySelectorAll("svg.chart")].filter(shown);
+  const tables = [...page.querySelectorAll("table")];
+  const cut = (one) => one.scrollWidth > one.clientWidth + 1;
+  document.body.dataset.found = JSON.stringify({
+    overflow: page.documentElement.scrollWidth - view.innerWidth,
+    row: most([...page.querySelectorAll("tr")].map(height)),
+    tables: tables.filter((table) => cut(table.parentElement)).map((table) => table.parentElement.closest("section").id),
+    cards: tables.filter((table) => table.classList.contains("cards") && cut(table.parentElement)).length,
+    charts: charts.length,
+    wide: charts.filter((chart) => cut(chart.parentElement)).length,
+    letters: Math.min(...charts.flatMap((chart) => [...chart.querySelectorAll("text")].map(height))),
+  });
+}
+</script><iframe onload="measure(this)" style="border:0" height="2000" "#;
+
+/// The measures of a page at a width.
+fn measured(chromium: &Path, bench: &Bench, page: &str, width: u32) -> Value {
+    // The page's policy forbids the ruler's script; the page itself needs none.
+    let (head, rest) = page.split_once("<meta http-equiv").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
+    let page = format!("{head}{rest}").replace('&', "&amp;").replace('"', "&quot;");
+    let ruler = bench.path("ruler.html");
+    fs::write(&ruler, format!("{RULER}width=\"{width}\" srcdoc=\"{page}\"></iframe>")).unwrap();
+    let dom = open(chromium, &ruler, &["--dump-dom", "--window-size=1600,2200"]);
+    let (_, found) = dom.split_once("data-found=\"").unwrap();
+    let (found, _) = found.split_once('"').unwrap();
+    serde_json::from_str(&found.replace("&quot;", "\"")).unwrap()
+}
+
+/// A name as long as they come: rows were 200 pixels high, columns and charts were cut.
+#[test]
+fn pages_fit_their_screens() {
+    const OBSERVER: &str = "capture-box-17.row-4.hall-b.datacenter-east.fabric-operations.example.com";
+    let Some(chromium) = chromium() else {
+        return;
+    };
+    let captured = Bench::new();
+    captured.capture("data", &["--connections", "--observer", OBSERVER]);
+    let mesh = super::mesh::bench(true);
+    for (name, bench) in [("captured", captured), ("mesh", mesh)] {
+        let page = bench.html(&[]);
+        let number = |found: &Value, what: &str| found[what].as_f64().unwrap();
+        let wide = measured(&chromium, &bench, &page, 1_280);
+        assert!(number(&wide, "overflow") <= 0.0, "{name}: {wide}");
+        assert!(number(&wide, "row") <= 80.0, "{name}: {wide}");
+        assert_eq!(
+            list(&wide["tables"]),
+            &Vec::<Value>::new(),
+            "{name}: a cut column: {wide}"
+        );
+        let narrow = measured(&chromium, &bench, &page, 390);
+        assert!(number(&narrow, "overflow") <= 0.0, "{name}: {narrow}");
+        assert!(number(&narrow, "row") <= 200.0, "{name}: {narrow}");
+        assert_eq!(number(&narrow, "cards"), 0.0, "{name}: sentences are cut: {narrow}");
+        for found in [wide, narrow] {
+            assert!(number(&found, "charts") >= 6.0, "{name}: {found}");
+            assert_eq!(number(&found, "wide"), 0.0, "{name}: a cut chart: {found}");
+            assert!(number(&found, "letters") >= 10.0, "{name}: unreadable: {found}");
+        }
+    }
+}
+
 #[test]
 fn charts_are_drawn_in_light_and_in_dark() {
     let Some(chromium) = chromium() else {

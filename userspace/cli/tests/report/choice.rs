@@ -179,3 +179,30 @@ fn each_command_reads_the_requested_time_only() {
         assert!(refused(&bench.run(refused_one)).contains("cannot be used with"));
     }
 }
+
+#[test]
+fn groups_sum_to_the_report() {
+    let bench = Bench::with_dataset();
+    for by in ["src", "dst", "qp", "opcode"] {
+        let report = bench.json(&["--by", by]);
+        assert_eq!(report["groups"]["by"], by);
+        let rows = list(&report["groups"]["rows"]);
+        let sum: u64 = rows.iter().map(|row| count(&row["frame_bytes"])).sum();
+        assert_eq!(sum, count(&report["totals"]["frame_bytes"]), "{by}");
+    }
+    let text = bench.report(&["--by", "src"]);
+    assert!(
+        text.contains("Traffic by src\n") && text.contains("The largest src, 10.10.0.1"),
+        "{text}"
+    );
+    let csv = bench.report(&["-o", "csv", "--table", "groups", "--by", "qp"]);
+    assert!(
+        csv.starts_with("observer,window_start,") && csv.contains(" QP "),
+        "{csv}"
+    );
+    let filtered = bench.json(&["--by", "src", "--filter", "src 10.10.0.11"]);
+    let rows = list(&filtered["groups"]["rows"]);
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0]["group"], "10.10.0.11");
+    assert!(!bench.report(&[]).contains("Traffic by"));
+}

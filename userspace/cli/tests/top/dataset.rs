@@ -9,7 +9,13 @@ fn windows_are_stepped_through_and_played() {
     let terminal = Terminal::run(120, 40, &line);
     // Paused, at the beginning.
     terminal.wait("00:00:00.000  +100 ms");
-    terminal.wait("PAUSED");
+    let screen = terminal.wait("PAUSED");
+    // The dataset has their totals only at its end, four seconds later: nothing would be shown until there.
+    assert!(
+        screen.contains("until 00:00:0") && screen.contains("RTT p50"),
+        "{screen}"
+    );
+    assert!(!screen.contains("3 Connections 0 "), "{screen}");
     terminal.press(&["Left"]);
     terminal.wait("this is the first window");
     terminal.press(&["Right"]);

@@ -27,9 +27,9 @@ fn an_interface_is_watched_until_the_user_leaves() {
     let screen = terminal.wait("live");
     assert!(screen.contains("lo  af_packet  live"), "{screen}");
     let screen = terminal.until("a window", |screen| {
-        screen.contains(" frames = 0 RoCEv2 + ") && screen.contains("interface 0  socket 0")
+        screen.contains(" frames = 0 RoCEv2 + ") && screen.contains("capture loss 0")
     });
-    assert!(screen.contains("capture loss 0  ring 0"), "{screen}");
+    assert!(screen.contains("fabric loss 0  capture loss 0"), "{screen}");
     // A live view cannot pause: the view holds a window.
     terminal.press(&["Space"]);
     terminal.wait("FROZEN -1");

@@ -220,3 +220,115 @@ fn a_broken_file_shows_its_whole_part_and_the_place_of_the_damage() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(error.lines().count(), 1, "{error}");
 }
+
+/// `no windows` alone hides that a newer program can read it.
+#[test]
+fn a_dataset_of_a_newer_version_names_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = rocescope_store::Options {
+        metadata: vec![(rocescope_model::footer::FORMAT.into(), "2".into())],
+        ..rocescope_store::Options::new("box")
+    };
+    let mut writer = rocescope_store::Writer::create(folder.path(), options).unwrap();
+    let rows = vec![rocescope_model::WindowRow::default()];
+    writer.append_cells(&rows, std::time::Instant::now()).unwrap();
+    writer.finish().unwrap();
+    let error = refused(&["top", folder.path().to_str().unwrap(), "--once"]);
+    assert!(error.contains("no windows and no probes; skipped "), "{error}");
+    assert!(
+        error.contains("format version 2") && error.contains("use a newer rocescope"),
+        "{error}"
+    );
+}
+
+/// The first window of a dataset has the connections that began in it, though their rows come later.
+#[test]
+fn a_window_of_a_dataset_has_its_connections() {
+    let line = ["top", input::dataset(), "--once", "-o", "json", "--windows", "5"];
+    let text = rocescope(&line);
+    for line in text.lines() {
+        let window: Value = serde_json::from_str(line).unwrap();
+        let sums = &window["windows"][0];
+        let end_ns = sums["window_start_ns"].as_i64().unwrap() + sums["window_ns"].as_i64().unwrap();
+        let connections = rows(&window, "connections");
+        assert!(!connections.is_empty(), "{window}");
+        for row in connections {
+            assert!(row["first_ns"].as_i64().unwrap() < end_ns, "it has not begun: {row}");
+        }
+    }
+}
+
+#[test]
+fn groups_sum_to_their_window() {
+    for by in ["src", "dst", "qp", "opcode"] {
+        for source in [&["-r", input::capture()][..], &[input::dataset()]] {
+            let line = [&["top"], source, &["--once", "--by", by, "-o", "json"]].concat();
+            let window: Value = serde_json::from_str(&rocescope(&line)).unwrap();
+            let groups = rows(&window, "groups");
+            assert!(groups.len() > 2, "{by}");
+            for (column, of_window) in [("packets", "roce_packets"), ("frame_bytes", "frame_bytes")] {
+                let sum: u64 = groups.iter().map(|group| group[column].as_u64().unwrap()).sum();
+                assert_eq!(window["windows"][0][of_window], sum, "{by} {column}");
+            }
+        }
+    }
+    let text = rocescope(&["top", "-r", input::capture(), "--once", "--by", "src"]);
+    assert!(text.contains("groups: ") && text.contains("Group  "), "{text}");
+    assert!(text.contains("10.10.0.11") && text.contains("Share"), "{text}");
+    let csv = rocescope(&["top", "-r", input::capture(), "--once", "--by", "qp", "-o", "csv"]);
+    assert!(csv.contains(" QP "), "{csv}");
+}
+
+#[test]
+fn json_lines_go_on_to_the_end() {
+    let line = ["top", "-r", input::capture(), "-o", "jsonl"];
+    let lines = rocescope(&line);
+    let windows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(windows.len(), 4);
+    let stored = rocescope_store::scan(std::path::Path::new(input::dataset())).unwrap();
+    let lines = rocescope(&["top", input::dataset(), "-o", "jsonl"]);
+    assert_eq!(lines.lines().count() as u64, stored.row_count("windows"));
+    // A format for one window is an error, not a screen.
+    let error = refused(&["top", "-r", input::capture(), "-o", "json"]);
+    assert!(error.contains("need --once; -o jsonl prints every window"), "{error}");
+    // The capture prints the same windows, and the summary.
+    let lines = rocescope(&["capture", "-q", "-r", input::capture(), "-o", "jsonl", "--connections"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 5);
+    let summary = &lines[4]["summary"];
+    for key in ["frames", "roce_packets", "messages", "fabric_lost_packets"] {
+        let sum: u64 = lines[..4]
+            .iter()
+            .map(|line| line["windows"][0][key].as_u64().unwrap())
+            .sum();
+        assert_eq!(summary[key], sum, "{key}");
+    }
+    for line in &lines[..4] {
+        let flows: u64 = rows(line, "flows")
+            .iter()
+            .map(|row| row["packets"].as_u64().unwrap())
+            .sum();
+        assert_eq!(line["windows"][0]["roce_packets"], flows);
+    }
+}
+
+/// `head` ends the capture, which would otherwise read to the end for no one.
+#[test]
+fn json_lines_end_with_their_reader() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args([
+            "capture",
+            "-q",
+            "-r",
+            input::capture(),
+            "-o",
+            "jsonl",
+            "--window",
+            "1ms",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}

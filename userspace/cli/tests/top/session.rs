@@ -29,7 +29,7 @@ fn drive(terminal: &Terminal) {
         "00:00:03.000  +1 s",
         "frames = ",
         " RoCEv2 + ",
-        "capture loss 0  ring 0",
+        "fabric loss 8  retransmitted 16  capture loss 0",
         "exact",
         "1 Flows ",
     ] {

@@ -65,7 +65,7 @@ impl PortCheck {
     #[must_use]
     pub fn of(report: &LiveReport, outcome: &Outcome, seconds: u16) -> Self {
         let (summary, counters) = (&outcome.summary, &outcome.counters);
-        let mirror = summary.mirror.unwrap_or_default();
+        let delivery = summary.delivery.unwrap_or_default();
         let mut pairs = BTreeMap::new();
         let mut vlans = BTreeMap::new();
         for flow in &summary.top_flows {
@@ -97,9 +97,9 @@ impl PortCheck {
             both_ways: (all > 0).then(|| both as f64 / all as f64),
             one_way_pairs: one_way.count(),
             pairs: pairs.keys().map(unordered).collect::<BTreeSet<_>>().len(),
-            duplicates: mirror.duplicate_packets,
-            mirror_lost: mirror.lost_packets,
-            mirror_loss: mirror.loss_ratio(counters.roce_packets).unwrap_or(0.0),
+            duplicates: delivery.mirror_duplicate_packets,
+            mirror_lost: delivery.mirror_lost_packets,
+            mirror_loss: delivery.mirror_loss_ratio(counters.roce_packets).unwrap_or(0.0),
             numbered: counters.mirrored_frames + counters.mirror_lost,
             gaps: counters.mirror_lost,
             truncated: counters.truncated_packets + counters.snapped_packets,

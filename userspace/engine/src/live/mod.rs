@@ -27,7 +27,7 @@ use crate::dataset::Origin;
 use crate::drops::Drops;
 use crate::error::{EngineError, Result};
 use crate::intake::{Outputs, Tap};
-use crate::metrics::{self, Metrics};
+use crate::metrics::{self, Measured, Metrics};
 use crate::notice::{Notice, Notices};
 use crate::outcome::Outcome;
 use crate::request::{CaptureRequest, Mode};
@@ -173,7 +173,12 @@ impl LiveCapture {
         let Some(wanted) = self.request.metrics else {
             return Ok(outputs);
         };
-        let metrics = Metrics::new(wanted.flows, Some(Arc::clone(&self.drops)));
+        let settings = &intake.settings;
+        let measured = Measured {
+            connections: settings.connections.is_some(),
+            icrc: settings.verify_icrc,
+        };
+        let metrics = Metrics::new(wanted.flows, Some(Arc::clone(&self.drops)), measured);
         let (shown, observer) = (metrics.clone(), intake.settings.observer.clone());
         let page = Arc::new(move || metrics::text::page(&shown, &observer));
         let bound = metrics::serve(wanted.address, page)?;

@@ -45,8 +45,8 @@ pub(super) fn drive(
         if watch.counts_requested() {
             let dropped = dropped(&mut sockets)?;
             let port = watch.port().sentence();
-            let rest = format!("{dropped} dropped by the socket; {port}");
-            watch.notices().counts(session.counters(), rest);
+            let rest = format!("capture loss {dropped} at the socket; {port}");
+            watch.notices().counts(session.counters(), session.delivery(), rest);
         }
     }
     for socket in &sockets {

@@ -43,8 +43,8 @@ impl Port {
     /// The text for the line of counts.
     pub(super) fn sentence(&self) -> String {
         match self.dropped() {
-            Some(dropped) => format!("{dropped} dropped by the interface"),
-            None => "drops of the interface unknown".into(),
+            Some(dropped) => format!("capture loss {dropped} at the interface"),
+            None => "capture loss at the interface unknown".into(),
         }
     }
 }

@@ -103,7 +103,7 @@ pub(super) fn drive(
             reload(&capture, &mut intake, change, &notices, report)?;
         }
         if watch.counts_requested() {
-            report_counts(&capture, &watch.port().sentence(), &notices)?;
+            report_counts(&capture, &intake, &watch.port().sentence(), &notices)?;
         }
         if !some {
             sleep(PAUSE);
@@ -149,15 +149,15 @@ impl Receiver {
 }
 
 /// Reports the loss identity so far.
-fn report_counts(capture: &Capture, port: &str, notices: &Notices) -> Result<()> {
+fn report_counts(capture: &Capture, intake: &Intake, port: &str, notices: &Notices) -> Result<()> {
     let counters = capture.counters()?;
     let rest = format!(
-        "{} RoCEv2 = {} in runs + {} lost + {} in open runs; {port}",
+        "{} RoCEv2 = {} in runs + {} capture loss + {} in open runs; {port}",
         counters.roce_packets,
         counters.delivered_packets(),
         counters.lost_packets,
         counters.roce_packets.saturating_sub(counters.published_packets),
     );
-    notices.counts(&counters, rest);
+    notices.counts(&counters, intake.pipeline.delivery(), rest);
     Ok(())
 }

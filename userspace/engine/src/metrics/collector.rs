@@ -1,7 +1,7 @@
 //! Metrics of a collector as `OpenMetrics`: agents, batches, refusals, and the state of the mesh.
 
 use super::diagnosed::{Diagnosed, Sums};
-use super::write::{self, count, counter, gauge, number, own, sentence};
+use super::write::{self, build, count, counter, gauge, help, number};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -44,7 +44,7 @@ impl Collector for Values {
         if let Some(diagnosed) = &self.diagnosed {
             windows(&diagnosed.lock(), &mut encoder)?;
         }
-        own(&mut encoder)
+        build(&mut encoder)
     }
 }
 
@@ -67,25 +67,24 @@ fn collector(values: &CollectorMetrics, encoder: &mut DescriptorEncoder<'_>) -> 
 }
 
 fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let help = "Analysed windows of the mesh";
-    counter(encoder, "sla_windows", help, sums.windows)?;
+    counter(encoder, "sla_windows", "Analyzed windows of the mesh", sums.windows)?;
     for (at, column) in SlaRow::TABLE.columns.iter().enumerate() {
         let name = format!("sla_{}", column.name);
         match (column.aggregate.time, &sums.last) {
             (rule, _) if rule.is_sum() => {
-                counter(encoder, &name, sentence(column), count(&sums.total.value(at)))?;
+                counter(encoder, &name, help(&name, column), count(&sums.total.value(at)))?;
             }
             // Columns that identify the window are excluded.
             (Rule::Max | Rule::Ratio { .. }, Some(last)) => {
                 if let Some(value) = number(&last.value(at)) {
-                    gauge(encoder, &name, sentence(column), value)?;
+                    gauge(encoder, &name, help(&name, column), value)?;
                 }
             }
             _ => {}
         }
     }
-    let help = "Verdicts on windows by class and kind of place";
-    let mut family = encoder.encode_descriptor("verdicts", help, None, MetricType::Counter)?;
+    let text = "Verdicts on windows of the mesh, by class and kind of place";
+    let mut family = encoder.encode_descriptor("verdicts", text, None, MetricType::Counter)?;
     for ((class, place_kind), count) in &sums.verdicts {
         let labels = [("class", class.as_str()), ("place_kind", place_kind)];
         ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;

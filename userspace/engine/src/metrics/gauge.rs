@@ -1,9 +1,19 @@
 //! Totals over the windows of a capture.
 
+use super::rtt::RoundTrips;
 use crate::drops::Drops;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a capture measures on request; the metrics of the rest do not exist.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured {
+    /// It tracks connections.
+    pub connections: bool,
+    /// It verifies ICRCs.
+    pub icrc: bool,
+}
 
 /// The metrics of a capture: the pipeline adds windows, the endpoint reads.
 #[derive(Clone, Debug)]
@@ -26,6 +36,8 @@ pub(super) struct Values {
     pub(super) opcodes: BTreeMap<String, [u64; 3]>,
     /// Events by kind.
     pub(super) events: BTreeMap<String, u64>,
+    /// Round trips, if connections are tracked.
+    pub(super) round_trips: Option<RoundTrips>,
     /// The last window.
     pub(super) last: Option<WindowRow>,
     /// Its largest flows.
@@ -38,10 +50,22 @@ impl Metrics {
     /// Counters exist from the beginning, because a rate needs the zero before the first count. Only opcodes
     /// appear when they are seen, because few of the 256 are used.
     #[must_use]
-    pub fn new(max_flows: usize, drops: Option<Arc<Drops>>) -> Self {
+    pub fn new(max_flows: usize, drops: Option<Arc<Drops>>, measured: Measured) -> Self {
+        let (tracked, verified) = (measured.connections.then_some(0), measured.icrc.then_some(0));
         let values = Values {
             max_flows,
             drops,
+            total: WindowRow {
+                icrc_bad_packets: verified,
+                icrc_unverifiable_packets: verified,
+                fabric_lost_packets: tracked,
+                retransmitted_packets: tracked,
+                mirror_lost_packets: tracked,
+                mirrored_twice_packets: tracked,
+                mirror_gap_frames: Some(0),
+                ..WindowRow::default()
+            },
+            round_trips: measured.connections.then(RoundTrips::default),
             events: EventRow::KINDS
                 .into_iter()
                 .map(|(kind, _)| (kind.to_owned(), 0))
@@ -62,6 +86,9 @@ impl Metrics {
         }
         for row in &rows.events {
             values.add_event(row);
+        }
+        if let Some(trips) = &mut values.round_trips {
+            trips.add(&rows.connections);
         }
         if let Some(last) = rows.windows.last() {
             let max = values.max_flows;

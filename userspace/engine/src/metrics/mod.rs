@@ -1,7 +1,7 @@
 //! The metrics of a capture or a collector: `OpenMetrics` for scrapers that accept it, otherwise the text
 //! format of Prometheus.
 //!
-//! Names, help and units come from the registry of the model: the column `nak_packets` of `windows` is
+//! Names and units come from the registry of the model: the column `nak_packets` of `windows` is
 //! `rocescope_nak_packets_total`; a column of another table has the name of the table as prefix. The number of
 //! series is bounded: `--metrics-flows` flows of the last window, 256 opcodes, and the kinds of events,
 //! refusals and verdicts.
@@ -12,18 +12,22 @@
 //! | [`text`] | these as `OpenMetrics` |
 //! | [`diagnosed`] | totals over the windows of a mesh |
 //! | [`collector`] | these and the collector's own metrics as `OpenMetrics` |
-//! | `write` | writes a metric |
+//! | `rtt` | round trips of all connections as one histogram |
+//! | `help` | what each metric counts |
+//! | `write` | writes a metric, and those of the process |
 //! | [`prometheus`] | converts the page to the text format |
 //! | [`mod@serve`] | the endpoint |
 
 pub mod collector;
 pub mod diagnosed;
 pub mod gauge;
+mod help;
 pub mod prometheus;
+mod rtt;
 pub mod serve;
 pub mod text;
 mod write;
 
 pub use diagnosed::Diagnosed;
-pub use gauge::Metrics;
+pub use gauge::{Measured, Metrics};
 pub use serve::serve;

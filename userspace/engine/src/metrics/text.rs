@@ -1,7 +1,7 @@
 //! Metrics of a capture as `OpenMetrics`.
 
 use super::gauge::{Metrics, Values};
-use super::write::{self, count, counter, gauge, number, own, sentence};
+use super::write::{self, build, count, counter, gauge, help, number};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -32,17 +32,18 @@ impl Collector for Page {
         events(&values, &mut encoder)?;
         drops(&values, &mut encoder)?;
         flows(&values, &mut encoder)?;
-        own(&mut encoder)
+        round_trips(&values, &mut encoder)?;
+        build(&mut encoder)
     }
 }
 
 fn windows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let help = "Closed windows of event time";
-    counter(encoder, "windows", help, values.windows)?;
+    counter(encoder, "windows", "Closed windows of event time", values.windows)?;
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
-        if column.aggregate.time.is_sum() {
-            let sum = count(&values.total.value(at));
-            counter(encoder, column.name, sentence(column), sum)?;
+        // What the capture does not measure is unknown, not 0.
+        let value = values.total.value(at);
+        if column.aggregate.time.is_sum() && value != Value::Null {
+            counter(encoder, column.name, help(column.name, column), count(&value))?;
         }
     }
     let Some(last) = &values.last else {
@@ -51,23 +52,23 @@ fn windows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
         let shown = matches!(column.unit, Unit::Flows | Unit::Ratio) && matches!(column.kind, Type::I64 | Type::F64);
         if let (true, Some(value)) = (shown, number(&last.value(at))) {
-            gauge(encoder, column.name, sentence(column), value)?;
+            gauge(encoder, column.name, help(column.name, column), value)?;
         }
     }
     let per_second = |count: u64| count as f64 * 1e9 / (last.window_ns.max(1)) as f64;
-    let help = "Rate of RoCE frames in the last window, in bits per second";
-    gauge(encoder, "frame_bps", help, per_second(last.frame_bytes) * 8.0)?;
-    let help = "Rate of RoCE packets in the last window, in packets per second";
-    gauge(encoder, "packets_pps", help, per_second(last.roce_packets))?;
-    let help = "Start of the last window, in seconds since 1970 UTC";
-    gauge(encoder, "window_start_seconds", help, last.window_start_ns as f64 / 1e9)
+    let text = "Rate of RoCEv2 frames in the last window, in bits per second";
+    gauge(encoder, "frame_bps", text, per_second(last.frame_bytes) * 8.0)?;
+    let text = "Rate of RoCEv2 packets in the last window, in packets per second";
+    gauge(encoder, "packets_pps", text, per_second(last.roce_packets))?;
+    let text = "Start of the last window, in seconds since 1970 UTC";
+    gauge(encoder, "window_start_seconds", text, last.window_start_ns as f64 / 1e9)
 }
 
 fn opcodes(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     for (at, name) in ["packets", "frame_bytes", "payload_bytes"].iter().enumerate() {
-        let column = of(OpcodeRow::TABLE, name);
         let metric = format!("opcode_{name}");
-        let mut family = encoder.encode_descriptor(&metric, column.1, None, MetricType::Counter)?;
+        let (_, text) = of(OpcodeRow::TABLE, name, &metric);
+        let mut family = encoder.encode_descriptor(&metric, text, None, MetricType::Counter)?;
         for (opcode, sums) in &values.opcodes {
             let labels = [("opcode", opcode.as_str())];
             let sum = ConstCounter::new(sums.get(at).copied().unwrap_or(0));
@@ -78,13 +79,22 @@ fn opcodes(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
 }
 
 fn events(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let (_, help) = of(EventRow::TABLE, "count");
-    let mut family = encoder.encode_descriptor("events", help, None, MetricType::Counter)?;
+    let (_, text) = of(EventRow::TABLE, "count", "events");
+    let mut family = encoder.encode_descriptor("events", text, None, MetricType::Counter)?;
     for (kind, count) in &values.events {
         let labels = [("kind", kind.as_str())];
         ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
     }
     Ok(())
+}
+
+/// Round trips, if connections are tracked.
+fn round_trips(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let Some(trips) = &values.round_trips else {
+        return Ok(());
+    };
+    let text = "Round trips from request to acknowledgement at the tap, in seconds, counted within a minute";
+    trips.encode(encoder.encode_descriptor("rtt_seconds", text, None, trips.metric_type())?)
 }
 
 /// Frames dropped before this program saw them; no window includes them.
@@ -93,23 +103,28 @@ fn drops(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         return Ok(());
     };
     if let Some(frames) = drops.interface_frames() {
-        let help = "Frames that the interfaces dropped since the capture began";
-        counter(encoder, "interface_dropped_frames", help, frames)?;
+        let text = "Capture loss: frames that the interfaces dropped since the capture began";
+        counter(encoder, "interface_dropped_frames", text, frames)?;
     }
-    let help = "Frames dropped by a full packet socket since the capture began";
-    counter(encoder, "socket_dropped_frames", help, drops.socket_frames())
+    let text = "Capture loss: frames dropped by a full packet socket since the capture began";
+    counter(encoder, "socket_dropped_frames", text, drops.socket_frames())
 }
 
 /// The largest flows of the last window: gauges, because the flows change with the window.
 fn flows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     for name in ["frame_bps", "packets", "messages", "ecn_ce_packets"] {
-        let (column, help) = of(FlowRow::TABLE, name);
         let metric = format!("flow_{name}");
-        let mut family = encoder.encode_descriptor(&metric, help, None, MetricType::Gauge)?;
+        let (column, text) = of(FlowRow::TABLE, name, &metric);
+        let mut family = encoder.encode_descriptor(&metric, text, None, MetricType::Gauge)?;
         for flow in &values.flows {
             let labels: Vec<(&str, String)> = FLOW_LABELS
                 .iter()
-                .map(|label| (*label, words(&flow.value(of(FlowRow::TABLE, label).0))))
+                .map(|label| {
+                    (
+                        *label,
+                        words(&flow.value(FlowRow::TABLE.position(label).unwrap_or(usize::MAX))),
+                    )
+                })
                 .collect();
             let value = number(&flow.value(column)).unwrap_or(0.0);
             ConstGauge::new(value).encode(family.encode_family(&labels.as_slice())?)?;
@@ -118,10 +133,10 @@ fn flows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// A column's position and help.
-fn of(table: &'static Table, name: &str) -> (usize, &'static str) {
+/// A column's position, and the help of its metric.
+fn of(table: &'static Table, name: &str, metric: &str) -> (usize, &'static str) {
     let at = table.position(name).unwrap_or(usize::MAX);
-    (at, table.columns.get(at).map_or("", sentence))
+    (at, table.columns.get(at).map_or("", |column| help(metric, column)))
 }
 
 fn words(value: &Value<'_>) -> String {

@@ -1,5 +1,6 @@
 //! Writes a metric.
 
+use super::help;
 use crate::resources;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
@@ -15,31 +16,78 @@ const PREFIX: &str = "rocescope";
 
 /// A page of these metrics, each with the observer as label.
 pub(super) fn page(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
-    let labels = [("observer".into(), observer.to_owned().into())];
-    let mut registry = Registry::with_prefix_and_labels(PREFIX, labels.into_iter());
+    let labels = || [("observer".into(), observer.to_owned().into())].into_iter();
+    let mut registry = Registry::with_prefix_and_labels(PREFIX, labels());
     registry.register_collector(values);
+    // Prometheus and its dashboards know these names without a prefix.
+    let mut process = Registry::with_labels(labels());
+    process.register_collector(Box::new(Process));
     let mut page = String::new();
-    text::encode(&mut page, &registry)?;
+    text::encode_registry(&mut page, &registry)?;
+    text::encode_registry(&mut page, &process)?;
+    text::encode_eof(&mut page)?;
     Ok(page)
 }
 
-/// The resources of this process.
-pub(super) fn own(encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+/// The version of this program.
+pub(super) fn build(encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let labels = [("version", env!("CARGO_PKG_VERSION"))];
-    let mut build = encoder.encode_descriptor("build", "Version of rocescope", None, MetricType::Gauge)?;
-    ConstGauge::new(1_i64).encode(build.encode_family(&labels)?)?;
-    let help = "Processor time of this process, in seconds";
-    let spent = ConstCounter::new(resources::processor_seconds());
-    let name = "process_processor_seconds";
-    spent.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
-    let help = "Resident memory of this process, in bytes";
-    let resident = resources::resident_bytes().unwrap_or(0) as f64;
-    gauge(encoder, "process_resident_bytes", help, resident)
+    let help = "Version of rocescope; the value is always 1";
+    let mut build = encoder.encode_descriptor("build_info", help, None, MetricType::Gauge)?;
+    ConstGauge::new(1_i64).encode(build.encode_family(&labels)?)
 }
 
-/// The help of a column as a phrase, like that of the other metrics.
-pub(super) fn sentence(column: &Column) -> &'static str {
-    column.help.trim_end_matches('.')
+/// The resources of this process.
+/// Source: <https://prometheus.io/docs/instrumenting/writing_clientlibs/>, "Process metrics".
+#[derive(Debug)]
+struct Process;
+
+impl Collector for Process {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Total user and system CPU time spent in seconds";
+        let spent = ConstCounter::new(resources::processor_seconds());
+        let name = "process_cpu_seconds";
+        spent.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
+        let memory = resources::memory();
+        let gauges = [
+            (
+                "process_resident_memory_bytes",
+                "Resident memory size in bytes",
+                memory.map(|memory| memory.resident_bytes as f64),
+            ),
+            (
+                "process_virtual_memory_bytes",
+                "Virtual memory size in bytes",
+                memory.map(|memory| memory.virtual_bytes as f64),
+            ),
+            (
+                "process_open_fds",
+                "Number of open file descriptors",
+                resources::open_files().map(|files| files as f64),
+            ),
+            (
+                "process_max_fds",
+                "Maximum number of open file descriptors",
+                resources::max_files().map(|files| files as f64),
+            ),
+            (
+                "process_start_time_seconds",
+                "Start time of the process since unix epoch in seconds",
+                resources::start_seconds(),
+            ),
+        ];
+        for (name, help, value) in gauges {
+            if let Some(value) = value {
+                gauge(&mut encoder, name, help, value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The HELP text of a metric that comes from a column: its own, or else the help of the column as a phrase.
+pub(super) fn help(metric: &str, column: &Column) -> &'static str {
+    help::of(metric).unwrap_or_else(|| column.help.trim_end_matches('.'))
 }
 
 pub(super) fn number(value: &Value<'_>) -> Option<f64> {

@@ -77,14 +77,14 @@ table! {
         /// Request packets whose PSN was seen before: `duplicate_packets`, and retransmissions of packets that were not
         /// lost upstream of the tap.
         repeated_packets: u64, Packets, [last | sum], hide "Repeated";
-        /// Packets lost upstream of the tap: retransmitted packets that filled a gap, and packets missing within a
+        /// Fabric loss upstream of the tap: retransmitted packets that filled a gap, and packets missing within a
         /// retransmitted range. READ responses count as well.
-        lost_before_tap_packets: u64, Packets, [last | sum], show "Lost upstream";
-        /// Packets lost downstream of the tap: requests seen at the tap that a NAK requested again, and READ responses
+        lost_before_tap_packets: u64, Packets, [last | sum], show "Loss upstream";
+        /// Fabric loss downstream of the tap: requests seen at the tap that a NAK requested again, and READ responses
         /// seen at the tap that the requester requested again.
-        lost_after_tap_packets: u64, Packets, [last | sum], show "Lost downstream";
-        /// Request packets retransmitted after a timeout: they or their acknowledgement were lost downstream of the
-        /// tap.
+        lost_after_tap_packets: u64, Packets, [last | sum], show "Loss downstream";
+        /// Fabric loss downstream of the tap that no NAK shows: request packets retransmitted after a timeout, because they
+        /// or their acknowledgement were lost.
         unanswered_packets: u64, Packets, [last | sum], show "Unanswered";
         /// Gaps in the request PSNs that were never filled.
         lost_gaps: u64, None, [last | sum], show "Gaps";
@@ -182,5 +182,13 @@ table! {
         /// Key of the direction, as in `flows`. Senders of datagrams from one address to one UD QP share it; rows of two
         /// connections have the same key if a QP number was used again.
         direction_key: Option<i64>, None, [same], hide "Direction key";
+    }
+}
+
+impl ConnectionRow {
+    /// Fabric loss of the direction at every place, in packets: as much as its events of kind `loss` count.
+    #[must_use]
+    pub const fn fabric_lost_packets(&self) -> u64 {
+        self.lost_before_tap_packets + self.lost_after_tap_packets + self.unanswered_packets
     }
 }

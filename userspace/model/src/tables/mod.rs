@@ -4,6 +4,7 @@
 mod connections;
 mod events;
 mod flows;
+mod groups;
 mod links;
 mod opcodes;
 mod pairs;
@@ -16,6 +17,7 @@ mod windows;
 pub use connections::ConnectionRow;
 pub use events::EventRow;
 pub use flows::FlowRow;
+pub use groups::GroupRow;
 pub use links::LinkRow;
 pub use opcodes::OpcodeRow;
 pub use pairs::PairRow;
@@ -58,7 +60,7 @@ pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];
 
 /// Tables that are computed from others when they are read; the dataset does not store them.
-pub const DERIVED_TABLES: &[&Table] = &[PairRow::TABLE];
+pub const DERIVED_TABLES: &[&Table] = &[GroupRow::TABLE, PairRow::TABLE];
 
 /// Returns the stored table of this name.
 #[must_use]

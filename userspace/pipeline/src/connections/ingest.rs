@@ -33,6 +33,7 @@ impl Connections {
         let before = self.impairment(at);
         self.rule(at, run);
         let impairment = self.impairment(at).since(before);
+        self.summary.delivery.retransmitted_packets += impairment.retransmitted;
         if impairment != Impairment::default() {
             self.impaired_runs.push(ImpairedRun {
                 flow: run.flow,
@@ -64,9 +65,9 @@ impl Connections {
         };
         match direction.mirror_dedup.check(run) {
             MirrorCopy::None => {}
-            MirrorCopy::FirstPacket => self.summary.mirror_duplicate_packets += 1,
+            MirrorCopy::FirstPacket => self.summary.delivery.mirror_duplicate_packets += 1,
             MirrorCopy::WholeRun => {
-                self.summary.mirror_duplicate_packets += u64::from(run.packets);
+                self.summary.delivery.mirror_duplicate_packets += u64::from(run.packets);
                 return;
             }
         }

@@ -3,7 +3,7 @@
 use super::capture_loss::CaptureLoss;
 use super::context::Context;
 use super::direction::Direction;
-use super::event::{Event, EventDetail};
+use super::event::{Event, EventDetail, LossLocation};
 use super::fast_state::FastState;
 use super::peer_candidates::{Candidates, OpenRequests};
 use super::prefetch::Prefetch;
@@ -11,6 +11,7 @@ use super::settings::ConnectionSettings;
 use super::setup::{Handshakes, Requests};
 use super::sort_buffer::SortBuffer;
 use super::table::Directions;
+use crate::delivery::Delivery;
 use crate::impairment::ImpairedRun;
 use crate::settings::Settings;
 use alloc::collections::BTreeMap;
@@ -56,6 +57,8 @@ pub struct Connections {
     /// The direction at which an unfinished report continues.
     pub(super) report_at: Option<u32>,
     pub(super) complete_ns: u64,
+    /// Directions below this number have ended, at the end of the capture.
+    pub(super) ended: u32,
     /// Runs with retransmitted or reordered packets, until their windows take them.
     pub(crate) impaired_runs: Vec<ImpairedRun>,
     /// Rows not taken yet.
@@ -82,11 +85,8 @@ pub struct ConnectionSummary {
     pub hurried_runs: u64,
     /// Events above the bound, only counted.
     pub events_dropped: u64,
-    /// Request packets that the peer acknowledged and that were never seen, without capture loss at that time: mirror
-    /// loss.
-    pub mirror_lost_packets: u64,
-    /// Packets that the mirror duplicated.
-    pub mirror_duplicate_packets: u64,
+    /// Fabric loss, retransmissions and mirror loss.
+    pub delivery: Delivery,
 }
 
 impl Connections {
@@ -114,6 +114,7 @@ impl Connections {
             reported_ns: 0,
             report_at: None,
             complete_ns: 0,
+            ended: 0,
             impaired_runs: Vec::new(),
             retired: Vec::new(),
             summary: ConnectionSummary::default(),
@@ -175,7 +176,7 @@ impl Connections {
             overlaps_capture_loss: &|from_ns, to_ns| capture_loss.overlaps(from_ns, to_ns),
         };
         let result = act(direction, &mut context);
-        summary.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);
+        summary.delivery.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);
         Some(result)
     }
 
@@ -185,6 +186,13 @@ impl Connections {
 }
 
 fn push_event(events: &mut Vec<Event>, summary: &mut ConnectionSummary, max: usize, event: Event) {
+    if let EventDetail::Loss { packets, location, .. } = event.detail {
+        let delivery = &mut summary.delivery;
+        match location {
+            LossLocation::Upstream => delivery.fabric_lost_upstream_packets += packets,
+            LossLocation::Downstream => delivery.fabric_lost_downstream_packets += packets,
+        }
+    }
     if events.len() < max {
         events.push(event);
     } else {

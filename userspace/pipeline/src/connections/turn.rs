@@ -3,7 +3,7 @@
 use super::event_rows;
 use super::prefetch::GROUP;
 use super::sort_buffer::Item;
-use super::state::Connections;
+use super::state::{Connections, ROWS_AT_ONCE};
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_record::{ControlPacket, RunRecord};
@@ -107,12 +107,28 @@ impl Connections {
         }
     }
 
+    /// Ends what is open in every direction, because no packet follows. Adds the events of some directions and returns
+    /// whether there are more for the next call.
+    pub fn end(&mut self, events: &mut Vec<EventRow>) -> bool {
+        let last = self.directions.numbers().end;
+        while self.ended < last && self.events.len() < ROWS_AT_ONCE {
+            self.end_open(self.ended);
+            self.ended += 1;
+        }
+        self.take_events(events);
+        self.ended < last
+    }
+
+    fn take_events(&mut self, events: &mut Vec<EventRow>) {
+        let happened = self.events.drain(..);
+        events.extend(happened.map(|event| event_rows::event_row(&self.observer, &event)));
+    }
+
     /// Adds rows of connections that are gone or due, and of events; at the end (`all`) of every connection. Adds about
     /// [`ROWS_AT_ONCE`](super::ROWS_AT_ONCE) and returns whether there are more for the next call.
     pub fn rows(&mut self, all: bool, rows: &mut Vec<ConnectionRow>, events: &mut Vec<EventRow>) -> bool {
         let more = self.report(all, rows);
-        let happened = self.events.drain(..);
-        events.extend(happened.map(|event| event_rows::event_row(&self.observer, &event)));
+        self.take_events(events);
         more
     }
 }

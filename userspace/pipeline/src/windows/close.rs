@@ -1,7 +1,7 @@
 //! Adds finished windows to the rows and to the total.
 
+use crate::delivery::Delivery;
 use crate::flow_table::FlowTable;
-use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Overflow, Sketches};
 use crate::rate_change::{FOLLOWED, RateChange, RateChanges};
 use crate::rows::{Closing, change_row, is_elephant};
@@ -20,8 +20,8 @@ pub(crate) struct ClosedWindows {
     /// The shape of the sketches.
     pub(crate) empty: Sketches,
     sketches: Sketches,
-    /// The mirror counts already in rows of closed windows.
-    mirror: Mirror,
+    /// What is already in rows of closed windows.
+    delivery: Delivery,
 }
 
 impl ClosedWindows {
@@ -32,22 +32,28 @@ impl ClosedWindows {
             changes: RateChanges::new(settings),
             sketches: empty.clone(),
             empty,
-            mirror: Mirror::default(),
+            delivery: Delivery::default(),
         }
     }
 
-    /// Adds the rows of a window, and clears it. `mirror` has the mirror counts so far.
-    pub(crate) fn close(&mut self, start_ns: u64, window: &mut Window, settings: &Settings, mirror: Option<Mirror>) {
+    /// Adds the rows of a window, and clears it. `delivery` has the counts so far.
+    pub(crate) fn close(
+        &mut self,
+        start_ns: u64,
+        window: &mut Window,
+        settings: &Settings,
+        delivery: Option<Delivery>,
+    ) {
         let Self {
             rows,
             total,
             changes,
             empty,
             sketches,
-            mirror: before,
+            delivery: before,
         } = self;
         window.count_all(empty);
-        let mirror = mirror.map(|now| now.since(core::mem::replace(before, now)));
+        let delivery = delivery.map(|now| now.since(core::mem::replace(before, now)));
         sketches.clear();
         for flow in window.flows.flows() {
             sketches.add(flow.hash(), &flow.counts);
@@ -71,12 +77,17 @@ impl ClosedWindows {
             changes: &completed,
             sketches,
             elephants: elephants as u64,
-            mirror,
+            delivery,
         }
         .rows(rows);
         total.events += (rows.events.len() - events) as u64;
         total.add(window, start_ns, settings, empty);
         window.clear();
+    }
+
+    /// Whether something is counted that no window has yet.
+    pub(crate) fn is_behind(&self, delivery: Option<Delivery>) -> bool {
+        delivery.is_some_and(|now| now.since(self.delivery) != Delivery::default())
     }
 
     /// Completes pending changes of rate at the end of the capture.

@@ -1,12 +1,10 @@
 //! Shares and sizes: a row for each item, a bar for each value, its uncertain part paler.
 
-use super::drawing::{RIGHT, frame, number, shortened};
+use super::drawing::{Canvas, RowNames, frame, number};
 use super::scale::{Linear, label, prefix};
 use maud::{Markup, html};
 use rocescope_model::{Unit, Value, human};
 
-/// Left edge of the bars: leaves room for names of 44 characters.
-const LEFT: f64 = 300.0;
 /// Room after the longest bar for its value.
 const ROOM: f64 = 92.0;
 const TOP: f64 = 4.0;
@@ -46,45 +44,46 @@ impl Bars {
         names.map(|(at, name)| (format!("c{at}"), *name)).collect()
     }
 
-    pub(super) fn svg(&self, title: &str) -> Markup {
-        let row = GAP + BAR * self.names.len().max(1) as f64;
+    pub(super) fn svg(&self, title: &str, canvas: Canvas) -> Markup {
+        let names = RowNames::on(canvas);
+        let (left, right) = (names.left(), canvas.right());
+        let row = GAP + names.height() + BAR * self.names.len().max(1) as f64;
         let bottom = TOP + row * self.items.len() as f64;
         let bounds = self.items.iter().flat_map(|item| &item.bounds);
         let greatest = bounds.map(|(_, max)| *max).fold(0.0, f64::max);
         let (factor, unit) = prefix(self.unit, greatest);
-        let axis = Linear::to(greatest / factor, 5.0);
-        let end = RIGHT - ROOM;
-        let x = |value: f64| LEFT + (value / factor / axis.end).clamp(0.0, 1.0) * (end - LEFT);
+        let axis = Linear::to(greatest / factor, f64::from(canvas.labels().min(5)));
+        let end = right - ROOM;
+        let x = |value: f64| left + (value / factor / axis.end).clamp(0.0, 1.0) * (end - left);
         let content = html! {
             @for tick in &axis.ticks {
                 @let at = number(x(tick * factor));
                 line.grid x1=(at) x2=(at) y1=(number(TOP)) y2=(number(bottom)) {}
                 text.tick x=(at) y=(number(bottom + 17.0)) text-anchor="middle" { (label(*tick)) }
             }
-            text.unit x=(number(RIGHT)) y=(number(bottom + 17.0)) text-anchor="end" { (unit) }
+            text.unit x=(number(right)) y=(number(bottom + 17.0)) text-anchor="end" { (unit) }
             @for (at, item) in self.items.iter().enumerate() {
-                @let top = TOP + row * at as f64 + GAP / 2.0;
+                @let start = TOP + row * at as f64;
+                @let top = start + names.height() + GAP / 2.0;
                 g.item {
                     title { (item.name) "\n" (item.words) }
-                    rect.hit x="0" y=(number(top - GAP / 2.0)) width=(number(RIGHT)) height=(number(row)) {}
-                    text.label x=(number(LEFT - 10.0)) y=(number(top + (row - GAP) / 2.0 + 4.0)) text-anchor="end" {
-                        (shortened(&item.name, 44))
-                    }
+                    rect.hit x="0" y=(number(start)) width=(number(right)) height=(number(row)) {}
+                    (names.label(&item.name, start, top + (row - names.height() - GAP) / 2.0))
                     @for (bar, (min, max)) in item.bounds.iter().enumerate() {
-                        (self.bar(bar, top + BAR * bar as f64, (x(*min), x(*max)), *max))
+                        (self.bar(bar, (left, top + BAR * bar as f64), (x(*min), x(*max)), *max))
                     }
                 }
             }
         };
-        frame("bars", title, bottom + AXIS, &content)
+        frame(canvas, "bars", title, bottom + AXIS, &content)
     }
 
-    fn bar(&self, number_of: usize, y: f64, (min, max): (f64, f64), value: f64) -> Markup {
+    fn bar(&self, number_of: usize, (left, y): (f64, f64), (min, max): (f64, f64), value: f64) -> Markup {
         let class = format!("c{number_of}");
         let height = number(BAR - 2.0);
         let top = number(y + 1.0);
         html! {
-            rect.bar.(class) x=(number(LEFT)) y=(top) height=(height) width=(number((min - LEFT).max(0.8))) {}
+            rect.bar.(class) x=(number(left)) y=(top) height=(height) width=(number((min - left).max(0.8))) {}
             @if max - min > 0.4 {
                 rect.doubt.(class) x=(number(min)) y=(top) height=(height) width=(number(max - min)) {}
             }
@@ -97,7 +96,7 @@ impl Bars {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bars, Item};
+    use super::{Bars, Canvas, Item};
     use rocescope_model::Unit;
 
     #[test]
@@ -112,7 +111,7 @@ mod tests {
             names: vec!["bytes"],
             items: vec![item((50.0, 50.0)), item((20.0, 40.0))],
         };
-        let svg = bars.svg("flows").into_string();
+        let svg = bars.svg("flows", Canvas::Wide).into_string();
         assert_eq!(svg.matches("class=\"bar c0\"").count(), 2);
         assert_eq!(svg.matches("class=\"doubt c0\"").count(), 1);
         assert!(svg.contains("&lt;flow&gt;") && !svg.contains("<flow>"));

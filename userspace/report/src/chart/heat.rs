@@ -1,10 +1,9 @@
 //! A matrix with cells coloured by severity, and the value in each cell.
 
-use super::drawing::{WIDTH, frame, number, shortened};
+use super::drawing::{Canvas, frame, number, shortened};
 use maud::{Markup, html};
 use rocescope_diagnose::mesh::Severity;
 
-const NAME: f64 = 200.0;
 const TOP: f64 = 24.0;
 const ROW: f64 = 24.0;
 /// Maximum width of a cell.
@@ -40,22 +39,27 @@ impl Heat {
         vec![(key(Severity::Notice), "notice"), (key(Severity::Bad), "bad")]
     }
 
-    pub(super) fn svg(&self, title: &str) -> Markup {
-        let room = (WIDTH - NAME) / self.columns.len().max(1) as f64;
+    pub(super) fn svg(&self, title: &str, canvas: Canvas) -> Markup {
+        // Room for the names of rows, in units and characters.
+        let (names, most) = match canvas {
+            Canvas::Wide => (200.0, 26),
+            Canvas::Narrow => (96.0, 12),
+        };
+        let room = (canvas.width() - names) / self.columns.len().max(1) as f64;
         let cell = room.min(CELL);
         let letters = ((cell - 4.0) / LETTER).max(1.0) as usize;
         let content = html! {
             @for (at, name) in self.columns.iter().enumerate() {
-                @let x = NAME + cell * (at as f64 + 0.5);
+                @let x = names + cell * (at as f64 + 0.5);
                 text.tick x=(number(x)) y="16" text-anchor="middle" { (shortened(name, letters)) }
             }
             @for (at, (name, cells)) in self.rows.iter().enumerate() {
                 @let y = TOP + ROW * at as f64;
-                text.label x=(number(NAME - 10.0)) y=(number(y + 16.0)) text-anchor="end" {
-                    (shortened(name, 26))
+                text.label x=(number(names - 10.0)) y=(number(y + 16.0)) text-anchor="end" {
+                    (shortened(name, most))
                 }
                 @for (column, found) in cells.iter().enumerate() {
-                    @let x = NAME + cell * column as f64;
+                    @let x = names + cell * column as f64;
                     @if let Some(found) = found {
                         g.item {
                             title { (found.words) }
@@ -72,13 +76,13 @@ impl Heat {
             }
         };
         let height = TOP + ROW * self.rows.len() as f64 + 4.0;
-        frame("heat", title, height, &content)
+        frame(canvas, "heat", title, height, &content)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, Heat, Severity};
+    use super::{Canvas, Cell, Heat, Severity};
 
     #[test]
     fn every_cell_is_drawn_with_its_figure_and_gravity() {
@@ -94,13 +98,13 @@ mod tests {
             columns: ["a", "b", "c"].map(String::from).into(),
             rows: vec![("h0/a".into(), cells)],
         };
-        let svg = heat.svg("Drops").into_string();
+        let svg = heat.svg("Drops", Canvas::Wide).into_string();
         assert_eq!(svg.matches("class=\"item\"").count(), 2);
         assert!(svg.contains("class=\"heat bad\"") && svg.contains(">50 %</text>"));
         assert!(svg.contains("<title>h0/a to 1.0 %</title>"));
         // Many columns: the values are in the tooltips.
         heat.columns = vec!["rail".into(); 40];
-        let svg = heat.svg("Drops").into_string();
+        let svg = heat.svg("Drops", Canvas::Wide).into_string();
         assert!(!svg.contains(">50 %</text>") && svg.contains("<title>h0/a to 50 %</title>"));
     }
 }

@@ -1,6 +1,6 @@
 //! Events over time: a lane for each kind, a mark for each period, sized by count.
 
-use super::drawing::{LEFT, frame, number};
+use super::drawing::{Canvas, frame, number};
 use super::time::Span;
 use crate::words::instant;
 use maud::{Markup, html};
@@ -41,26 +41,27 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    pub(super) fn svg(&self, title: &str) -> Markup {
+    pub(super) fn svg(&self, title: &str, canvas: Canvas) -> Markup {
+        let (left, right) = (canvas.left(), canvas.right());
         let bottom = TOP + ROW * self.lanes.len() as f64;
         let marks = self.lanes.iter().flat_map(|lane| &lane.marks);
         let max = marks.map(|mark| mark.count).max().unwrap_or(1).max(1);
         let content = html! {
-            (self.span.axis(TOP, bottom))
+            (self.span.axis(canvas, TOP, bottom))
             @for (at, lane) in self.lanes.iter().enumerate() {
                 @let y = TOP + ROW * at as f64 + 27.0;
                 @let total: u64 = lane.marks.iter().map(|mark| mark.count).sum();
-                line.lane x1=(number(LEFT)) x2=(number(super::drawing::RIGHT)) y1=(number(y)) y2=(number(y)) {}
-                text.label x=(number(LEFT)) y=(number(y - 12.0)) { (lane.name) tspan.faint { "  " (grouped(total)) } }
+                line.lane x1=(number(left)) x2=(number(right)) y1=(number(y)) y2=(number(y)) {}
+                text.label x=(number(left)) y=(number(y - 12.0)) { (lane.name) tspan.faint { "  " (grouped(total)) } }
                 @for mark in &lane.marks {
-                    circle.mark.(format!("c{}", lane.colour)) cx=(number(self.span.x(mark.start_ns))) cy=(number(y))
+                    circle.mark.(format!("c{}", lane.colour)) cx=(number(self.span.x(mark.start_ns, canvas))) cy=(number(y))
                         r=(number(radius(mark.count, max))) {
                         title { (lane.name) ": " (grouped(mark.count)) "\n" (instant(mark.start_ns)) }
                     }
                 }
             }
         };
-        frame("lanes", title, bottom + AXIS, &content)
+        frame(canvas, "lanes", title, bottom + AXIS, &content)
     }
 }
 
@@ -71,7 +72,7 @@ fn radius(count: u64, max: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lane, Lanes, Mark, Span, radius};
+    use super::{Canvas, Lane, Lanes, Mark, Span, radius};
 
     #[test]
     fn every_mark_is_drawn() {
@@ -88,7 +89,7 @@ mod tests {
                     .to_vec(),
             }],
         };
-        let svg = lanes.svg("events").into_string();
+        let svg = lanes.svg("events", Canvas::Wide).into_string();
         assert_eq!(svg.matches("<circle").count(), 2);
         assert!(radius(1, 4) < radius(4, 4));
     }

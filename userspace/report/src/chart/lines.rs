@@ -1,6 +1,6 @@
 //! Rates over time: one step for each period; the first line is filled.
 
-use super::drawing::{LEFT, RIGHT, frame, number};
+use super::drawing::{Canvas, frame, number};
 use super::scale::{Linear, label, prefix};
 pub use super::time::Span;
 use crate::words::instant;
@@ -53,7 +53,7 @@ impl Lines {
         lines.map(|line| (format!("c{}", line.colour), line.name)).collect()
     }
 
-    pub(super) fn svg(&self, title: &str) -> Markup {
+    pub(super) fn svg(&self, title: &str, canvas: Canvas) -> Markup {
         let steps = self.lines.iter().flat_map(|line| &line.steps);
         let greatest = steps.map(|step| step.value).fold(0.0, f64::max);
         let (factor, unit) = prefix(self.unit, greatest);
@@ -63,28 +63,28 @@ impl Lines {
             text.unit x="0" y="10" { (unit) }
             @for tick in &axis.ticks {
                 @let at = y(tick * factor);
-                line.grid x1=(number(LEFT)) x2=(number(RIGHT)) y1=(number(at)) y2=(number(at)) {}
-                text.tick x=(number(LEFT - 8.0)) y=(number(at + 4.0)) text-anchor="end" { (label(*tick)) }
+                line.grid x1=(number(canvas.left())) x2=(number(canvas.right())) y1=(number(at)) y2=(number(at)) {}
+                text.tick x=(number(canvas.left() - 8.0)) y=(number(at + 4.0)) text-anchor="end" { (label(*tick)) }
             }
-            (self.span.axis(TOP, BOTTOM))
+            (self.span.axis(canvas, TOP, BOTTOM))
             @for (at, line) in self.lines.iter().enumerate() {
                 @if at == 0 {
-                    path.area.(format!("c{}", line.colour)) d=(self.path(line, &y, true)) {}
+                    path.area.(format!("c{}", line.colour)) d=(self.path(line, canvas, &y, true)) {}
                 }
                 path.line.dashed[at > 0 && self.dashed].(format!("c{}", line.colour))
-                    d=(self.path(line, &y, false)) {}
+                    d=(self.path(line, canvas, &y, false)) {}
             }
-            (self.hits())
+            (self.hits(canvas))
         };
-        frame("lines", title, HEIGHT, &content)
+        frame(canvas, "lines", title, HEIGHT, &content)
     }
 
     /// The outline of a line; closed to the axis where it is filled.
-    fn path(&self, line: &Line, y: &impl Fn(f64) -> f64, filled: bool) -> String {
+    fn path(&self, line: &Line, canvas: Canvas, y: &impl Fn(f64) -> f64, filled: bool) -> String {
         let mut path = String::new();
         let mut end: Option<(i64, f64)> = None;
         for step in &line.steps {
-            let (from, to) = (self.span.x(step.start_ns), self.span.x(step.end_ns));
+            let (from, to) = (self.span.x(step.start_ns, canvas), self.span.x(step.end_ns, canvas));
             let at = number(y(step.value));
             // Writing to a string cannot fail.
             let _ = match end {
@@ -104,12 +104,12 @@ impl Lines {
     }
 
     /// One invisible stripe a period, with its figures in words.
-    fn hits(&self) -> Markup {
+    fn hits(&self, canvas: Canvas) -> Markup {
         let busiest = self.lines.iter().max_by_key(|line| line.steps.len());
         html! {
             @for step in busiest.map_or(&[][..], |line| &line.steps) {
-                @let x = self.span.x(step.start_ns);
-                @let width = (self.span.x(step.end_ns) - x).max(0.5);
+                @let x = self.span.x(step.start_ns, canvas);
+                @let width = (self.span.x(step.end_ns, canvas) - x).max(0.5);
                 rect.hit x=(number(x)) y=(number(TOP)) width=(number(width)) height=(number(BOTTOM - TOP)) {
                     title { (self.words(step)) }
                 }
@@ -139,7 +139,7 @@ fn close(path: &mut String, end: Option<(i64, f64)>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Lines, Span, Step};
+    use super::{Canvas, Line, Lines, Span, Step};
     use rocescope_model::Unit;
 
     fn lines(steps: &[(i64, f64)]) -> Lines {
@@ -167,19 +167,22 @@ mod tests {
     fn a_period_is_a_step_and_time_without_figures_a_gap() {
         let lines = lines(&[(0, 1.0), (10, 2.0), (30, 4.0)]);
         let y = |value: f64| value;
-        assert_eq!(lines.path(&lines.lines[0], &y, false), "M58 1V1H280V2H502M724 4V4H946");
         assert_eq!(
-            lines.path(&lines.lines[0], &y, true),
+            lines.path(&lines.lines[0], Canvas::Wide, &y, false),
+            "M58 1V1H280V2H502M724 4V4H946"
+        );
+        assert_eq!(
+            lines.path(&lines.lines[0], Canvas::Wide, &y, true),
             "M58 190V1H280V2H502V190ZM724 190V4H946V190Z"
         );
-        let svg = lines.svg("rates").into_string();
+        let svg = lines.svg("rates", Canvas::Wide).into_string();
         assert_eq!(svg.matches("class=\"hit\"").count(), 3);
         assert!(svg.contains("mean: 2 bit/s"));
     }
 
     #[test]
     fn nothing_draws_an_empty_axis() {
-        let svg = lines(&[]).svg("rates").into_string();
+        let svg = lines(&[]).svg("rates", Canvas::Wide).into_string();
         assert!(svg.contains("bit/s") && !svg.contains("NaN") && !svg.contains("inf"));
     }
 }

@@ -1,6 +1,7 @@
 //! Charts as SVG, one file for each kind.
 //!
-//! A chart is a description: titles, names and values. [`Chart::svg`] draws it 960 units wide; the page scales it.
+//! A chart is a description: titles, names and values. [`Chart::svg`] draws it wide and narrow; the page shows the one
+//! that fits.
 //! Colours are classes (`c0`, `c1`, …) for which the style sheet defines light and dark values. Every drawn value is
 //! also in a `title`: browsers show it as a tooltip, the script of the page shows it faster.
 //!
@@ -24,6 +25,7 @@ pub mod ranges;
 mod scale;
 mod time;
 
+use drawing::Canvas;
 use maud::{Markup, html};
 
 /// A drawing and its words.
@@ -56,12 +58,12 @@ impl Chart {
     /// The figure with its caption and legend.
     #[must_use]
     pub fn svg(&self) -> Markup {
-        let (drawing, legend) = match &self.plot {
-            Plot::Lines(lines) => (lines.svg(&self.title), lines.legend()),
-            Plot::Bars(bars) => (bars.svg(&self.title), bars.legend()),
-            Plot::Ranges(ranges) => (ranges.svg(&self.title), ranges.legend()),
-            Plot::Lanes(lanes) => (lanes.svg(&self.title), Vec::new()),
-            Plot::Heat(heat) => (heat.svg(&self.title), heat::Heat::legend()),
+        let legend = match &self.plot {
+            Plot::Lines(lines) => lines.legend(),
+            Plot::Bars(bars) => bars.legend(),
+            Plot::Ranges(ranges) => ranges.legend(),
+            Plot::Lanes(_) => Vec::new(),
+            Plot::Heat(_) => heat::Heat::legend(),
         };
         html! {
             figure {
@@ -72,8 +74,18 @@ impl Chart {
                     }
                     @if let Some(note) = &self.note { span.note { (note) } }
                 }
-                div.scroll { (drawing) }
+                div.scroll { (self.drawing(Canvas::Wide)) (self.drawing(Canvas::Narrow)) }
             }
+        }
+    }
+
+    fn drawing(&self, canvas: Canvas) -> Markup {
+        match &self.plot {
+            Plot::Lines(lines) => lines.svg(&self.title, canvas),
+            Plot::Bars(bars) => bars.svg(&self.title, canvas),
+            Plot::Ranges(ranges) => ranges.svg(&self.title, canvas),
+            Plot::Lanes(lanes) => lanes.svg(&self.title, canvas),
+            Plot::Heat(heat) => heat.svg(&self.title, canvas),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Ranges of durations, from the median to the 99th percentile, on a logarithmic axis.
 
-use super::drawing::{RIGHT, frame, number, shortened};
+use super::drawing::{Canvas, RowNames, frame, number};
 use crate::words::nanos;
 use maud::{Markup, html};
 
-const LEFT: f64 = 300.0;
 /// Room after the last dot for its value.
 const ROOM: f64 = 70.0;
 const TOP: f64 = 6.0;
@@ -36,33 +35,34 @@ impl Ranges {
         vec![("c0".into(), "p50"), ("c1".into(), "p99")]
     }
 
-    pub(super) fn svg(&self, title: &str) -> Markup {
+    pub(super) fn svg(&self, title: &str, canvas: Canvas) -> Markup {
+        let names = RowNames::on(canvas);
+        let (left, right, row_height) = (names.left(), canvas.right(), ROW + names.height());
         let min = self.rows.iter().map(|row| row.p50_ns).min().unwrap_or(1);
         let max = self.rows.iter().map(|row| row.p99_ns).max().unwrap_or(1);
         let (low, high) = decades(min, max);
-        let end = RIGHT - ROOM;
+        let end = right - ROOM;
         let x = |ns: f64| {
             let share = (ns.max(1.0).log10() - low) / (high - low);
-            LEFT + share.clamp(0.0, 1.0) * (end - LEFT)
+            left + share.clamp(0.0, 1.0) * (end - left)
         };
-        let bottom = TOP + ROW * self.rows.len() as f64;
+        let bottom = TOP + row_height * self.rows.len() as f64;
         let content = html! {
             @for (value, is_decade) in ticks(low, high) {
                 @let at = number(x(value));
                 line.grid x1=(at) x2=(at) y1=(number(TOP)) y2=(number(bottom)) {}
-                @if is_decade || high - low < 2.5 {
+                @if is_decade || (high - low < 2.5 && canvas == Canvas::Wide) {
                     text.tick x=(at) y=(number(bottom + 17.0)) text-anchor="middle" { (nanos(value as u64)) }
                 }
             }
             @for (at, row) in self.rows.iter().enumerate() {
-                @let y = TOP + ROW * (at as f64 + 0.5);
+                @let start = TOP + row_height * at as f64;
+                @let y = start + names.height() + ROW / 2.0;
                 @let (from, to) = (x(row.p50_ns as f64), x(row.p99_ns as f64));
                 g.item {
                     title { (row.name) "\n" (row.words) }
-                    rect.hit x="0" y=(number(y - ROW / 2.0)) width=(number(RIGHT)) height=(number(ROW)) {}
-                    text.label x=(number(LEFT - 10.0)) y=(number(y + 4.0)) text-anchor="end" {
-                        (shortened(&row.name, 44))
-                    }
+                    rect.hit x="0" y=(number(start)) width=(number(right)) height=(number(row_height)) {}
+                    (names.label(&row.name, start, y))
                     line.span x1=(number(from)) x2=(number(to)) y1=(number(y)) y2=(number(y)) {}
                     circle.dot.c0 cx=(number(from)) cy=(number(y)) r="6" {}
                     circle.dot.c1 cx=(number(to)) cy=(number(y)) r="3.5" {}
@@ -70,7 +70,7 @@ impl Ranges {
                 }
             }
         };
-        frame("ranges", title, bottom + AXIS, &content)
+        frame(canvas, "ranges", title, bottom + AXIS, &content)
     }
 }
 
@@ -99,7 +99,7 @@ fn ticks(low: f64, high: f64) -> Vec<(f64, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Range, Ranges, decades, ticks};
+    use super::{Canvas, Range, Ranges, decades, ticks};
 
     #[test]
     fn axes_span_whole_decades() {
@@ -120,7 +120,7 @@ mod tests {
                 p99_ns: 12_000,
             }],
         };
-        let svg = ranges.svg("RTT").into_string();
+        let svg = ranges.svg("RTT", Canvas::Wide).into_string();
         assert_eq!(svg.matches("<circle").count(), 2);
         assert!(svg.contains("12 µs") || svg.contains("12.0 µs"));
     }

@@ -1,6 +1,6 @@
 //! Round instants for axes, in UTC.
 
-use super::drawing::{LEFT, RIGHT, number};
+use super::drawing::{Canvas, number};
 use maud::{Markup, html};
 use rocescope_model::Time;
 
@@ -49,15 +49,15 @@ pub struct Span {
 
 impl Span {
     /// Returns the position of an instant between the plot's edges.
-    pub(super) fn x(&self, time_ns: i64) -> f64 {
+    pub(super) fn x(&self, time_ns: i64, canvas: Canvas) -> f64 {
         let length = (i128::from(self.end_ns) - i128::from(self.start_ns)).max(1) as f64;
         let passed = (i128::from(time_ns) - i128::from(self.start_ns)) as f64;
-        LEFT + (passed / length).clamp(0.0, 1.0) * (RIGHT - LEFT)
+        let (left, right) = (canvas.left(), canvas.right());
+        left + (passed / length).clamp(0.0, 1.0) * (right - left)
     }
 
-    fn step(&self) -> i64 {
-        // There is room for eight labels.
-        let rough = self.end_ns.saturating_sub(self.start_ns).max(1) / 8;
+    fn step(&self, labels: u8) -> i64 {
+        let rough = self.end_ns.saturating_sub(self.start_ns).max(1) / i64::from(labels);
         let mut step = 1;
         while step < SECOND {
             for factor in [1, 2, 5] {
@@ -72,8 +72,8 @@ impl Span {
     }
 
     /// Returns round instants with their labels.
-    fn ticks(&self) -> Vec<(i64, String)> {
-        let step = self.step();
+    fn ticks(&self, labels: u8) -> Vec<(i64, String)> {
+        let step = self.step(labels);
         let first = self.start_ns.div_euclid(step).saturating_mul(step);
         let ticks = (0..=10).filter_map(|at| first.checked_add(step.checked_mul(at)?));
         let inside = ticks.filter(|at| (self.start_ns..=self.end_ns).contains(at));
@@ -81,15 +81,16 @@ impl Span {
     }
 
     /// Draws ticks and labels of the axis at height `y`, with grid lines up to `top`.
-    pub(super) fn axis(&self, top: f64, y: f64) -> Markup {
+    pub(super) fn axis(&self, canvas: Canvas, top: f64, y: f64) -> Markup {
+        let (left, right) = (canvas.left(), canvas.right());
         html! {
-            @for (at, label) in self.ticks() {
-                @let x = self.x(at);
+            @for (at, label) in self.ticks(canvas.labels()) {
+                @let x = self.x(at, canvas);
                 line.grid x1=(number(x)) x2=(number(x)) y1=(number(top)) y2=(number(y)) {}
-                @let anchor = if x > RIGHT - 30.0 { "end" } else { "middle" };
+                @let anchor = if x > right - 30.0 { "end" } else { "middle" };
                 text.tick x=(number(x)) y=(number(y + 17.0)) text-anchor=(anchor) { (label) }
             }
-            line.axis x1=(number(LEFT)) x2=(number(RIGHT)) y1=(number(y)) y2=(number(y)) {}
+            line.axis x1=(number(left)) x2=(number(right)) y1=(number(y)) y2=(number(y)) {}
         }
     }
 }
@@ -122,7 +123,7 @@ fn label(at: i64, step: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{DAY, HOUR, SECOND, Span};
+    use super::{Canvas, DAY, HOUR, SECOND, Span};
 
     const START: i64 = 1_767_225_600 * SECOND; // 2026-01-01
 
@@ -131,7 +132,7 @@ mod tests {
             start_ns: START,
             end_ns: START + length,
         };
-        span.ticks().into_iter().map(|(_, label)| label).collect()
+        span.ticks(8).into_iter().map(|(_, label)| label).collect()
     }
 
     #[test]
@@ -153,7 +154,8 @@ mod tests {
             start_ns: i64::MIN,
             end_ns: i64::MAX,
         };
-        assert!(span.x(0) > span.x(i64::MIN) && span.x(0) < span.x(i64::MAX));
-        assert!(span.ticks().len() <= 11);
+        let x = |time_ns| span.x(time_ns, Canvas::Wide);
+        assert!(x(0) > x(i64::MIN) && x(0) < x(i64::MAX));
+        assert!(span.ticks(8).len() <= 11);
     }
 }

@@ -3,6 +3,7 @@
 use super::connections::Connections;
 use super::events::Events;
 use super::flows::Flows;
+use super::groups::GroupFigures;
 use super::mesh::Mesh;
 use super::{MAX_NAMES, OpcodeFigures, Origin, Scope, Totals};
 use crate::report::{Period, Report};
@@ -71,6 +72,7 @@ pub struct Collector {
     series: Option<Series<Period>>,
     opcodes: OpcodeFigures,
     flows: Flows,
+    groups: Option<GroupFigures>,
     connections: Connections,
     events: Events,
     mesh: Mesh,
@@ -85,6 +87,7 @@ impl Collector {
         let filters = scope.filter.as_ref().map_or(Ok(Filters::default()), Filters::new)?;
         Ok(Self {
             flows: Flows::default(),
+            groups: scope.by.map(GroupFigures::new),
             connections: Connections::new(scope.top),
             events: Events::new(scope.top),
             mesh: Mesh::new(),
@@ -117,7 +120,19 @@ impl Collector {
             let of_it = windows.iter().filter(|row| &*row.observer == observer);
             let of_it: Vec<&WindowRow> = of_it.copied().collect();
             let listed = flows.iter().filter(|flow| &*flow.observer == observer);
-            self.flows.window(observer, &of_it, listed, self.filters.flows.as_ref());
+            self.flows
+                .window(observer, &of_it, listed.clone(), self.filters.flows.as_ref());
+            if let Some(groups) = &mut self.groups {
+                let filter = self.filters.flows.as_ref();
+                let matches =
+                    |flow: &&FlowRow| filter.is_none_or(|filter| filter.matches(std::slice::from_ref(*flow), 0));
+                let listed: Vec<FlowRow> = listed.filter(matches).cloned().collect();
+                let opcodes = opcodes.iter().filter(|row| &*row.observer == observer);
+                let opcodes: Vec<OpcodeRow> = opcodes.cloned().collect();
+                for window in of_it {
+                    groups.window(window, &listed, &opcodes, filter.is_some());
+                }
+            }
         }
         self.totals.window(&period);
         for row in opcodes {
@@ -233,6 +248,10 @@ impl Collector {
         let native_ns = self.series.as_ref().map_or(1, Series::period_ns);
         let series = self.series.unwrap_or_else(|| Series::new(native_ns));
         Report {
+            groups: self.groups.map(|groups| {
+                let totals = &self.totals;
+                groups.finish(totals.start_ns, totals.span_ns(), totals.sums.frame_bytes)
+            }),
             flows: self.flows.finish(self.scope.top, &self.totals),
             mesh: self.mesh.finish(&self.scope),
             events: self.events.finish(),

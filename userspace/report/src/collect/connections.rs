@@ -65,6 +65,12 @@ impl ConnectionFigures {
         })
     }
 
+    /// Returns the fabric loss of all directions, in packets.
+    #[must_use]
+    pub fn fabric_lost_packets(&self) -> u64 {
+        self.sums.as_ref().map_or(0, ConnectionRow::fabric_lost_packets)
+    }
+
     fn add(&mut self, connection: &Connection) {
         self.count += 1;
         for row in connection.directions() {

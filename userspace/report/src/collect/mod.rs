@@ -7,6 +7,7 @@
 //! | `totals` | sums over all windows, and peak windows |
 //! | `flows` | flows by key, bounded, with the error of each |
 //! | `unlisted_bounds` | bounds for flows that a window does not list |
+//! | `groups` | traffic by source, destination, queue pair or opcode |
 //! | `opcodes` | one sum for each opcode |
 //! | `connection` | the two directions of a connection |
 //! | `connections` | live connections, sums of ended ones, the worst |
@@ -19,6 +20,7 @@ mod connection;
 mod connections;
 mod events;
 mod flows;
+mod groups;
 mod mesh;
 mod opcodes;
 mod scope;
@@ -32,6 +34,7 @@ pub use connections::ConnectionFigures;
 pub(crate) use connections::RESENT_SHARE;
 pub use events::{EventCounts, EventFigures, KindFigures};
 pub use flows::{FOLLOWED_FLOWS, FlowFigures};
+pub use groups::GroupFigures;
 pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
 pub use scope::{MAX_NAMES, Origin, Scope};

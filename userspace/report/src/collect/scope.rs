@@ -1,7 +1,7 @@
 //! The request, and the source of the rows.
 
-use rocescope_model::Time;
 use rocescope_model::filter::Filter;
+use rocescope_model::{GroupBy, Time};
 use std::collections::BTreeSet;
 
 /// Maximum number of names of observers, sources and the like.
@@ -33,6 +33,8 @@ pub struct Scope {
     pub from: Option<Time>,
     /// Only windows and events before this time.
     pub to: Option<Time>,
+    /// What traffic is grouped by.
+    pub by: Option<GroupBy>,
     /// Only rows of this observer.
     pub observer: Option<String>,
     /// Only flows, connections and events that match.
@@ -45,6 +47,7 @@ impl Default for Scope {
             top: 20,
             from: None,
             to: None,
+            by: None,
             observer: None,
             filter: None,
         }

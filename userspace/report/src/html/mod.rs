@@ -13,9 +13,9 @@ use rocescope_model::human::visible;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
-const STYLE_HASH: &str = "xKSRiWsPRbOXvBISz1NElZW/5xXoPKA0gA1ICtW4Gqs=";
+const STYLE_HASH: &str = "6GlHLPChQ4zAIvhw0VwTYAPgTEEV8n38p5xbfuMgkHg=";
 /// SHA-256 of [`SCRIPT`], base64.
-const SCRIPT_HASH: &str = "0x+ex0PIVZ8IIwyh8QvVAlarWIVPPCCWACmrgYyn8xo=";
+const SCRIPT_HASH: &str = "C35qCqi5/9/L5TSMcFZesmDEutH3ztkgo9r394uriVs=";
 
 /// Returns the page.
 #[must_use]
@@ -146,14 +146,21 @@ fn sentence(finding: &Finding) -> Markup {
     html! { li.(finding.level.name()) { (prose(&finding.text)) } }
 }
 
+/// From this length on, a text may wrap: names of observers and places.
+const LONG: usize = 32;
+/// With more columns, a table is set smaller.
+const DENSE: usize = 14;
+
 fn table(grid: &Grid) -> Markup {
+    let prose = || grid.heads.iter().enumerate().filter(|(_, head)| head.is_prose);
+    let heads = || grid.heads.iter().filter(|head| !head.is_prose);
     html! {
         div.scroll {
-            table {
+            table.cards[prose().next().is_some()].dense[grid.heads.len() > DENSE] {
                 @if !grid.title.is_empty() { caption { (grid.title) } }
                 thead {
                     tr {
-                        @for head in &grid.heads {
+                        @for head in heads() {
                             th.right[head.right] scope="col" title=[(!head.help.is_empty()).then(|| head.help.replace('`', ""))] {
                                 (head.title)
                             }
@@ -163,9 +170,19 @@ fn table(grid: &Grid) -> Markup {
                 tbody {
                     @for row in &grid.rows {
                         tr {
-                            @for (cell, head) in row.iter().zip(&grid.heads) {
-                                td.right[head.right].zero[cell.number == Some(0.0)] data-n=[cell.number.map(|number| number.to_string())] {
+                            @for (cell, head) in row.iter().zip(&grid.heads).filter(|(_, head)| !head.is_prose) {
+                                td.right[head.right].zero[cell.number == Some(0.0)].long[cell.text.chars().count() >= LONG]
+                                    data-head=(head.title) data-n=[cell.number.map(|number| number.to_string())] {
                                     (visible(&cell.text))
+                                }
+                            }
+                        }
+                        @if prose().next().is_some() {
+                            tr.below {
+                                td colspan=(heads().count()) {
+                                    @for (at, head) in prose() {
+                                        p { b { (head.title) } " " (visible(row.get(at).map_or("", |cell| &cell.text))) }
+                                    }
                                 }
                             }
                         }

@@ -21,7 +21,10 @@ document.addEventListener("mousemove", (event) => {
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
-  if (body.rows.length < 2) continue;
+  // The sentences below a row move with it.
+  const rows = [...body.rows].filter((row) => row.className !== "below");
+  const below = new Map(rows.map((row) => [row, row.nextElementSibling]));
+  if (rows.length < 2) continue;
   table.classList.add("sorts");
   heads.forEach((head, at) => {
     const sort = () => {
@@ -38,7 +41,11 @@ for (const table of document.querySelectorAll("table")) {
         if (x === undefined || y === undefined) return x === undefined ? 1 : -1;
         return down ? y - x : x - y;
       };
-      body.append(...[...body.rows].sort(order));
+      for (const row of [...rows].sort(order)) {
+        const after = below.get(row);
+        body.append(row);
+        if (after && after.className === "below") body.append(after);
+      }
     };
     head.tabIndex = 0;
     head.addEventListener("click", sort);

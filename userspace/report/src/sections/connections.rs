@@ -11,10 +11,11 @@ use rocescope_model::ConnectionRow;
 use rocescope_model::human::grouped;
 
 const ALWAYS: [&str; 5] = ["src", "dst", "src_qpn", "dst_qpn", "packets"];
-const SOMETIMES: [&str; 17] = [
+const SOMETIMES: [&str; 18] = [
     "retransmitted_packets",
     "lost_before_tap_packets",
     "lost_after_tap_packets",
+    "unanswered_packets",
     "lost_gaps",
     "nak_psn_sequence",
     "rnr_nak",
@@ -79,6 +80,17 @@ fn facts(report: &Report) -> Vec<(String, String)> {
             ),
         ),
         (
+            "Fabric loss",
+            format!(
+                "{}: {} upstream of the tap, {} downstream of it; {} in {} gaps never filled, of unknown cause",
+                plural(connections.fabric_lost_packets(), "packet"),
+                sum("lost_before_tap_packets"),
+                grouped(connections.sum("lost_after_tap_packets") + connections.sum("unanswered_packets")),
+                sum("lost_gap_packets"),
+                sum("lost_gaps")
+            ),
+        ),
+        (
             "Requests",
             format!(
                 "{} retransmitted, {} out of order, {} duplicate, {} timeouts",
@@ -86,16 +98,6 @@ fn facts(report: &Report) -> Vec<(String, String)> {
                 sum("out_of_order_packets"),
                 sum("duplicate_packets"),
                 sum("timeouts")
-            ),
-        ),
-        (
-            "Lost",
-            format!(
-                "{} packets upstream of the tap, {} downstream of it, {} in {} gaps never filled",
-                sum("lost_before_tap_packets"),
-                sum("lost_after_tap_packets"),
-                sum("lost_gap_packets"),
-                sum("lost_gaps")
             ),
         ),
         (
@@ -151,9 +153,9 @@ fn resent(report: &Report) -> Finding {
     let resent_share = percent(share(resent, connections.sum("packets")));
     let all = plural(connections.count, "connection");
     match (connections.resending, connections.troubled) {
-        (0, 0) => Finding::good(format!("No loss and no retransmission on {all}.")),
+        (0, 0) => Finding::good(format!("No fabric loss and no retransmission on {all}.")),
         (0, troubled) => Finding::note(format!(
-            "{} of {all} lost or retransmitted packets, each less than {}; {resent_share} of all packets are retransmissions.",
+            "{} of {all} have fabric loss or retransmissions, each less than {}; {resent_share} of all packets are retransmissions.",
             grouped(troubled),
             percent(crate::collect::RESENT_SHARE),
         )),

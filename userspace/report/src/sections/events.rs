@@ -69,6 +69,7 @@ fn kinds(report: &Report) -> Grid {
         title: title.into(),
         help: help.into(),
         right,
+        is_prose: false,
     };
     let rows = report.events.kinds.iter().map(|kind| {
         vec![

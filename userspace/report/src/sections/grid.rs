@@ -22,6 +22,8 @@ pub struct Head {
     pub help: String,
     /// Whether its cells are numbers.
     pub right: bool,
+    /// Whether its cells are sentences: a page shows them below the row, in its whole width.
+    pub is_prose: bool,
 }
 
 /// A cell of a [`Grid`].
@@ -61,6 +63,7 @@ impl Grid {
             title: column.title.into(),
             help: column.help.into(),
             right: column.kind.is_number(),
+            is_prose: false,
         });
         let row = |row: usize| {
             let cells = places.iter().zip(columns.clone()).map(|(at, column)| {

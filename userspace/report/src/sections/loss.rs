@@ -51,7 +51,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     if sums.lost_packets > 0 {
         let seen = sums.lost_packets.saturating_add(sums.roce_packets);
         findings.push(Finding::bad(format!(
-            "Capture loss {}: of {} RoCEv2 packets that the kernel counted, {} were lost because the ring was full; all figures below lack them.",
+            "Capture loss {}: of {} RoCEv2 packets that the kernel counted, {} did not fit into a full ring; all figures below lack them.",
             percent(share(sums.lost_packets, seen)),
             grouped(seen),
             grouped(sums.lost_packets)
@@ -77,6 +77,7 @@ fn findings(report: &Report) -> Vec<Finding> {
             ))
         });
     }
+    findings.push(fabric(report));
     findings.push(mirror(report));
     if sums.malformed_frames > 0 {
         findings.push(Finding::note(format!(
@@ -91,6 +92,20 @@ fn findings(report: &Report) -> Vec<Finding> {
         )));
     }
     findings
+}
+
+/// Returns what is known about fabric loss, in the windows of the report.
+fn fabric(report: &Report) -> Finding {
+    let sums = &report.totals.sums;
+    match report.fabric_lost_packets() {
+        None => Finding::note("Fabric loss is unknown: only `capture --connections` measures it."),
+        Some(0) => Finding::good("No fabric loss: the network dropped no packet of a tracked connection."),
+        Some(lost) => Finding::bad(format!(
+            "Fabric loss {}: the network dropped {} of tracked connections.",
+            percent(share(lost, lost.saturating_add(sums.roce_packets))),
+            plural(lost, "packet")
+        )),
+    }
 }
 
 /// Returns what is known about mirror loss.
@@ -132,6 +147,8 @@ fn reasons(report: &Report) -> Grid {
     let optional = [
         ("icrc_bad_packets", sums.icrc_bad_packets),
         ("icrc_unverifiable_packets", sums.icrc_unverifiable_packets),
+        ("fabric_lost_packets", sums.fabric_lost_packets),
+        ("retransmitted_packets", sums.retransmitted_packets),
         ("mirror_lost_packets", sums.mirror_lost_packets),
     ];
     reasons.extend(optional.iter().filter_map(|(name, n)| Some((*name, (*n)?))));
@@ -150,6 +167,7 @@ fn reasons(report: &Report) -> Grid {
         title: title.into(),
         help: String::new(),
         right,
+        is_prose: false,
     };
     Grid {
         title: "Frames by outcome".into(),

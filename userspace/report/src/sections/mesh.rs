@@ -176,6 +176,7 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], metric: Metric, tit
         title: title.into(),
         help: String::new(),
         right,
+        is_prose: false,
     };
     let named = columns(matrix).map(|name| head(name, true));
     let rows = rows.iter().map(|row| {

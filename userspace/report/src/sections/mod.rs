@@ -10,6 +10,7 @@
 //! | `rates` | how much traffic? |
 //! | `opcodes` | which operations? |
 //! | `flows` | which flows carry it? |
+//! | `groups` | who sends, who receives, and what? |
 //! | `connections` | which connections have problems? |
 //! | `events` | which events happened? |
 //! | `congestion` | was there congestion? |
@@ -26,6 +27,7 @@ mod coverage;
 mod events;
 mod flows;
 mod grid;
+mod groups;
 mod loss;
 mod mesh;
 mod opcodes;
@@ -53,6 +55,9 @@ pub fn all(report: &Report) -> Vec<Section> {
             opcodes::section(report),
             flows::section(report),
         ]);
+        if let Some(groups) = &report.groups {
+            sections.push(groups::section(report, groups));
+        }
     }
     // A dataset with only probes has no connections and events.
     let captured = !report.is_empty() || report.mesh.is_none();

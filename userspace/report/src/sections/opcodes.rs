@@ -21,6 +21,7 @@ pub(super) fn section(report: &Report) -> Section {
             title: "Share".into(),
             help: "Share of the frame bytes.".into(),
             right: true,
+            is_prose: false,
         },
     );
     for (cells, row) in grid.rows.iter_mut().zip(rows) {

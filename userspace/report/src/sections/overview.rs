@@ -196,6 +196,19 @@ pub fn headline(report: &Report) -> Vec<Figure> {
             },
         ));
     }
+    let lost = report.fabric_lost_packets();
+    if let Some(lost) = lost {
+        figures.push(figure(
+            "Fabric loss",
+            plural(lost, "packet"),
+            if lost == 0 {
+                "of tracked connections".into()
+            } else {
+                "see Loss".into()
+            },
+            if lost == 0 { Level::Good } else { Level::Bad },
+        ));
+    }
     if let Some(slowest) = connections.slowest.first() {
         let p99_ns = slowest.rtt_p99_ns().unwrap_or(0);
         figures.push(figure("Highest RTT p99", nanos(p99_ns), slowest.name(), Level::Note));
@@ -219,5 +232,7 @@ pub fn headline(report: &Report) -> Vec<Figure> {
             ));
         }
     }
+    // Trouble comes first.
+    figures.sort_by_key(|figure| figure.level != Level::Bad);
     figures
 }

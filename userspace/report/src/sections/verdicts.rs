@@ -49,6 +49,11 @@ fn grid(problems: &[&Problem], all: usize) -> Grid {
         title: title.into(),
         help: help.into(),
         right,
+        is_prose: false,
+    };
+    let prose = |title: &str| Head {
+        is_prose: true,
+        ..head(title, "", false)
     };
     let rows = problems.iter().map(|problem| {
         let last = &problem.last;
@@ -80,8 +85,8 @@ fn grid(problems: &[&Problem], all: usize) -> Grid {
             head("Place", "", false),
             head("Probes", "Affected probes in all windows.", true),
             head("Share", "Share of the probes that crossed the place.", true),
-            head("What to do", "", false),
-            head("Evidence", "", false),
+            prose("What to do"),
+            prose("Evidence"),
         ],
         rows: rows.collect(),
     }

@@ -67,6 +67,8 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         unknown_opcode_packets: 8,
         lost_packets: 9,
         late_packets: 10,
+        fabric_lost_packets: Some(11),
+        retransmitted_packets: Some(11),
         mirror_lost_packets: Some(11),
         mirror_loss_ratio: Some(0.5),
         mirrored_twice_packets: Some(12),
@@ -110,6 +112,7 @@ fn flow(observer: &Text, start: i64, rank: u32) -> FlowRow {
         out_of_order_packets: None,
         first_ns: start,
         last_ns: start + SECOND - 1,
+        direction_key: Some(-9),
     }
 }
 
@@ -130,6 +133,7 @@ fn event(observer: &Text, start: i64) -> EventRow {
         previous: Some(-0.5),
         count: 1,
         detail: String::from("asks for PSN 16777214 \"again\"\n").into(),
+        direction_key: None,
     }
 }
 

@@ -71,6 +71,7 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
             (Action::Filter, "filter"),
             (Action::Sort, "sort"),
             (Action::Reverse, "reverse"),
+            (Action::GroupBy, "by"),
             (Action::Freeze, "freeze"),
             (Action::Pause, "pause"),
             (Action::Earlier, "back"),

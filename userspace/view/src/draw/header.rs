@@ -166,7 +166,8 @@ fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
     }
 }
 
-/// Capture loss and mirror loss by cause. Fabric loss is in the panes, by connection and event.
+/// Fabric loss first, then capture loss and mirror loss by cause: of all windows so far, because a loss still matters
+/// when the next window has none.
 fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
     let Losses {
         live,
@@ -174,34 +175,31 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
         socket_frames,
         windows_not_shown,
     } = view.header.losses;
-    let elsewhere = view.lost_packets.saturating_sub(total.lost_packets);
-    let mirror = total.mirror_lost_packets.unwrap_or(0);
-    let known = total.lost_packets + elsewhere + mirror + interface_frames.unwrap_or(0) + socket_frames.unwrap_or(0);
-    let name = if mirror == 0 {
-        "capture loss"
-    } else {
-        "capture + mirror loss"
-    };
-    let tone = if known == 0 { Tone::Good } else { Tone::Bad };
-    let mut pieces = vec![piece(format!("{name} {}", grouped(known)), tone, 10)];
+    let so_far = view.so_far;
+    let mut pieces = Vec::new();
     let mut part = |name: &str, number: Option<u64>, priority: u8| {
         let (text, tone) = match number {
             None => (format!("{name} ?"), Tone::Faint),
             Some(0) => (format!("{name} 0"), Tone::Faint),
             Some(number) => (format!("{name} {}", grouped(number)), Tone::Bad),
         };
-        let priority = if tone == Tone::Bad { 9 } else { priority };
+        let priority = if tone == Tone::Bad { 10 } else { priority };
         pieces.push(piece(text, tone, priority));
     };
-    part("ring", Some(total.lost_packets), 7);
-    if elsewhere > 0 {
-        part("ring, other windows", Some(elsewhere), 7);
+    let captured = so_far.ring + interface_frames.unwrap_or(0) + socket_frames.unwrap_or(0);
+    part("fabric loss", so_far.fabric, 9);
+    if so_far.retransmitted.is_some_and(|number| number > 0) {
+        part("retransmitted", so_far.retransmitted, 9);
     }
-    if live {
+    part("capture loss", Some(captured), 9);
+    if captured > 0 {
+        part("ring", Some(so_far.ring), 7);
+    }
+    if live && (captured > 0 || interface_frames.is_none() || socket_frames.is_none()) {
         part("interface", interface_frames, 6);
         part("socket", socket_frames, 6);
     }
-    part("mirror loss", total.mirror_lost_packets, 4);
+    part("mirror loss", so_far.mirror, 4);
     part("late", Some(total.late_packets), 5);
     if windows_not_shown > 0 {
         part("windows not shown", Some(windows_not_shown), 8);

@@ -13,7 +13,7 @@ const KEYS: u16 = 18;
 const EXPLANATION: usize = 54;
 
 /// What the marks and characters mean.
-const LEGEND: [(&str, &str); 9] = [
+const LEGEND: [(&str, &str); 12] = [
     (
         "E J C ~",
         "Elephant; sudden change; congestion experienced (CE); sizes are upper bounds.",
@@ -31,7 +31,16 @@ const LEGEND: [(&str, &str); 9] = [
         "flows ± / ≥",
         "Standard error of an estimate; lower bound over several windows.",
     ),
-    ("mirror loss ?", "Mirror loss is unknown: nothing measures it."),
+    (
+        "fabric loss",
+        "Packets that the network dropped, in all windows so far.",
+    ),
+    (
+        "capture loss",
+        "Frames that reached this host and were not counted: ring, interface, socket.",
+    ),
+    ("mirror loss", "Packets that the mirror did not deliver."),
+    ("loss ?", "Unknown: nothing measures it."),
     ("CPU, RSS", "What this program uses: 100 % is one core."),
     (
         "! in the mesh",

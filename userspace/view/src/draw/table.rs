@@ -9,7 +9,7 @@ use crate::theme::Tone;
 use crate::view::View;
 use ratatui::layout::Rect;
 use rocescope_model::human;
-use rocescope_model::{Cells, Column, Value};
+use rocescope_model::{Cells, Column, Time, Value};
 
 pub(super) fn draw(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut Pen<'_>) {
     title(view, pane, area, alone, pen);
@@ -57,10 +57,29 @@ fn nothing(view: &View, pane: Pane) -> String {
 fn number(view: &View, pane: Pane) -> String {
     let all = view.shown.as_ref().map_or(0, |s| pane.cells(s).rows()) as u64;
     let order = view.listing(pane).order.len() as u64;
-    if view.is_filtered(pane) {
+    let mut text = if view.is_filtered(pane) {
         format!("{} of {}", human::grouped(order), human::grouped(all))
     } else {
         human::grouped(all)
+    };
+    if let (Pane::Connections, Some(until)) = (pane, view.shown.as_ref().and_then(later)) {
+        text += &format!(" until {}", until.get(11..19).unwrap_or(""));
+    }
+    text
+}
+
+/// The time until which connections count, if that is well after the window: a dataset has their totals once a minute.
+fn later(shown: &Shown) -> Option<String> {
+    let end_ns = shown.total.window_start_ns + shown.total.window_ns;
+    let latest_ns = shown.connections.iter().map(|row| row.time_ns).max()?;
+    // Live, rows come one window early.
+    (latest_ns > end_ns + shown.total.window_ns).then(|| format!("{:.0}", Time(latest_ns)))
+}
+
+fn title_of(view: &View, pane: Pane) -> String {
+    match pane {
+        Pane::Groups => format!("{} {}", pane.title(), view.by.name()),
+        _ => pane.title().into(),
     }
 }
 
@@ -71,7 +90,7 @@ fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
         .iter()
         .zip(1..)
         .map(|(pane, key)| {
-            let text = format!(" {key} {} {} ", pane.title(), number(view, *pane));
+            let text = format!(" {key} {} {} ", title_of(view, *pane), number(view, *pane));
             let tab = (*pane, x, text);
             x += tab.2.chars().count() as u16 + 1;
             tab
@@ -93,7 +112,7 @@ pub(super) fn title(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut 
         tabs(view)
     } else {
         let key = pane as usize + 1;
-        let text = format!(" {key} {} {} ", pane.title(), number(view, pane));
+        let text = format!(" {key} {} {} ", title_of(view, pane), number(view, pane));
         vec![(pane, 1, text)]
     };
     for (of, x, text) in shown {
@@ -171,10 +190,16 @@ fn cell(
             pen.text(x, y, &line, column.width, Tone::Amount);
         }
         Slot::Share => {
-            let Some(opcode) = shown.rows.opcodes.get(row) else {
+            let share = match pane {
+                Pane::Groups => shown.groups.get(row).and_then(|group| group.frame_share),
+                _ => {
+                    let opcode = shown.rows.opcodes.get(row);
+                    opcode.map(|opcode| opcode.packets as f64 / shown.total.roce_packets.max(1) as f64)
+                }
+            };
+            let Some(share) = share else {
                 return;
             };
-            let share = opcode.packets as f64 / shown.total.roce_packets.max(1) as f64;
             let percent = format!("{:>5.1} %", share * 100.0);
             let bar = view.options.glyphs.bar(share, width - percent.len() - 1);
             let x = pen.amount(x, y, &percent, Tone::Text) + 1;

@@ -159,7 +159,7 @@ fn the_header_shows_source_time_rates_frames_losses_and_usage() {
         "10.0 kpps",
         "flows 4 exact",
         "10,016 frames = 10,000 RoCEv2 + 16 other",
-        "capture loss 0  ring 0",
+        "fabric loss ?  capture loss 0  mirror loss ?",
         "NAK 3",
         "CPU 1.2 %  RSS 34.0 MiB",
     ]);
@@ -321,6 +321,8 @@ fn estimates_are_marked_and_losses_have_causes() {
     rows.windows[0].flows = 200_000;
     rows.windows[0].estimated_flows_stderr_ratio = 0.01;
     rows.windows[0].lost_packets = 5;
+    rows.windows[0].fabric_lost_packets = Some(11);
+    rows.windows[0].retransmitted_packets = Some(412);
     rows.flows[0].error_frame_bytes = 100_000;
     rig.view.window(rows);
     rig.view.header().losses = Losses {
@@ -331,7 +333,7 @@ fn estimates_are_marked_and_losses_have_causes() {
     };
     rig.shows(&[
         "flows 200,000 ± 2,000",
-        "capture loss 12  ring 5  interface 7  socket ?",
+        "fabric loss 11  retransmitted 412  capture loss 12  ring 5  interface 7",
         "E··~",
         "≤4.77 MiB",
         "≤4.40 Mbit/s",
@@ -383,4 +385,49 @@ fn any_keys_over_any_windows_draw_at_any_size() {
         }
         rig.lines();
     }
+}
+
+/// A loss stays in the header, in red, when the next window has none; zero is not highlighted.
+#[test]
+fn a_loss_of_an_earlier_window_stays_visible() {
+    let mut rig = small();
+    let red = |rig: &mut Rig, text: &str| {
+        let line = rig.lines()[3].clone();
+        let at = line.find(text).unwrap();
+        let cell = &rig.terminal.backend().buffer()[(at as u16, 3)];
+        cell.fg == Color::Indexed(203)
+    };
+    for (second, lost) in [(3, 2), (4, 0)] {
+        let mut rows = window(second);
+        rows.windows[0].fabric_lost_packets = Some(lost);
+        rows.windows[0].retransmitted_packets = Some(2 * lost);
+        rig.view.window(rows);
+    }
+    rig.shows(&["fabric loss 2  retransmitted 4  capture loss 0"]);
+    assert!(red(&mut rig, "fabric loss") && red(&mut rig, "retransmitted"));
+    assert!(!red(&mut rig, "capture loss"));
+    let mut rows = window(9);
+    rows.windows[0].fabric_lost_packets = Some(0);
+    rig.view.replace(vec![rows]);
+    rig.shows(&["fabric loss 0  capture loss 0"]);
+    assert!(!red(&mut rig, "fabric loss"));
+}
+
+#[test]
+fn traffic_is_grouped_by_source_destination_queue_pair_and_opcode() {
+    let mut rig = small();
+    rig.press("b");
+    rig.shows(&["6 By src 4 ", "10.10.0.4", "40.0 %"]);
+    rig.press("b");
+    rig.shows(&["6 By dst 1 ", "10.10.0.21", "100.0 %"]);
+    rig.press("b");
+    rig.shows(&["6 By qp 4 ", "10.10.0.21 QP 260"]);
+    rig.press("b");
+    rig.shows(&["6 By opcode 2 ", "RC_RDMA_WRITE_MIDDLE"]);
+    rig.press("b");
+    rig.shows(&["6 By src 4 "]);
+    rig.press("/ 0 . 3 enter");
+    rig.shows(&["6 By src 1 of 4 "]);
+    rig.press("enter");
+    rig.shows(&["groups: all fields of the row", "10.10.0.3"]);
 }

@@ -3,7 +3,7 @@
 mod merge;
 
 use crate::series::REACH;
-use rocescope_model::{ConnectionRow, EventRow, MeshRows, Time, WindowRow, WindowRows};
+use rocescope_model::{ConnectionRow, EventRow, GroupRow, MeshRows, Time, WindowRow, WindowRows};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -44,6 +44,8 @@ pub struct Shown {
     pub events: Vec<EventRow>,
     /// The latest row of each direction of a connection up to this window.
     pub connections: Vec<ConnectionRow>,
+    /// The traffic of the window by source, destination, queue pair or opcode.
+    pub groups: Vec<GroupRow>,
     /// The probe mesh at the time of the window; empty if there is none.
     pub mesh: Arc<MeshRows>,
 }
@@ -142,7 +144,7 @@ impl Recent {
             number: last,
             windows: windows.len(),
             events: self.events(last),
-            connections: self.connections(last),
+            connections: self.connections(last, start_ns + window_ns),
             ..merged
         })
     }
@@ -159,11 +161,13 @@ impl Recent {
         events
     }
 
-    fn connections(&self, last: u64) -> Vec<ConnectionRow> {
+    /// The latest rows; a connection that begins after `end_ns` is not there yet.
+    fn connections(&self, last: u64, end_ns: i64) -> Vec<ConnectionRow> {
         let rows = self.until(last).flat_map(|rows| rows.connections.iter().rev());
         let mut seen = HashSet::new();
         let mut latest: Vec<ConnectionRow> = rows
             .take(MAX_CONNECTIONS)
+            .filter(|row| row.first_ns < end_ns)
             .filter(|row| seen.insert((row.observer.as_str(), row.connection, row.role.as_str())))
             .cloned()
             .collect();

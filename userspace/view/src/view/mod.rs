@@ -12,13 +12,14 @@ use crate::layout;
 use crate::pane::{Listing, Pane};
 use crate::recent::{Recent, Shown};
 use crate::series::Series;
+use crate::so_far::SoFar;
 use crate::sort;
 use crate::theme::Theme;
 use core::net::IpAddr;
 use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
 use rocescope_model::human::Rates;
-use rocescope_model::{EventRow, FlowRow, MeshRows, WindowRows};
+use rocescope_model::{EventRow, FlowRow, GroupBy, MeshRows, WindowRows};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -119,17 +120,19 @@ pub struct View {
     mesh: Option<Arc<MeshRows>>,
     /// The pairs of the mesh by row and column.
     pub(crate) matrix: Matrix,
-    pub(crate) listings: [Listing; 5],
+    pub(crate) listings: [Listing; 6],
+    /// What the groups are by.
+    pub(crate) by: GroupBy,
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
     pub(crate) filter: String,
-    matchers: [Option<Matcher>; 5],
+    matchers: [Option<Matcher>; 6],
     pub(crate) layer: Layer,
     pub(crate) size: (u16, u16),
     /// One line for the user, until the next key.
     pub(crate) note: Option<String>,
-    /// Packets lost by the ring in all windows so far, not only in those shown.
-    pub(crate) lost_packets: u64,
+    /// Losses in all windows so far, not only in those shown.
+    pub(crate) so_far: SoFar,
 }
 
 impl View {
@@ -151,11 +154,12 @@ impl View {
             focus: Pane::Flows,
             zoom: false,
             filter: String::new(),
-            matchers: [const { None }; 5],
+            matchers: [const { None }; 6],
+            by: GroupBy::default(),
             layer: Layer::Tables,
             size: layout::MIN_SIZE,
             note: None,
-            lost_packets: 0,
+            so_far: SoFar::default(),
         }
     }
 
@@ -202,6 +206,13 @@ impl View {
         Ok(())
     }
 
+    /// Groups traffic by this, in the pane of groups.
+    pub fn group_by(&mut self, by: GroupBy) {
+        self.by = by;
+        self.focus = Pane::Groups;
+        self.refresh();
+    }
+
     /// Adds a finished window.
     pub fn window(&mut self, rows: WindowRows) {
         self.keep(rows);
@@ -218,6 +229,7 @@ impl View {
     pub fn replace(&mut self, windows: Vec<WindowRows>) {
         self.recent = Recent::default();
         self.series = Series::default();
+        self.so_far = SoFar::default();
         self.held = None;
         for rows in windows {
             self.keep(rows);
@@ -226,8 +238,7 @@ impl View {
     }
 
     fn keep(&mut self, rows: WindowRows) {
-        let lost = rows.windows.iter().map(|window| window.lost_packets);
-        self.lost_packets += lost.sum::<u64>();
+        rows.windows.iter().for_each(|window| self.so_far.add(window));
         let has_window = !rows.windows.is_empty();
         self.recent.push(rows);
         if has_window
@@ -253,6 +264,9 @@ impl View {
                 mesh: Arc::clone(&mesh),
                 ..shown.unwrap_or_else(|| Shown::of_mesh(&mesh))
             });
+        }
+        if let Some(shown) = &mut self.shown {
+            shown.groups = self.by.rows(&shown.total, &shown.rows.flows, &shown.rows.opcodes);
         }
         self.jitter.clear();
         if let Some(shown) = &self.shown {

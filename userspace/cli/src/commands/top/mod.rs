@@ -21,7 +21,7 @@ mod process;
 use crate::arguments::TopArguments;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use feed::Feed;
-use once::Printer;
+use once::{Arrival, Printer};
 use rocescope_engine::signals::{SIGHUP, SIGQUIT, Signals};
 use rocescope_model::Time;
 use rocescope_view::{Control, Header, Motion, Pane, Stage, Stopped};
@@ -29,11 +29,12 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
-    if !arguments.once.once {
+    let is_printed = arguments.once.is_printed()?;
+    if !is_printed {
         on_a_terminal()?;
     }
     let signals = Signals::install_persistent()?;
-    if arguments.once.once {
+    if is_printed {
         signals.ender().exit_on_next_signal()?;
     } else {
         // These would end the process without restoring the terminal. A live capture reloads its
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
 
 /// Checks that there is a terminal to draw on.
 fn on_a_terminal() -> Result<()> {
-    const INSTEAD: &str = "--once -o table|json|csv prints a window instead";
+    const INSTEAD: &str = "--once -o table|json|csv prints a window instead, -o jsonl every window";
     ensure!(
         std::io::stdout().is_terminal(),
         "standard output is not a terminal: {INSTEAD}"
@@ -84,10 +85,15 @@ fn too_late(at: Time, last_ns: Option<i64>) -> anyhow::Error {
 
 /// A feed for the source that `header` describes: the screen, which starts with the pane, or standard output.
 fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) -> Result<Feed> {
-    if arguments.once.once {
+    if arguments.once.is_printed()? {
         // A capture has applied the filter to packets already.
         let filter = arguments.filter.as_ref().filter(|_| seekable);
-        let printer = Printer::new(arguments, filter, header.motion == Motion::Live)?;
+        let arrival = match header.motion {
+            Motion::Live => Arrival::Live,
+            _ if seekable => Arrival::Whole,
+            _ => Arrival::Later,
+        };
+        let printer = Printer::new(arguments, filter, arrival)?;
         return Ok(Feed::printed(printer));
     }
     let motion = header.motion;
@@ -98,6 +104,9 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) ->
     let options = appearance::options(&arguments.appearance, seekable);
     let mut view = rocescope_view::View::new(header, options);
     view.turn_to_pane(pane);
+    if let Some(by) = arguments.appearance.by {
+        view.group_by(by.into());
+    }
     if let Some(column) = &arguments.appearance.sort {
         view.sort(Pane::Flows, column)
             .map_err(|error| anyhow!("--sort: {error}"))?;

@@ -2,17 +2,17 @@
 
 use super::appearance;
 use crate::arguments::{OnceOutput, TableName, TopArguments};
-use crate::print;
+use crate::output::lines;
+use crate::stdout::print_line;
 use anyhow::{Result, anyhow};
 use rocescope_diagnose::mesh::Metric;
 use rocescope_model::csv;
 use rocescope_model::filter::{Filter, RowFilter};
 use rocescope_model::human::Rates;
-use rocescope_model::json::{self, Object, Rows};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow, Table, Value,
-    VerdictRow, WindowRow, WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow,
+    Table, Value, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
@@ -22,6 +22,7 @@ use std::fmt::Write;
 pub(super) struct Printer {
     output: OnceOutput,
     table: Option<TableName>,
+    by: Option<GroupBy>,
     /// The mesh of probes at the time of the window, for datasets with probes.
     mesh: Option<MeshRows>,
     /// Windows left to print.
@@ -33,18 +34,29 @@ pub(super) struct Printer {
     /// Position of the column that sorts flows; `None` sorts by rank.
     sort: Option<usize>,
     rates: Rates,
-    /// Whether the capture is live: then a window is printed without waiting for the next.
-    live: bool,
+    /// When the connections and events of a window arrive.
+    arrival: Arrival,
     /// The last window, until the connections of its end are reported: when the next begins, and at the end.
     held: Option<(WindowRows, Option<MeshRows>)>,
     /// Connections and events, which arrive before their windows.
     early: WindowRows,
 }
 
+/// When the connections and events of a window arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// In part with the next window, for which a window waits: a file.
+    Later,
+    /// As `Later`, but a window does not wait.
+    Live,
+    /// With their window: a dataset.
+    Whole,
+}
+
 impl Printer {
     /// `filter` applies to rows. A table without its columns is printed unfiltered, unless it is the requested
     /// table, which is an error.
-    pub(super) fn new(arguments: &TopArguments, filter: Option<&Filter>, live: bool) -> Result<Self> {
+    pub(super) fn new(arguments: &TopArguments, filter: Option<&Filter>, arrival: Arrival) -> Result<Self> {
         let (once, appearance) = (&arguments.once, &arguments.appearance);
         let sort = appearance.sort.as_ref();
         let sort = sort.map(|name| sort::column(FlowRow::TABLE, name));
@@ -54,11 +66,12 @@ impl Printer {
             let read = |table| RowFilter::new(filter, table);
             filters = FILTERED.into_iter().flat_map(read).collect();
             let requested = once.table.map(of);
+            let is_json = matches!(once.output, OnceOutput::Json | OnceOutput::Jsonl);
             if let Some(requested) = requested.filter(|table| FILTERED.contains(table))
-                && once.output != OnceOutput::Json
+                && !is_json
             {
                 read(requested)?;
-            } else if requested.is_none() && once.output != OnceOutput::Json {
+            } else if requested.is_none() && !is_json {
                 // The windows decide which of the two tables is printed.
                 read(FlowRow::TABLE).or_else(|error| read(PairRow::TABLE).map_err(|_| error))?;
             } else if filters.is_empty() {
@@ -68,14 +81,18 @@ impl Printer {
         Ok(Self {
             output: once.output,
             table: once.table,
+            by: appearance.by.map(GroupBy::from),
             mesh: None,
-            left: once.windows,
+            left: match once.output {
+                OnceOutput::Jsonl if !once.once => u64::MAX,
+                _ => once.windows,
+            },
             max_rows: arguments.measure.top,
             heading: true,
             filters,
             sort,
             rates: appearance::rates(appearance),
-            live,
+            arrival,
             held: None,
             early: WindowRows::default(),
         })
@@ -90,8 +107,10 @@ impl Printer {
         let (start_ns, window_ns) = (window.window_start_ns, window.window_ns);
         let end_ns = start_ns.saturating_add(window_ns);
         let rows = (std::mem::take(rows), self.mesh.take());
-        if self.live {
-            return self.print(rows, end_ns, end_ns.saturating_add(window_ns));
+        match self.arrival {
+            Arrival::Later => {}
+            Arrival::Live => return self.print(rows, end_ns, end_ns.saturating_add(window_ns)),
+            Arrival::Whole => return self.print(rows, i64::MAX, i64::MAX),
         }
         match self.held.replace(rows) {
             Some(held) => self.print(held, start_ns, end_ns),
@@ -159,12 +178,22 @@ impl Printer {
             keep(&mut rows.connections, filter);
             keep(&mut rows.events, filter);
         }
+        let by = self
+            .by
+            .or_else(|| (self.table == Some(TableName::Groups)).then(GroupBy::default));
+        let groups = by
+            .zip(rows.windows.first())
+            .map(|(by, total)| by.rows(total, &rows.flows, &rows.opcodes));
+        let mut groups = groups.unwrap_or_default();
+        for filter in &self.filters {
+            keep(&mut groups, filter);
+        }
         let text = match self.output {
-            OnceOutput::Table => self.text(rows, mesh.as_ref()),
-            OnceOutput::Json => json(rows, mesh.as_ref()),
+            OnceOutput::Table => self.text(rows, mesh.as_ref(), &groups),
+            OnceOutput::Json | OnceOutput::Jsonl => lines::window(rows, mesh.as_ref(), self.by.map(|_| &groups)),
             OnceOutput::Csv => {
                 let mesh = mesh.unwrap_or_default();
-                let cells = cells(rows, &mesh, self.table(rows));
+                let cells = cells(rows, &mesh, &groups, self.table(rows));
                 let heading = if self.heading {
                     csv::heading(cells.table())
                 } else {
@@ -174,9 +203,9 @@ impl Printer {
             }
         };
         self.heading = false;
-        print(&text)?;
+        let is_read = print_line(&text)?;
         self.left -= 1;
-        if self.left == 0 {
+        if self.left == 0 || !is_read {
             return Err(Stopped.into());
         }
         Ok(())
@@ -186,11 +215,12 @@ impl Printer {
     fn table(&self, rows: &WindowRows) -> TableName {
         self.table.unwrap_or(match rows.windows.is_empty() {
             true => TableName::Pairs,
+            false if self.by.is_some() => TableName::Groups,
             false => TableName::Flows,
         })
     }
 
-    fn text(&self, rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
+    fn text(&self, rows: &WindowRows, mesh: Option<&MeshRows>, groups: &Vec<GroupRow>) -> String {
         let requested = self.table(rows);
         let table = |cells: &dyn Cells, columns| {
             render::table(
@@ -233,7 +263,7 @@ impl Printer {
             .filter(|name| *name != "window_start")
             .collect();
         let cells = Top {
-            cells: cells(rows, &mesh, requested),
+            cells: cells(rows, &mesh, groups, requested),
             max_rows: self.max_rows,
         };
         let all = cells.cells.rows();
@@ -250,12 +280,13 @@ fn before<R>(rows: &mut Vec<R>, is_early: impl Fn(&R) -> bool) -> Vec<R> {
 }
 
 /// The tables with rows that a filter selects; the totals of a window always cover all packets.
-const FILTERED: [&Table; 5] = [
+const FILTERED: [&Table; 6] = [
     FlowRow::TABLE,
     OpcodeRow::TABLE,
     ConnectionRow::TABLE,
     EventRow::TABLE,
     PairRow::TABLE,
+    GroupRow::TABLE,
 ];
 
 /// Drops the rows that do not match `filter`, if it is for their table.
@@ -271,13 +302,15 @@ where
     rows.retain(|_| wanted.next().unwrap_or(true));
 }
 
-fn cells<'a>(rows: &'a WindowRows, mesh: &'a MeshRows, table: TableName) -> &'a dyn Cells {
+#[expect(clippy::ptr_arg, reason = "a vector is `Cells`, a slice has no size")]
+fn cells<'a>(rows: &'a WindowRows, mesh: &'a MeshRows, groups: &'a Vec<GroupRow>, table: TableName) -> &'a dyn Cells {
     match table {
         TableName::Flows => &rows.flows,
         TableName::Opcodes => &rows.opcodes,
         TableName::Connections => &rows.connections,
         TableName::Events => &rows.events,
         TableName::Windows => &rows.windows,
+        TableName::Groups => groups,
         TableName::Pairs => &mesh.pairs,
         TableName::Sla => &mesh.sla,
         TableName::Verdicts => &mesh.verdicts,
@@ -292,6 +325,7 @@ const fn of(table: TableName) -> &'static Table {
         TableName::Connections => ConnectionRow::TABLE,
         TableName::Events => EventRow::TABLE,
         TableName::Windows => WindowRow::TABLE,
+        TableName::Groups => GroupRow::TABLE,
         TableName::Pairs => PairRow::TABLE,
         TableName::Sla => SlaRow::TABLE,
         TableName::Verdicts => VerdictRow::TABLE,
@@ -317,15 +351,4 @@ impl Cells for Top<'_> {
     fn value(&self, row: usize, column: usize) -> Value<'_> {
         self.cells.value(row, column)
     }
-}
-
-/// One line: an object of tables, each with its rows, without sketches.
-fn json(rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
-    let mut tables = rows.tables();
-    // The totals first, for readability.
-    tables.rotate_right(1);
-    let of_mesh = mesh.iter().flat_map(|mesh| mesh.tables());
-    let tables = tables.into_iter().chain(of_mesh);
-    let tables = tables.map(|cells| (cells.table().name, Rows(cells, json::no_sketch)));
-    json::compact(&tables.collect::<Object<_, _>>()) + "\n"
 }

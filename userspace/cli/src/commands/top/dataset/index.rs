@@ -6,6 +6,7 @@ use anyhow::Result;
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
 use rocescope_store::query::SpanReader;
 use rocescope_store::{Scan, TimeRange};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Search for connections this far back: live ones are written once a minute.
@@ -96,7 +97,8 @@ impl Index {
     }
 
     /// The captured windows of this range, with all rows except sketches. The first includes the connections
-    /// of the minute before it.
+    /// of the minute before it. A connection that has not written a row yet has its first one, in the window in which it
+    /// began: the row counts to a later time.
     pub(super) fn windows(&mut self, range: Range<usize>) -> Result<Vec<WindowRows>> {
         let wanted = self.moments.get(range).unwrap_or_default();
         let wanted = wanted.iter().filter(|moment| moment.captured);
@@ -122,8 +124,12 @@ impl Index {
         for row in self.rows::<EventRow>(&span)? {
             windows[place(row.time_ns)].events.push(row);
         }
-        let before = span.start.saturating_sub(REPORT_NS)..span.end;
-        for row in self.rows::<ConnectionRow>(&before)? {
+        let around = span.start.saturating_sub(REPORT_NS)..span.end.saturating_add(REPORT_NS);
+        let rows = self.rows::<ConnectionRow>(&around)?;
+        for row in unreported(&rows, &around, span.end) {
+            windows[place(row.first_ns)].connections.push(row.clone());
+        }
+        for row in rows.into_iter().filter(|row| row.time_ns < span.end) {
             windows[place(row.time_ns)].connections.push(row);
         }
         Ok(windows)
@@ -133,6 +139,28 @@ impl Index {
     pub(super) fn rows<R: Row>(&mut self, span: &Range<i64>) -> Result<Vec<R>> {
         Ok(self.rows.rows(span)?)
     }
+}
+
+/// The first rows of directions that began before `end_ns` and have no row until then.
+fn unreported<'a>(
+    rows: &'a [ConnectionRow],
+    around: &Range<i64>,
+    end_ns: i64,
+) -> impl Iterator<Item = &'a ConnectionRow> {
+    let mut first: HashMap<(&str, i64, &str), &ConnectionRow> = HashMap::new();
+    for row in rows {
+        let known = first.entry((&row.observer, row.connection, &row.role)).or_insert(row);
+        if row.time_ns < known.time_ns {
+            *known = row;
+        }
+    }
+    let began = around.start..end_ns;
+    let mut found: Vec<&ConnectionRow> = first
+        .into_values()
+        .filter(|row| row.time_ns >= end_ns && began.contains(&row.first_ns))
+        .collect();
+    found.sort_by(|a, b| (a.first_ns, a.connection, &*a.role).cmp(&(b.first_ns, b.connection, &*b.role)));
+    found.into_iter()
 }
 
 /// The captured windows, and the windows of the mesh that overlap with none of them.

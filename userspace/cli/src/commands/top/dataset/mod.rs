@@ -6,7 +6,7 @@ mod mesh;
 use super::feed::Feed;
 use crate::arguments::TopArguments;
 use crate::commands::span;
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail};
 use index::Index;
 use rocescope_engine::Signals;
 use rocescope_model::MeshRows;
@@ -51,7 +51,14 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
     {
         return Err(nothing);
     }
-    ensure!(!index.is_empty(), "{}: no windows and no probes", root.display());
+    if index.is_empty() {
+        let reasons = match notes.as_slice() {
+            [] => String::new(),
+            [first] => format!("; {first}"),
+            [first, more @ ..] => format!("; {first}, and {} more", more.len()),
+        };
+        bail!("{}: no windows and no probes{reasons}", root.display());
+    }
     let header = Header {
         source: root.display().to_string(),
         mode: format!("dataset of {} windows", index.len()),

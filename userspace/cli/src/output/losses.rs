@@ -1,0 +1,125 @@
+//! Fabric loss, capture loss and mirror loss: first in the summary, because each other number depends on them.
+
+use super::Source;
+use super::color::Color;
+use rocescope_engine::Outcome;
+use rocescope_model::human::{grouped as count, plural};
+use rocescope_pipeline::Delivery;
+use std::fmt::Write;
+
+/// The losses of a capture, with their places or reasons.
+pub(super) struct Losses {
+    /// Fabric loss, retransmissions and mirror loss; `None` unless connections were tracked.
+    pub(super) delivery: Option<Delivery>,
+    /// Packets whose run did not fit into a ring.
+    ring_packets: u64,
+    /// Frames that did not fit into a packet socket.
+    socket_frames: u64,
+    /// Frames that the interfaces dropped; `Some(None)` if they do not report it, `None` for a file.
+    interface_frames: Option<Option<u64>>,
+    /// Numbered frames that the mirror sent and that did not arrive; `None` if no frame carried a number.
+    mirror_gap_frames: Option<u64>,
+    /// Packets that were seen.
+    seen_packets: u64,
+}
+
+impl Losses {
+    pub(super) fn of(source: &Source<'_>, outcome: &Outcome) -> Self {
+        let (summary, counters) = (&outcome.summary, &outcome.counters);
+        let live = source.live.as_ref();
+        let numbered = counters.mirrored_frames + counters.mirror_lost;
+        Self {
+            delivery: summary.delivery,
+            ring_packets: counters.lost_packets,
+            socket_frames: live.map_or(0, |live| live.socket_dropped),
+            interface_frames: live.map(|live| live.nic_dropped),
+            mirror_gap_frames: (numbered > 0).then_some(counters.mirror_lost),
+            seen_packets: summary.totals.all().packets,
+        }
+    }
+
+    /// Capture loss as far as it is known, in frames.
+    pub(super) fn capture_frames(&self) -> u64 {
+        self.ring_packets + self.socket_frames + self.interface_frames.flatten().unwrap_or(0)
+    }
+
+    /// Writes one line for each kind of loss, and one for retransmissions.
+    pub(super) fn write(&self, out: &mut String, color: Color) -> std::fmt::Result {
+        let mut line = |name: &str, number: u64, text: &str| {
+            let line = format!("{name:<15}{text}");
+            writeln!(out, "{}", color.trouble(number > 0, &line))
+        };
+        match self.delivery {
+            Some(delivery) => {
+                let lost = delivery.fabric_lost();
+                line("Fabric loss", lost, &fabric(delivery))?;
+                let number = delivery.retransmitted_packets;
+                line("Retransmitted", number, &plural(number, "packet"))?;
+            }
+            None => line("Fabric loss", 0, "unknown: --connections measures it")?,
+        }
+        line("Capture loss", self.capture_frames(), &self.capture())?;
+        let mirror = self.delivery.map_or(0, |delivery| delivery.mirror_lost_packets);
+        line(
+            "Mirror loss",
+            mirror + self.mirror_gap_frames.unwrap_or(0),
+            &self.mirror(),
+        )
+    }
+
+    /// Capture loss by reason.
+    fn capture(&self) -> String {
+        let total = plural(self.capture_frames(), "frame");
+        let mut reasons = Vec::new();
+        let mut reason = |number: u64, name: &str| {
+            if number > 0 {
+                reasons.push(format!("{} {name}", count(number)));
+            }
+        };
+        reason(self.ring_packets, "by a full ring");
+        reason(self.socket_frames, "by a full socket");
+        reason(self.interface_frames.flatten().unwrap_or(0), "by the interface");
+        if self.interface_frames == Some(None) {
+            reasons.push("unknown at the interface".into());
+        }
+        match reasons.is_empty() {
+            true => total,
+            false => format!("{total}: {}", reasons.join(", ")),
+        }
+    }
+
+    fn mirror(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(delivery) = &self.delivery {
+            let lost = delivery.mirror_lost_packets;
+            parts.push(match (lost, delivery.mirror_loss_ratio(self.seen_packets)) {
+                (0, _) | (_, None) => plural(lost, "packet"),
+                (_, Some(ratio)) => format!(
+                    "{} ({:.4} %): acknowledged, but not delivered by the mirror",
+                    plural(lost, "packet"),
+                    100.0 * ratio
+                ),
+            });
+        }
+        if let Some(frames) = self.mirror_gap_frames {
+            parts.push(format!("{} numbered by the mirror", plural(frames, "frame")));
+        }
+        match parts.is_empty() {
+            true => "unknown: --connections measures it".into(),
+            false => parts.join("; "),
+        }
+    }
+}
+
+/// Fabric loss by place.
+fn fabric(delivery: Delivery) -> String {
+    let lost = plural(delivery.fabric_lost(), "packet");
+    if delivery.fabric_lost() == 0 {
+        return lost;
+    }
+    format!(
+        "{lost}: {} upstream of the tap, {} downstream",
+        count(delivery.fabric_lost_upstream_packets),
+        count(delivery.fabric_lost_downstream_packets)
+    )
+}
