@@ -1,6 +1,7 @@
 //! The dataset that a capture writes, and its retention.
 
 use crate::error::EngineError;
+use crate::notice::{Notice, Notices};
 use crate::request::DatasetRequest;
 use rocescope_capture::file::FrameFiles;
 use rocescope_model::{Cells, Time, WindowRows, footer};
@@ -135,6 +136,16 @@ impl Dataset {
             writer,
             retention,
             applied: None,
+        }
+    }
+
+    /// Reports the damaged journals that the writer found at its start.
+    pub fn report_damage(&self, notices: &Notices) {
+        for damaged in &self.writer.summary().repaired.damaged {
+            notices.send(Notice::JournalDamaged {
+                path: damaged.path.clone(),
+                reason: damaged.reason.clone(),
+            });
         }
     }
 

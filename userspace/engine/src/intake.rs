@@ -71,10 +71,14 @@ impl Outputs {
         let recorder = Recorder::create(request, names, notices)?;
         let dataset = request.dataset.as_ref();
         let dataset = dataset.map(|dataset| Dataset::create(dataset, origin, &request.settings));
+        let dataset = dataset.transpose()?;
+        if let Some(dataset) = &dataset {
+            dataset.report_damage(notices);
+        }
         Ok(Self {
             recorder,
             frames,
-            dataset: dataset.transpose()?,
+            dataset,
             taps: Vec::new(),
             kept: request.keeps_connections.then(Default::default),
         })

@@ -80,6 +80,13 @@ pub enum Notice {
     RecorderStopped(String),
     /// The flight recorder could not delete a file.
     NotDeleted(PathBuf, io::Error),
+    /// A damaged journal of an earlier capture was set aside.
+    JournalDamaged {
+        /// Where it is now.
+        path: PathBuf,
+        /// What is damaged.
+        reason: String,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -149,6 +156,12 @@ impl fmt::Display for Notice {
             }
             Self::RecorderStopped(error) => write!(f, "flight recorder stopped: {error}"),
             Self::NotDeleted(path, error) => write!(f, "cannot delete {}: {error}", path.display()),
+            Self::JournalDamaged { path, reason } => write!(
+                f,
+                "{}: a journal of an earlier capture is damaged: {reason}; what is whole of it is sealed, and the \
+                 journal is kept there",
+                path.display()
+            ),
         }
     }
 }

@@ -74,6 +74,16 @@ impl Outcome {
             return Err(Incomplete::Dataset(error.to_string()));
         }
         if let Some((store, _)) = &self.store
+            && let Some(damaged) = store.damaged.first()
+        {
+            let others = match store.damaged.len() - 1 {
+                0 => String::new(),
+                others => format!(", and {others} more"),
+            };
+            let (path, reason) = (damaged.path.display(), &damaged.reason);
+            return Err(Incomplete::Dataset(format!("{path} is damaged: {reason}{others}")));
+        }
+        if let Some((store, _)) = &self.store
             && store.refused_windows > 0
         {
             return Err(Incomplete::DiskFull(store.refused_windows));

@@ -82,6 +82,9 @@ with one directory for each day and hour (UTC).
         rail3.lock                                  lock of the observer's writer
         flows/
           rail3-20261121T024400Z-0000.arrows.tmp    a segment being written
+      .damaged/
+        flows/
+          rail3-20261121T023900Z-0000.arrows        a damaged journal, set aside
 
 - `date` and `hour` come from the row's own time (`window_start`, or `time` for events). DuckDB reads
   `hour` as text (`'02'`); polars, pandas and Spark read it as a number.
@@ -108,11 +111,23 @@ the agent gave each batch, written together with its rows. Segments do not conta
 writes the highest numbers to `.open/<table>/<observer>.marks` before it removes the journal, so that it
 recognises a retransmitted batch after any crash.
 
+Every batch of a journal ends its header with checksums (CRC-32): the bytes `rocecrc1`, the checksum of
+the body, and that of the header. Arrow readers skip them as padding. Parcels of agents have them too,
+and `.marks` files end with one. Journals of versions without checksums are still sealed.
+
 After `kill -9` the journals remain. `rocescope repair DIR`, or the next capture of the same observer
-into the same root, seals the complete windows in them and drops a truncated one. A power failure loses
-the rows that the kernel had not yet written to disk, but no sealed segments. Rows of `windows` are
-written after all other rows of the same window: a window that is in `windows` is complete in every
-table; a window that a kill truncated may be missing there and present in other tables.
+into the same root, seals the complete windows in them and drops a truncated one. A kill costs the
+windows that were not in a journal yet: the one in progress and those that wait for late packets, which is
+one `--lateness` and one `--window`, or with the defaults two or three windows; the frames in the rings of
+the kernel; and the state of connections since their last rows. A power failure also loses the rows that
+the kernel had not yet written to disk, but no sealed segments. Rows of `windows` are
+written after all other rows of the same window, and their journal is sealed after those of the other
+tables: a window that is in `windows` is complete in every table; a window that a kill truncated may be
+missing there and present in other tables.
+
+A damaged journal is never deleted. Its whole batches are sealed, before and after the damage, and the
+journal moves to `.damaged/<table>/`. `repair` names it and fails; so does a capture whose own journal is
+damaged.
 
 When the disk is full, writing ends: the rows appended before are sealed if there is enough space,
 otherwise they stay in the journal for `repair`.

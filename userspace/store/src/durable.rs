@@ -5,20 +5,23 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Renames a synced file to its final name and syncs every directory from it up to and including `root`: any of them
-/// may be new.
+/// Renames a synced file to its final name, durably; removes it if that fails.
 pub(crate) fn publish(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
+    move_to(from, to, root).inspect_err(|_| {
+        // Report the first error.
+        let _ = remove(from);
+    })
+}
+
+/// Renames a file and syncs every directory from it up to and including `root`: any of them may be new.
+pub(crate) fn move_to(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
     rename(from, to)
         // A concurrent `retain` removed the empty directory.
         .or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => rename(from, to),
             _ => Err(error),
         })
-        .map_err(|source| {
-            // Report the first error.
-            let _ = remove(from);
-            Error::io("rename to", to, source)
-        })?;
+        .map_err(|source| Error::io("rename to", to, source))?;
     sync_names(to, root)
 }
 

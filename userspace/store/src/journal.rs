@@ -1,10 +1,12 @@
-//! The open segment: an Arrow IPC stream with every window that the store received so far.
+//! The open segment: an Arrow IPC stream with every window that the store received so far, each batch with
+//! checksums (`message`).
 //!
 //! It is not a Parquet file, because the footer comes last: an unfinished file cannot be read. Rows are not kept in
 //! memory, because a `kill -9` would lose a minute of them, and their sketches alone are about 60 MiB.
 
+use crate::message;
 use crate::name::SegmentPaths;
-use crate::seal::{Sealed, seal};
+use crate::seal::{Closed, seal};
 use crate::{Error, durable};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
@@ -21,7 +23,9 @@ const GATHER_BYTES: usize = 64 << 10;
 pub(crate) struct Journal {
     place: SegmentPaths,
     path: PathBuf,
-    stream: StreamWriter<Tail>,
+    tail: Tail,
+    /// Encodes batches in memory.
+    stream: StreamWriter<Vec<u8>>,
     rows: u64,
     /// Length of the file up to the end of the last complete batch.
     whole: u64,
@@ -40,11 +44,11 @@ impl Journal {
         let mut options = OpenOptions::new();
         let file = options.write(true).create_new(true).open(&path);
         let file = file.map_err(failed)?;
-        let tail = Tail::new(file);
-        let started = StreamWriter::try_new(tail, schema)
+        let mut tail = Tail::new(file);
+        let started = StreamWriter::try_new(Vec::new(), schema)
             .map_err(|error| Error::arrow("write", &path, error))
             .and_then(|mut stream| {
-                let whole = stream.get_mut().flush_len();
+                let whole = tail.put(stream.get_mut());
                 let whole = whole.map_err(|source| Error::io("write", &path, source))?;
                 Ok((stream, whole))
             });
@@ -55,6 +59,7 @@ impl Journal {
         Ok(Self {
             place,
             path,
+            tail,
             stream,
             rows: 0,
             whole,
@@ -70,7 +75,7 @@ impl Journal {
             .write(batch)
             .map_err(|error| Error::arrow("write", &self.path, error))
             .and_then(|()| {
-                let len = self.stream.get_mut().flush_len();
+                let len = self.tail.put(self.stream.get_mut());
                 len.map_err(|source| Error::io("write", &self.path, source))
             });
         match written {
@@ -91,8 +96,7 @@ impl Journal {
         if self.synced == Some(self.whole) {
             return Ok(());
         }
-        let file = &self.stream.get_ref().file;
-        let synced = file.sync_data();
+        let synced = self.tail.file.sync_data();
         synced.map_err(|source| Error::io("sync", &self.path, source))?;
         if self.synced.is_none() {
             durable::sync_names(&self.path, root)?;
@@ -108,7 +112,8 @@ impl Journal {
 
     /// Truncates the journal to an earlier position. If that fails, sealing drops the torn rest.
     pub(crate) fn cut_to(&mut self, whole: u64, rows: u64) {
-        let tail = self.stream.get_mut();
+        self.stream.get_mut().clear();
+        let tail = &mut self.tail;
         tail.pending.clear();
         let _ = tail.file.set_len(whole);
         let _ = io::Seek::seek(&mut tail.file, io::SeekFrom::Start(whole));
@@ -120,16 +125,11 @@ impl Journal {
     }
 
     /// Seals the journal; removes it if it has no rows.
-    pub(crate) fn seal(self) -> Result<Option<Sealed>, Error> {
+    pub(crate) fn seal(&self) -> Result<Closed, Error> {
         if self.rows == 0 {
-            return durable::remove(&self.path).map(|()| None);
+            return durable::remove(&self.path).map(|()| Closed::default());
         }
-        let sealed = seal(&self.place)?;
-        if sealed.rows != self.rows {
-            let reason = format!("read back {} of {} rows", sealed.rows, self.rows);
-            return Err(Error::content("seal", &self.path, &reason));
-        }
-        Ok(Some(sealed))
+        seal(&self.place, Some(self.rows))
     }
 }
 
@@ -159,7 +159,16 @@ impl Tail {
         }
     }
 
-    fn flush_len(&mut self) -> io::Result<u64> {
+    /// Moves encoded messages to the file, with checksums. Returns the length of the file.
+    fn put(&mut self, encoded: &mut Vec<u8>) -> io::Result<u64> {
+        let encoded = std::mem::take(encoded);
+        let mut rest = encoded.as_slice();
+        while !rest.is_empty() {
+            let (head, body, left) = message::protect_first(rest)?;
+            self.write_all(&head)?;
+            self.write_all(body)?;
+            rest = left;
+        }
         self.flush()?;
         Ok(self.len)
     }

@@ -21,6 +21,9 @@
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
 //! | [`error`] | [`Error`] |
 //! | `journal`, `seal`, `parallel_seal` | the open segment, and how one or several are sealed |
+//! | `batches` | reads a journal back: what is whole, truncated, damaged |
+//! | `message` | checksums in a stream of batches |
+//! | `guard` | contains the panics of decoders |
 //! | `encode`, `decode`, `schema` | rows to Arrow and back, by the model's column types |
 //! | `marks` | which numbered rows of each sender are stored |
 //! | `split` | splits rows into batches of one partition |
@@ -54,12 +57,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod batches;
 mod decode;
 mod durable;
 mod encode;
+mod guard;
 mod journal;
 mod lock;
 mod marks;
+mod message;
 mod name;
 mod parallel_seal;
 mod schema;

@@ -16,7 +16,11 @@ use std::path::Path;
 /// batch is always known.
 const EPOCHS: usize = 64;
 /// First line of the file; a later format would have another.
-const HEADER: &str = "rocescope marks 1";
+const HEADER: &str = "rocescope marks 2";
+/// First line of a file without a checksum.
+const UNCHECKED: &str = "rocescope marks 1";
+/// Starts the last line: the CRC-32 of everything before it.
+const CHECKSUM: &str = "crc32 ";
 
 /// The highest number by sender and epoch.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -67,21 +71,31 @@ impl Marks {
     /// The file cannot be read, or is damaged: continuing would duplicate rows.
     pub(crate) fn load(place: &SegmentPaths) -> Result<Self, Error> {
         let path = place.marks();
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
+        let text = match fs::read(&path) {
+            // Damage may leave no text.
+            Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(Error::io("read", &path, error)),
         };
-        Self::parse(&text).ok_or_else(|| Error::content("read", &path, &"the file is damaged"))
+        Self::parse(&text).ok_or_else(|| {
+            let reason = "the file is damaged, and without it rows would be stored twice: move it away, and the rows \
+                          that agents send again may be stored twice";
+            Error::content("read", &path, &reason)
+        })
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut marks = Self::default();
-        let mut lines = text.strip_suffix('\n')?.split('\n');
-        if lines.next() != Some(HEADER) {
-            return None;
-        }
-        for line in lines {
+        let text = text.strip_suffix('\n')?;
+        let lines = match text.strip_prefix(HEADER) {
+            Some(_) => {
+                let (before, last) = text.rsplit_once('\n')?;
+                let same = last.strip_prefix(CHECKSUM)? == checksum(before);
+                same.then(|| before.strip_prefix(HEADER))??
+            }
+            None => text.strip_prefix(UNCHECKED)?,
+        };
+        for line in lines.split('\n').skip(1) {
             let mut words = line.split(' ');
             let sender = words.next()?;
             let (epoch, sequence) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
@@ -106,12 +120,17 @@ impl Marks {
                 let _ = write!(text, "\n{sender} {epoch} {sequence}");
             }
         }
-        text.push('\n');
+        let checksum = checksum(&text);
+        let _ = writeln!(text, "\n{CHECKSUM}{checksum}");
         let path = place.marks();
         let unfinished = path.with_extension("marks.tmp");
         write_synced(&unfinished, text.as_bytes()).map_err(|source| Error::io("write", &unfinished, source))?;
         durable::publish(&unfinished, &path, &place.root)
     }
+}
+
+fn checksum(text: &str) -> String {
+    format!("{:08x}", crc32fast::hash(text.as_bytes()))
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -166,9 +185,41 @@ mod tests {
         two.save(&place).unwrap();
         let all = Marks::load(&place).unwrap();
         assert!(all.has("h0", 1, 9) && all.has("h1", 5, 1));
-        for damage in ["", "rocescope marks 1\nh0 1", "rocescope marks 2\n", "x\n"] {
+        for damage in [
+            "",
+            "rocescope marks 1\nh0 1",
+            "rocescope marks 2\n",
+            "rocescope marks 3\n",
+            "x\n",
+        ] {
             std::fs::write(place.marks(), damage).unwrap();
             assert!(Marks::load(&place).is_err(), "{damage:?}");
+        }
+        std::fs::write(place.marks(), "rocescope marks 1\nh0 1 9\n").unwrap();
+        let old = Marks::load(&place).unwrap();
+        assert!(old.has("h0", 1, 9), "written without a checksum");
+    }
+
+    /// A changed digit would accept a batch twice, or refuse one that was never stored.
+    #[test]
+    fn any_flipped_bit_is_noticed() {
+        let root = tempfile::tempdir().unwrap();
+        let place = SegmentPaths {
+            root: root.path().to_owned(),
+            table: "probes".into(),
+            name: SegmentName::new(&Observer::new("c"), Time(0), 0),
+        };
+        std::fs::create_dir_all(place.marks().parent().unwrap()).unwrap();
+        let mut marks = Marks::default();
+        marks.note("h0", 1, 9);
+        marks.note("h1", 7, 1_234);
+        marks.save(&place).unwrap();
+        let whole = std::fs::read(place.marks()).unwrap();
+        for bit in 0..whole.len() * 8 {
+            let mut damaged = whole.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(place.marks(), damaged).unwrap();
+            assert!(Marks::load(&place).is_err(), "bit {bit}");
         }
     }
 }

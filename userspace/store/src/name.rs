@@ -1,7 +1,7 @@
 //! Names of partitions, segments and their files.
 //!
-//! Everything that is not a complete segment is in `<root>/.open`, which readers ignore. A stray file in a table's
-//! directory would prevent polars, pandas and Spark from reading the table.
+//! Everything that is not a complete segment is in `<root>/.open`, which readers ignore, and damaged journals are in
+//! `<root>/.damaged`. A stray file in a table's directory would prevent polars, pandas and Spark from reading the table.
 
 use rocescope_model::Time;
 use std::fmt;
@@ -9,12 +9,16 @@ use std::path::{Path, PathBuf};
 
 /// Directory of locks, journals and unfinished segments, in the root.
 pub(crate) const OPEN: &str = ".open";
+/// Directory of damaged journals, in the root.
+pub(crate) const DAMAGED: &str = ".damaged";
 /// Suffix of a sealed segment.
 const SEALED: &str = ".parquet";
 /// Suffix of a segment that is being sealed.
 const UNFINISHED: &str = ".parquet.tmp";
 /// Suffix of a journal.
 const JOURNAL: &str = ".arrows.tmp";
+/// Suffix of a damaged journal.
+const SET_ASIDE: &str = ".arrows";
 /// Maximum length of an observer's name in a file name: leaves room for the rest in 255 bytes.
 const OBSERVER_MAX: usize = 100;
 
@@ -165,6 +169,20 @@ impl SegmentPaths {
 
     pub(crate) fn journal(&self) -> PathBuf {
         self.open(JOURNAL)
+    }
+
+    /// Returns an unused path for the damaged journal.
+    pub(crate) fn damaged(&self) -> PathBuf {
+        let directory = self.root.join(DAMAGED).join(&self.table);
+        let at = |number: u32| match number {
+            0 => directory.join(format!("{}{SET_ASIDE}", self.name)),
+            _ => directory.join(format!("{}-{number}{SET_ASIDE}", self.name)),
+        };
+        let mut number = 0;
+        while number < u32::MAX && at(number).exists() {
+            number += 1;
+        }
+        at(number)
     }
 
     /// Returns the path of the marks of its observer and table.

@@ -5,15 +5,15 @@
 
 use crate::Error;
 use crate::journal::Journal;
-use crate::seal::Sealed;
+use crate::seal::Closed;
 use std::io;
 use std::thread::Builder;
 
 /// Seals every journal; returns the results in the same order.
-pub(crate) fn seal_in_parallel(journals: Vec<Journal>) -> Vec<Result<Option<Sealed>, Error>> {
+pub(crate) fn seal_in_parallel(journals: &[Journal]) -> Vec<Result<Closed, Error>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = journals
-            .into_iter()
+            .iter()
             .map(|journal| {
                 let path = journal.path().to_owned();
                 let name = Builder::new().name("seal".into());

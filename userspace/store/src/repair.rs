@@ -1,16 +1,14 @@
 //! Seals the journals of a killed writer.
 
+use crate::batches::Batches;
 use crate::lock::ObserverLock;
 use crate::name::Observer;
 use crate::scan::{read_footer, scan};
-use crate::seal::{Batches, seal};
+use crate::seal::{Closed, retire, seal};
 use crate::walk::{self, Leftover};
 use crate::{Error, Unreadable, durable};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// Maximum length of a journal without a complete schema after a kill; a longer one is damaged.
-const SCHEMA_BYTES: u64 = 64 << 10;
 
 /// The result of a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,9 +17,11 @@ pub struct Repaired {
     pub segments: Vec<RepairedSegment>,
     /// Removed leftovers: they had no complete window, or one that is in a sealed segment.
     pub removed: Vec<PathBuf>,
+    /// Damaged journals, where they are now, and what is damaged. Their whole windows are sealed.
+    pub damaged: Vec<Unreadable>,
     /// Observers with a running writer; their open segments were left unchanged.
     pub busy: Vec<String>,
-    /// Unreadable files, left in place.
+    /// Unreadable segments, left in place.
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -37,7 +37,7 @@ pub struct RepairedSegment {
 }
 
 /// Seals the complete windows of every open segment under `root` without a running writer, and lists the unreadable
-/// sealed segments.
+/// sealed segments. Nothing that is not sealed whole is deleted: a damaged journal moves to `.damaged`.
 ///
 /// # Errors
 /// The directories cannot be read or written, or the disk is full. Segments sealed before the error remain; another
@@ -64,70 +64,35 @@ pub(crate) fn repair_observer(root: &Path, observer: &Observer) -> Result<Repair
         if leftover.place.name.observer != *observer {
             continue;
         }
-        match state(&leftover)? {
-            State::Whole => {
-                let sealed = seal(&leftover.place)?;
-                repaired.segments.push(RepairedSegment {
-                    path: sealed.path,
-                    rows: sealed.rows,
-                    torn_bytes: sealed.torn_bytes,
-                });
-            }
-            State::Done => {
-                save_marks(&leftover)?;
-                durable::remove(&leftover.path)?;
-                repaired.removed.push(leftover.path);
-            }
-            State::Damaged(reason) => repaired.unreadable.push(Unreadable {
-                path: leftover.path,
-                reason,
+        let closed = close(&leftover)?;
+        match closed.sealed {
+            Some(sealed) => repaired.segments.push(RepairedSegment {
+                path: sealed.path,
+                rows: sealed.rows,
+                torn_bytes: closed.torn_bytes,
             }),
+            None if closed.damaged.is_none() => repaired.removed.push(leftover.path),
+            None => {}
         }
+        repaired.damaged.extend(closed.damaged);
     }
     Ok(repaired)
 }
 
-/// Saves the numbers of a sealed journal before it is removed.
-fn save_marks(leftover: &Leftover) -> Result<(), Error> {
+fn close(leftover: &Leftover) -> Result<Closed, Error> {
     if !leftover.journal {
-        return Ok(());
+        durable::remove(&leftover.path)?;
+        return Ok(Closed::default());
     }
-    let mut batches = match Batches::open(&leftover.path) {
-        Ok(batches) => batches,
-        // The schema is truncated, so there are no rows.
-        Err(Error::Content { .. }) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    while batches.next().transpose()?.is_some() {}
-    batches.marks().save(&leftover.place)
-}
-
-enum State {
-    /// Contains complete windows that are not stored elsewhere.
-    Whole,
-    /// Empty, or everything in it is stored elsewhere.
-    Done,
-    /// Contains damage that a kill cannot cause.
-    Damaged(String),
-}
-
-fn state(leftover: &Leftover) -> Result<State, Error> {
+    if read_footer(&leftover.place.sealed()).is_err() {
+        return seal(&leftover.place, None);
+    }
     // Killed between renaming the segment and removing the journal.
-    if !leftover.journal || read_footer(&leftover.place.sealed()).is_ok() {
-        return Ok(State::Done);
-    }
-    let mut batches = match Batches::open(&leftover.path) {
-        Ok(batches) => batches,
-        Err(Error::Content { reason, .. }) if leftover.bytes > SCHEMA_BYTES => {
-            return Ok(State::Damaged(reason));
-        }
-        Err(Error::Content { .. }) => return Ok(State::Done),
-        Err(error) => return Err(error),
-    };
-    Ok(match batches.next().transpose()? {
-        Some(_) => State::Whole,
-        None if batches.at_end() => State::Done,
-        None => State::Damaged("the first window is damaged".into()),
+    let mut batches = Batches::open(&leftover.path)?;
+    while batches.next().transpose()?.is_some() {}
+    Ok(Closed {
+        damaged: retire(&leftover.place, &batches, None)?,
+        ..Closed::default()
     })
 }
 
@@ -135,6 +100,7 @@ impl Repaired {
     fn join(&mut self, other: Self) {
         self.segments.extend(other.segments);
         self.removed.extend(other.removed);
+        self.damaged.extend(other.damaged);
         self.unreadable.extend(other.unreadable);
     }
 }

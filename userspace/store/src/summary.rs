@@ -1,5 +1,6 @@
 //! Totals of a writer.
 
+use crate::Unreadable;
 use crate::repair::Repaired;
 use crate::seal::Sealed;
 use std::path::PathBuf;
@@ -13,6 +14,9 @@ pub struct Summary {
     pub refused_windows: u64,
     /// Journals that could not be sealed; a later repair can seal them.
     pub unsealed: Vec<PathBuf>,
+    /// Journals of this writer that were damaged when it sealed them, where they are now, and what is damaged. Their
+    /// whole windows are sealed.
+    pub damaged: Vec<Unreadable>,
     /// What this writer repaired at its start: leftovers of an earlier writer of the same observer.
     pub repaired: Repaired,
 }

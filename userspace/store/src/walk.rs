@@ -46,7 +46,6 @@ pub(crate) struct Leftover {
     /// Whether it is a journal.
     pub(crate) journal: bool,
     pub(crate) path: PathBuf,
-    pub(crate) bytes: u64,
 }
 
 /// Returns every journal and unfinished segment under `root`, of running writers or left by killed ones.
@@ -71,7 +70,6 @@ pub(crate) fn leftovers(root: &Path) -> Result<Vec<Leftover>, Error> {
                 },
                 journal,
                 path: file.path,
-                bytes: file.bytes,
             });
         }
     }

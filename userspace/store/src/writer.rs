@@ -18,7 +18,7 @@ use crate::split::{Part, split};
 use crate::{Error, Summary, encode, schema};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use rocescope_model::{CAPTURE_TABLES, Cells, FORMAT_VERSION, Table, Time, WindowRows, footer};
+use rocescope_model::{CAPTURE_TABLES, Cells, FORMAT_VERSION, Row, Table, Time, WindowRow, WindowRows, footer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -303,21 +303,39 @@ impl Writer {
 
     /// Seals every open segment that is due; continues after an error and returns the first.
     fn seal_where(&mut self, due: impl Fn(&OpenSegment, &Options) -> bool) -> Result<(), Error> {
-        let (mut tables, mut journals) = (Vec::new(), Vec::new());
+        let mut journals: [Vec<(&'static Table, Journal)>; 2] = Default::default();
         for open in &mut self.tables {
             if let Some(segment) = open.segment.take_if(|s| due(s, &self.options)) {
-                tables.push((open.table.name, segment.journal.path().to_owned()));
-                journals.push(segment.journal);
+                let last = usize::from(open.table == WindowRow::TABLE);
+                journals[last].push((open.table, segment.journal));
             }
         }
+        // `windows` comes last: a reader that finds a sealed window finds its rows in every other table.
+        let [others, windows] = journals;
+        let first = self.seal(others);
+        if first.is_err() {
+            self.summary
+                .unsealed
+                .extend(windows.into_iter().map(|(_, journal)| journal.path().to_owned()));
+            return first;
+        }
+        self.seal(windows)
+    }
+
+    fn seal(&mut self, journals: Vec<(&'static Table, Journal)>) -> Result<(), Error> {
+        let (tables, journals): (Vec<&Table>, Vec<Journal>) = journals.into_iter().unzip();
         let mut first = Ok(());
-        let results = seal_in_parallel(journals);
-        for ((table, journal), result) in tables.into_iter().zip(results) {
+        let results = seal_in_parallel(&journals);
+        for ((table, journal), result) in tables.into_iter().zip(journals).zip(results) {
             match result {
-                Ok(Some(sealed)) => self.summary.count(table, &sealed),
-                Ok(None) => {}
+                Ok(closed) => {
+                    if let Some(sealed) = &closed.sealed {
+                        self.summary.count(table.name, sealed);
+                    }
+                    self.summary.damaged.extend(closed.damaged);
+                }
                 Err(error) => {
-                    self.summary.unsealed.push(journal);
+                    self.summary.unsealed.push(journal.path().to_owned());
                     first = first.and(Err(error));
                 }
             }

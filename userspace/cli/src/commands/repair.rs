@@ -21,6 +21,14 @@ pub(super) fn run(arguments: &RepairArguments) -> Result<ExitCode> {
     for path in &repaired.removed {
         writeln!(text, "removed  {}: no complete window", path.display())?;
     }
+    for damaged in &repaired.damaged {
+        writeln!(
+            text,
+            "damaged  {}: {}; what is whole of it is sealed, and the journal is kept there",
+            damaged.path.display(),
+            damaged.reason
+        )?;
+    }
     for observer in &repaired.busy {
         writeln!(text, "left     journals of {observer}: in use by a running process")?;
     }
@@ -31,5 +39,8 @@ pub(super) fn run(arguments: &RepairArguments) -> Result<ExitCode> {
         text.push_str("nothing to repair\n");
     }
     crate::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(match repaired.damaged.as_slice() {
+        [] => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
 }

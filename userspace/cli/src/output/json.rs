@@ -109,7 +109,15 @@ struct DatasetDocument<'a> {
     path: Cow<'a, str>,
     #[serde(flatten)]
     counts: Counts,
+    damaged_journals: Vec<DamagedDocument<'a>>,
     tables: Object<&'static str, Counts>,
+}
+
+/// A damaged journal, where it is now.
+#[derive(Serialize)]
+struct DamagedDocument<'a> {
+    path: Cow<'a, str>,
+    reason: &'a str,
 }
 
 /// The summary, indented, with a newline at its end.
@@ -201,8 +209,13 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
     }) + "\n"
 }
 
-fn dataset<'a>(out: &'a Path, outcome: &Outcome) -> Option<DatasetDocument<'a>> {
+fn dataset<'a>(out: &'a Path, outcome: &'a Outcome) -> Option<DatasetDocument<'a>> {
     let (store, gone) = outcome.store.as_ref()?;
+    let damaged = store.damaged.iter().chain(&store.repaired.damaged);
+    let damaged = damaged.map(|journal| DamagedDocument {
+        path: journal.path.to_string_lossy(),
+        reason: &journal.reason,
+    });
     let tables = store.tables.iter().map(|table| {
         let counts = Object(vec![
             ("segments", table.segments),
@@ -218,6 +231,7 @@ fn dataset<'a>(out: &'a Path, outcome: &Outcome) -> Option<DatasetDocument<'a>> 
             ("deleted_segments", gone.deleted_segments),
             ("deleted_bytes", gone.deleted_bytes),
         ]),
+        damaged_journals: damaged.collect(),
         tables: tables.collect(),
     })
 }

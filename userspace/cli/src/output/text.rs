@@ -182,6 +182,10 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
                 readable(&integer(table.bytes), Unit::Bytes)
             )?;
         }
+        for damaged in store.damaged.iter().chain(&store.repaired.damaged) {
+            let (path, reason) = (damaged.path.display(), &damaged.reason);
+            writeln!(out, "  damaged      {path}: {reason}; what is whole of it is sealed")?;
+        }
         if gone.deleted_segments > 0 {
             writeln!(
                 out,

@@ -5,6 +5,7 @@
 //! | `truth` | every count of every capture equals its recorded truth |
 //! | `oracle` | etherparse and `wire` agree on every frame |
 //! | `cuts` | frames cut at every length, and files cut at every byte |
+//! | `damaged` | a damaged journal is named and kept |
 //! | `fuzzed` | the fuzzer's inputs, and inputs that broke a promise |
 //! | `anonymize` | equal counts under other addresses |
 //! | `filter` | kept and rejected packets sum to the whole |
@@ -26,6 +27,7 @@ mod anonymize;
 mod captures;
 mod cuts;
 mod files;
+mod damaged;
 mod filter;
 mod frames;
 mod full_disk;
