@@ -12,7 +12,7 @@ use std::io;
 const CONTINUATION: [u8; 4] = [0xff; 4];
 /// Length of a prefix.
 pub(crate) const PREFIX: usize = 8;
-/// Stands before the checksums. Eight bytes, so that headers keep the alignment that Arrow requires.
+/// Precedes the checksums. Eight bytes, so that headers keep the alignment that Arrow requires.
 const MARK: [u8; 8] = *b"rocecrc1";
 /// Length of mark and checksums.
 const TRAILER: usize = MARK.len() + 8;

@@ -24,7 +24,7 @@ pub(crate) struct Sealed {
     pub(crate) bytes: u64,
 }
 
-/// What became of a journal.
+/// The result of closing a journal.
 #[derive(Debug, Default)]
 pub(crate) struct Closed {
     /// The segment with its whole batches, if it had any.
