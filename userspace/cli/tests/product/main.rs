@@ -26,8 +26,8 @@
 mod anonymize;
 mod captures;
 mod cuts;
-mod files;
 mod damaged;
+mod files;
 mod filter;
 mod frames;
 mod full_disk;
