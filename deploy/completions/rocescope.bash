@@ -238,11 +238,11 @@ _rocescope() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl" -- "${cur}"))
                     return 0
                     ;;
                 --filter)
@@ -1579,7 +1579,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__report)
-            opts="-o -h -V --output --table --html --from --to --last --top --filter --observer --config --help --version"
+            opts="-o -h -V --output --table --html --from --to --last --top --filter --by --observer --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1594,7 +1594,7 @@ _rocescope() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "flows connections opcodes events windows pairs sla verdicts links" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "flows groups connections opcodes events windows pairs sla verdicts links" -- "${cur}"))
                     return 0
                     ;;
                 --html)
@@ -1619,6 +1619,10 @@ _rocescope() {
                     ;;
                 --filter)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -W "src dst qp opcode" -- "${cur}"))
                     return 0
                     ;;
                 --observer)
@@ -1681,7 +1685,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__top)
-            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --by --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1727,6 +1731,10 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --by)
+                    COMPREPLY=($(compgen -W "src dst qp opcode" -- "${cur}"))
+                    return 0
+                    ;;
                 --fps)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1744,15 +1752,15 @@ _rocescope() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv" -- "${cur}"))
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "flows opcodes connections events windows pairs sla verdicts links" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "flows opcodes connections events windows groups pairs sla verdicts links" -- "${cur}"))
                     return 0
                     ;;
                 --mode)

@@ -50,8 +50,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l rea
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s c -l count -d 'Stop after COUNT frames that match the filter; live, this uses a packet socket' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s w -l write -d 'Write the frames that match the filter to this pcapng file; `-` for standard output; live, this uses a packet socket' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l check -d 'Observe the port for SECONDS and judge it; writes no dataset' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'Format of the summary' -r -f -a "table\t'Text tables'
-json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'Format of the summary, or of every window' -r -f -a "table\t'Text tables'
+json\t'One JSON object'
+jsonl\t'A line of JSON for each window as it ends, and one for the summary'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -d 'Count only packets that match EXPR, such as `host 10.0.0.1 and not service cnp`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l anonymize -d 'Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
@@ -287,6 +288,7 @@ markdown\t'Markdown for issues and wikis'
 json\t'One JSON object'
 csv\t'One table as CSV; see `--table`'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l table -d 'Table that `-o csv` prints' -r -f -a "flows\t'Largest flows'
+groups\t'Traffic by what `--by` names'
 connections\t'Connections with the most problems, one row for each direction'
 opcodes\t'All opcodes'
 events\t'Most significant events of each kind'
@@ -301,6 +303,10 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l to -d 'Re
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l top -d 'Maximum number of rows of each list' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l filter -d 'Include only flows, connections and events that match EXPR, such as `host 10.0.0.1`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l by -d 'Group traffic by source, destination, queue pair or opcode' -r -f -a "src\t'Source address'
+dst\t'Destination address'
+qp\t'Destination address and queue pair'
+opcode\t'Opcode'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l observer -d 'Include only rows of this capture box' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -323,6 +329,10 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l at -d 'Start
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l filter -d 'Count only packets that match EXPR; for a dataset, show only rows that match' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l sort -d 'Sort flows by COLUMN at start, and in printed output' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l by -d 'Group traffic by source, destination, queue pair or opcode' -r -f -a "src\t'Source address'
+dst\t'Destination address'
+qp\t'Destination address and queue pair'
+opcode\t'Opcode'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l fps -d 'Maximum number of screen updates per second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l theme -d 'Colour theme; default: `dark`, or `none` if the environment variable `NO_COLOR` is set' -r -f -a "dark\t'Colours for a dark terminal'
 light\t'Colours for a light terminal'
@@ -331,12 +341,14 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l bind -d 'Bin
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l windows -d 'Print COUNT windows' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s o -l output -d 'Format of the windows' -r -f -a "table\t'Text: totals, and the first rows of a table'
 json\t'One line of JSON for each window, with the rows of every table'
+jsonl\t'The same for every window until the end, without `--once`'
 csv\t'All columns of a table as CSV (RFC 4180)'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l table -d 'Table for the formats `table` and `csv`; default: `flows`, or `pairs` if there are only probes' -r -f -a "flows\t'Top flows'
 opcodes\t'Opcode mix'
 connections\t'Each direction of each connection'
 events\t'Events'
 windows\t'Totals of the window'
+groups\t'Traffic by what `--by` names; default with `--by`'
 pairs\t'Pairs of NICs, for a dataset with probes'
 sla\t'Service level of the probe mesh'
 verdicts\t'Problems of the mesh'

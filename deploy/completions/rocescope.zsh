@@ -38,10 +38,12 @@ _arguments "${_arguments_options[@]}" : \
 '-w+[Write the frames that match the filter to this pcapng file; \`-\` for standard output; live, this uses a packet socket]:FILE:_files' \
 '--write=[Write the frames that match the filter to this pcapng file; \`-\` for standard output; live, this uses a packet socket]:FILE:_files' \
 '(-r --read --out --duration --keep-frames -c --count -w --write)--check=[Observe the port for SECONDS and judge it; writes no dataset]:SECONDS:_default' \
-'-o+[Format of the summary]:OUTPUT:((table\:"Text tables"
-json\:"One JSON object"))' \
-'--output=[Format of the summary]:OUTPUT:((table\:"Text tables"
-json\:"One JSON object"))' \
+'-o+[Format of the summary, or of every window]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"
+jsonl\:"A line of JSON for each window as it ends, and one for the summary"))' \
+'--output=[Format of the summary, or of every window]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"
+jsonl\:"A line of JSON for each window as it ends, and one for the summary"))' \
 '--filter=[Count only packets that match EXPR, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
 '--anonymize=[Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them]:KEY:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
@@ -491,6 +493,7 @@ markdown\:"Markdown for issues and wikis"
 json\:"One JSON object"
 csv\:"One table as CSV; see \`--table\`"))' \
 '--table=[Table that \`-o csv\` prints]:TABLE:((flows\:"Largest flows"
+groups\:"Traffic by what \`--by\` names"
 connections\:"Connections with the most problems, one row for each direction"
 opcodes\:"All opcodes"
 events\:"Most significant events of each kind"
@@ -505,6 +508,10 @@ links\:"Links of the mesh, summed over time"))' \
 '(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
 '--top=[Maximum number of rows of each list]:COUNT:_default' \
 '--filter=[Include only flows, connections and events that match EXPR, such as \`host 10.0.0.1\`]:EXPR:_default' \
+'--by=[Group traffic by source, destination, queue pair or opcode]:BY:((src\:"Source address"
+dst\:"Destination address"
+qp\:"Destination address and queue pair"
+opcode\:"Opcode"))' \
 '--observer=[Include only rows of this capture box]:NAME:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -551,6 +558,10 @@ _arguments "${_arguments_options[@]}" : \
 '--filter=[Count only packets that match EXPR; for a dataset, show only rows that match]:EXPR:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
 '--sort=[Sort flows by COLUMN at start, and in printed output]:COLUMN:_default' \
+'--by=[Group traffic by source, destination, queue pair or opcode]:BY:((src\:"Source address"
+dst\:"Destination address"
+qp\:"Destination address and queue pair"
+opcode\:"Opcode"))' \
 '--fps=[Maximum number of screen updates per second]:COUNT:_default' \
 '--theme=[Colour theme; default\: \`dark\`, or \`none\` if the environment variable \`NO_COLOR\` is set]:THEME:((dark\:"Colours for a dark terminal"
 light\:"Colours for a light terminal"
@@ -559,15 +570,18 @@ none\:"No colours"))' \
 '--windows=[Print COUNT windows]:COUNT:_default' \
 '-o+[Format of the windows]:OUTPUT:((table\:"Text\: totals, and the first rows of a table"
 json\:"One line of JSON for each window, with the rows of every table"
+jsonl\:"The same for every window until the end, without \`--once\`"
 csv\:"All columns of a table as CSV (RFC 4180)"))' \
 '--output=[Format of the windows]:OUTPUT:((table\:"Text\: totals, and the first rows of a table"
 json\:"One line of JSON for each window, with the rows of every table"
+jsonl\:"The same for every window until the end, without \`--once\`"
 csv\:"All columns of a table as CSV (RFC 4180)"))' \
 '--table=[Table for the formats \`table\` and \`csv\`; default\: \`flows\`, or \`pairs\` if there are only probes]:TABLE:((flows\:"Top flows"
 opcodes\:"Opcode mix"
 connections\:"Each direction of each connection"
 events\:"Events"
 windows\:"Totals of the window"
+groups\:"Traffic by what \`--by\` names; default with \`--by\`"
 pairs\:"Pairs of NICs, for a dataset with probes"
 sla\:"Service level of the probe mesh"
 verdicts\:"Problems of the mesh"
