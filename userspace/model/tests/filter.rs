@@ -131,6 +131,10 @@ fn errors_show_their_position() {
         ("", "expected a term here, such as `host 10.0.0.1`\n  \n  ^"),
         ("host", "`host` needs an IP address\n  host\n  ^^^^"),
         (
+            "dst hots 10.0.0.1",
+            "unknown column `hots`; did you mean `host`?\n  dst hots 10.0.0.1\n      ^^^^",
+        ),
+        (
             "pakets > 3",
             "unknown column `pakets`; did you mean `packets`?\n  pakets > 3\n  ^^^^^^",
         ),

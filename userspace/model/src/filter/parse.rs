@@ -150,21 +150,21 @@ impl<'a> Parser<'a> {
             "src" | "dst" => Some(word),
             _ => None,
         };
-        let word = match (side, self.peek()) {
+        let (word, word_place) = match (side, self.peek()) {
             (
                 Some(_),
                 Some(Token {
                     kind: TokenKind::Word(next),
-                    ..
+                    place,
                 }),
             ) => {
                 self.next += 1;
-                next
+                (next, place)
             }
-            _ => word,
+            _ => (word, place),
         };
         let Some((word, columns, what)) = WORDS.iter().find(|(name, _, _)| *name == word) else {
-            return Err(self.unknown(word, place));
+            return Err(self.unknown(word, word_place));
         };
         let (value, value_place) = self.value(word, what, place)?;
         let columns = columns
