@@ -177,7 +177,7 @@ impl GroupRow {
         self.window_ns = total.window_ns;
         self.frame_bps = self.frame_bytes as f64 * 8e9 / total.window_ns.max(1) as f64;
         let whole = total.frame_bytes;
-        self.frame_share = (whole > 0).then(|| self.frame_bytes as f64 / whole as f64);
+        self.frame_ratio = (whole > 0).then(|| self.frame_bytes as f64 / whole as f64);
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
             let rows = by.rows(&total, &flows, &[]);
             assert_eq!(rows.iter().map(|row| row.frame_bytes).sum::<u64>(), 2_000);
             assert_eq!(rows.iter().filter_map(|row| row.retransmitted_packets).sum::<u64>(), 4);
-            let shares: f64 = rows.iter().filter_map(|row| row.frame_share).sum();
+            let shares: f64 = rows.iter().filter_map(|row| row.frame_ratio).sum();
             assert!((shares - 1.0).abs() < 1e-9, "{shares}");
             rows.iter()
                 .map(|row| (row.group.to_string(), row.flows, row.packets))

@@ -74,7 +74,7 @@ fn a_dataset_in_an_unwritable_directory() {
     let out = taken.to_str().unwrap();
     refused(
         &["capture", "-r", file, "--out", out],
-        &format!("{out} is not a directory"),
+        &format!("{out}: a file, but a dataset is a directory"),
     );
 }
 

@@ -32,7 +32,7 @@ table! {
         /// Frame rate, averaged over the window.
         frame_bps: f64, BitsPerSecond, [rate frame_bytes], show "Frame rate";
         /// `frame_bytes` as a share of the frame bytes of the window; null without any.
-        frame_share: Option<f64>, Ratio, [none], show "Share";
+        frame_ratio: Option<f64>, Ratio, [none], show "Share";
         /// Upper bound of how far `packets` exceeds the true value; 0 if exact.
         error_packets: u64, Packets, [sum], hide "Packets error";
         /// Upper bound of how far `frame_bytes` exceeds the true value; 0 if exact.

@@ -49,7 +49,7 @@ impl GroupFigures {
             row.window_start_ns = start_ns;
             row.window_ns = span_ns;
             row.recompute();
-            row.frame_share = (whole > 0).then(|| crate::words::share(row.frame_bytes, whole));
+            row.frame_ratio = (whole > 0).then(|| crate::words::share(row.frame_bytes, whole));
         }
         self.rows.sort_by_key(|row| {
             (

@@ -7,7 +7,7 @@ use crate::collect::GroupFigures;
 use crate::words::percent;
 use rocescope_model::group::NOT_LISTED;
 
-const ALWAYS: [&str; 5] = ["group", "frame_share", "frame_bytes", "packets", "frame_bps"];
+const ALWAYS: [&str; 5] = ["group", "frame_ratio", "frame_bytes", "packets", "frame_bps"];
 const SOMETIMES: [&str; 5] = [
     "flows",
     "messages",
@@ -30,7 +30,7 @@ pub(super) fn section(report: &Report, groups: &GroupFigures) -> Section {
     };
     let largest = groups.rows.iter().find(|row| &*row.group != NOT_LISTED);
     let findings = largest.map(|row| {
-        let share = percent(row.frame_share.unwrap_or(0.0));
+        let share = percent(row.frame_ratio.unwrap_or(0.0));
         Finding::note(format!(
             "The largest {by}, {}, has {share} of the frame bytes.",
             row.group

@@ -83,14 +83,37 @@ fn title_of(view: &View, pane: Pane) -> String {
     }
 }
 
-/// The tabs of the title line: pane, first column, text.
+/// The tabs of the title line: pane, first column, text. Where they are wider than the screen, the tab of groups is cut
+/// to its key and name, and then the others to theirs, but never the focused one.
 fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
+    let fits = |tabs: &[(Pane, u16, String)]| {
+        let end = tabs
+            .last()
+            .map_or(0, |(_, x, text)| x + text.trim_end().chars().count() as u16);
+        end <= view.size.0
+    };
+    let focus = view.focus();
+    let all = placed(view, |_| true);
+    if fits(&all) {
+        return all;
+    }
+    let most = placed(view, |pane| pane == focus || pane != Pane::Groups);
+    if fits(&most) {
+        return most;
+    }
+    placed(view, |pane| pane == focus)
+}
+
+fn placed(view: &View, is_whole: impl Fn(Pane) -> bool) -> Vec<(Pane, u16, String)> {
     let mut x = 1;
     Pane::ALL
         .iter()
         .zip(1..)
         .map(|(pane, key)| {
-            let text = format!(" {key} {} {} ", title_of(view, *pane), number(view, *pane));
+            let text = match is_whole(*pane) {
+                true => format!(" {key} {} {} ", title_of(view, *pane), number(view, *pane)),
+                false => format!(" {key} {} ", pane.title()),
+            };
             let tab = (*pane, x, text);
             x += tab.2.chars().count() as u16 + 1;
             tab
@@ -191,7 +214,7 @@ fn cell(
         }
         Slot::Share => {
             let share = match pane {
-                Pane::Groups => shown.groups.get(row).and_then(|group| group.frame_share),
+                Pane::Groups => shown.groups.get(row).and_then(|group| group.frame_ratio),
                 _ => {
                     let opcode = shown.rows.opcodes.get(row);
                     opcode.map(|opcode| opcode.packets as f64 / shown.total.roce_packets.max(1) as f64)
