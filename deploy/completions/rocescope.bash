@@ -22,6 +22,9 @@ _rocescope() {
             rocescope,collect)
                 cmd="rocescope__subcmd__collect"
                 ;;
+            rocescope,compare)
+                cmd="rocescope__subcmd__compare"
+                ;;
             rocescope,completions)
                 cmd="rocescope__subcmd__completions"
                 ;;
@@ -115,6 +118,9 @@ _rocescope() {
             rocescope__subcmd__help,collect)
                 cmd="rocescope__subcmd__help__subcmd__collect"
                 ;;
+            rocescope__subcmd__help,compare)
+                cmd="rocescope__subcmd__help__subcmd__compare"
+                ;;
             rocescope__subcmd__help,completions)
                 cmd="rocescope__subcmd__help__subcmd__completions"
                 ;;
@@ -185,7 +191,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help"
+            opts="-h -V --config --help --version capture completions collect compare config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -466,6 +472,64 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__compare)
+            opts="-o -h -V --from --to --last --with-from --with-to --observer --top --output --hosts --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --with-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --with-to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --hosts)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__completions)
             opts="-h -V --config --help --version bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -627,7 +691,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__connections)
-            opts="-r -o -q -i -h -V --from --to --last --read --filter --output --udp-port --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -o -q -i -h -V --from --to --last --read --hosts --filter --output --udp-port --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -650,6 +714,10 @@ _rocescope() {
                     return 0
                     ;;
                 -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hosts)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -835,7 +903,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose__subcmd__hostmesh)
-            opts="-o -h -V --from --to --last --output --topology --window --sticky --scale --most-ignored --write --observer --config --help --version"
+            opts="-o -h -V --from --to --last --output --topology --hosts --window --sticky --scale --most-ignored --write --observer --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -862,6 +930,10 @@ _rocescope() {
                     return 0
                     ;;
                 --topology)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hosts)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1035,7 +1107,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help"
+            opts="capture completions collect compare config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1063,6 +1135,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__collect)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1579,7 +1665,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__report)
-            opts="-o -h -V --output --table --html --from --to --last --top --filter --by --observer --config --help --version"
+            opts="-o -h -V --output --table --html --from --to --last --top --filter --by --hosts --observer --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1623,6 +1709,10 @@ _rocescope() {
                     ;;
                 --by)
                     COMPREPLY=($(compgen -W "src dst qp opcode" -- "${cur}"))
+                    return 0
+                    ;;
+                --hosts)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --observer)
@@ -1685,7 +1775,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__top)
-            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --by --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --by --hosts --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1733,6 +1823,10 @@ _rocescope() {
                     ;;
                 --by)
                     COMPREPLY=($(compgen -W "src dst qp opcode" -- "${cur}"))
+                    return 0
+                    ;;
+                --hosts)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fps)

@@ -136,6 +136,29 @@ _arguments "${_arguments_options[@]}" : \
 '--version[Print version]' \
 && ret=0
 ;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'--with-from=[Read only rows of B from this time on, as in \`--from\`]:TIME:_default' \
+'--with-to=[Read only rows of B before this time]:TIME:_default' \
+'--observer=[Include only rows of this capture box]:NAME:_default' \
+'--top=[Maximum number of changes of each table]:COUNT:_default' \
+'-o+[Format of the comparison]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the comparison]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':a -- Dataset of the first span, A:_files' \
+'::b -- Dataset of the second span, B; default\: the same dataset, with `--with-from` and `--with-to`:_files' \
+&& ret=0
+;;
 (config)
 _arguments "${_arguments_options[@]}" : \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
@@ -223,6 +246,7 @@ _arguments "${_arguments_options[@]}" : \
 '(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
 '(-i --interface --from --to --last)*-r+[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
 '(-i --interface --from --to --last)*--read=[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
 '--filter=[Print only connections with a direction that matches EXPR, such as \`lost_gaps > 0 or qp 17\`]:EXPR:_default' \
 '-o+[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
@@ -301,6 +325,7 @@ json\:"One JSON object\: problems, and the rows of \`verdicts\` and \`sla\`"))' 
 '--output=[Format of the diagnosis]:OUTPUT:((text\:"Text, one line for each problem"
 json\:"One JSON object\: problems, and the rows of \`verdicts\` and \`sla\`"))' \
 '--topology=[Nodes and their addresses (TOML); default\: each address is a node]:FILE:_files' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
 '--window=[Length of a window]:DURATION:_default' \
 '--sticky=[Treat a NIC as anomalous for DURATION after its anomalous window]:DURATION:_default' \
 '--scale=[Divide \`--window\` and \`--sticky\` by FACTOR, for a mesh whose intervals were divided by it]:FACTOR:_default' \
@@ -512,6 +537,7 @@ links\:"Links of the mesh, summed over time"))' \
 dst\:"Destination address"
 qp\:"Destination address and queue pair"
 opcode\:"Opcode"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
 '--observer=[Include only rows of this capture box]:NAME:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -562,6 +588,7 @@ _arguments "${_arguments_options[@]}" : \
 dst\:"Destination address"
 qp\:"Destination address and queue pair"
 opcode\:"Opcode"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
 '--fps=[Maximum number of screen updates per second]:COUNT:_default' \
 '--theme=[Colour theme; default\: \`dark\`, or \`none\` if the environment variable \`NO_COLOR\` is set]:THEME:((dark\:"Colours for a dark terminal"
 light\:"Colours for a light terminal"
@@ -645,6 +672,10 @@ _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (collect)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(compare)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -767,6 +798,7 @@ _rocescope_commands() {
 'capture:Capture from interfaces or a file\: top flows, opcode mix, and a Parquet dataset' \
 'completions:Print the completion script for a shell' \
 'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
+'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
 'config:Print, check or generate a configuration file' \
 'connections:Print loss, reordering, latency and congestion for each queue pair' \
 'demo:Run the whole pipeline on generated traffic, without privileges or input' \
@@ -795,6 +827,11 @@ _rocescope__subcmd__capture_commands() {
 _rocescope__subcmd__collect_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope collect commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__compare_commands] )) ||
+_rocescope__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope compare commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__completions_commands] )) ||
 _rocescope__subcmd__completions_commands() {
@@ -918,6 +955,7 @@ _rocescope__subcmd__help_commands() {
 'capture:Capture from interfaces or a file\: top flows, opcode mix, and a Parquet dataset' \
 'completions:Print the completion script for a shell' \
 'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
+'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
 'config:Print, check or generate a configuration file' \
 'connections:Print loss, reordering, latency and congestion for each queue pair' \
 'demo:Run the whole pipeline on generated traffic, without privileges or input' \
@@ -946,6 +984,11 @@ _rocescope__subcmd__help__subcmd__capture_commands() {
 _rocescope__subcmd__help__subcmd__collect_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help collect commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__compare_commands] )) ||
+_rocescope__subcmd__help__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help compare commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__completions_commands] )) ||
 _rocescope__subcmd__help__subcmd__completions_commands() {

@@ -1,10 +1,12 @@
 //! The command line.
 
 mod collect;
+mod compare;
 mod dataset;
 mod diagnose;
 mod examples;
 mod generate;
+mod hosts;
 mod live;
 mod measure;
 mod probe;
@@ -15,10 +17,12 @@ mod top;
 mod words;
 
 pub use collect::{CollectArguments, SendArguments};
+pub use compare::CompareArguments;
 pub use dataset::DatasetArguments;
 pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
 pub use examples::command;
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
+pub use hosts::HostsArguments;
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::MeasureArguments;
 pub use probe::{ProbeArguments, ProbeBackend};
@@ -68,6 +72,8 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Collect the rows of agents over the network into one dataset, and diagnose the mesh
     Collect(Box<CollectArguments>),
+    /// Compare two datasets, or two times of one: what changed, the largest change first
+    Compare(CompareArguments),
     /// Print, check or generate a configuration file
     #[command(subcommand)]
     Config(ConfigAction),
@@ -232,6 +238,9 @@ pub struct ConnectionsArguments {
     /// them; `-` for standard input
     #[arg(short, long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["interfaces", SPAN])]
     pub read: Vec<PathBuf>,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
     /// Print only connections with a direction that matches EXPR, such as `lost_gaps > 0 or qp 17`
     #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
     pub filter: Option<RowFilter>,

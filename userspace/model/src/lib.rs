@@ -36,6 +36,7 @@ pub mod csv;
 pub mod filter;
 pub mod footer;
 pub mod group;
+pub mod hosts;
 pub mod human;
 pub mod json;
 pub mod markdown;

@@ -1,5 +1,6 @@
 //! Rows as an aligned text table.
 
+use crate::hosts::Hosts;
 use crate::human::{self, Rates};
 use crate::{Cells, Column, Unit, Value};
 use alloc::format;
@@ -16,6 +17,8 @@ pub struct Options<'a> {
     pub human: bool,
     /// Unit of rates in human output.
     pub rates: Rates,
+    /// Names of addresses.
+    pub hosts: Option<&'a Hosts>,
 }
 
 /// Formats a heading and one line for each row: columns two spaces apart, numbers right-aligned, no trailing spaces.
@@ -41,6 +44,10 @@ pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
         let cell = |&i: &usize| match (cells.value(row, i), human::unit(cells, row, i)) {
             (value, _) if !options.human => human::plain(&value),
             (Value::F64(bps), Unit::BitsPerSecond) => human::rate(bps, options.rates),
+            (value @ Value::Text(_), unit) => match options.hosts {
+                Some(hosts) => hosts.text(&human::readable(&value, unit)),
+                None => human::readable(&value, unit),
+            },
             (value, unit) => human::readable(&value, unit),
         };
         lines.push(chosen.iter().map(cell).collect());

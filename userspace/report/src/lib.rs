@@ -18,12 +18,14 @@
 //! | [`report`] | [`Report`]: the data of all documents |
 //! | [`series`] | values over time, down-sampled on the fly |
 //! | [`sections`] | the document: findings, facts, tables and charts in an operator's order |
+//! | [`mod@compare`] | what changed between two reports |
 //! | [`chart`] | charts as SVG, one file for each kind |
 //! | [`text`], [`markdown`], [`html`] | the sections in each format |
 //! | [`mod@json`], [`csv`] | the values, for programs |
 
 pub mod chart;
 pub mod collect;
+pub mod compare;
 pub mod csv;
 pub mod html;
 pub mod json;

@@ -5,7 +5,7 @@ use crate::sections::{self, Cell, Grid, Level, Section};
 use rocescope_model::human::visible;
 
 /// Minimum width for wrapping.
-const MIN_WIDTH: usize = 40;
+pub(crate) const MIN_WIDTH: usize = 40;
 
 /// Returns the document, at most `width` characters wide; a table that does not fit omits its last columns and names
 /// them.
@@ -22,7 +22,7 @@ pub fn document(report: &Report, width: Option<usize>) -> String {
     out
 }
 
-fn write_section(out: &mut String, section: &Section, width: usize) {
+pub(crate) fn write_section(out: &mut String, section: &Section, width: usize) {
     out.push_str(section.title);
     out.push('\n');
     for finding in &section.findings {

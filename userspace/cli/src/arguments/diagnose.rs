@@ -1,6 +1,6 @@
 //! `rocescope diagnose`.
 
-use super::SpanArguments;
+use super::{HostsArguments, SpanArguments};
 use crate::units::positive_duration;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -28,6 +28,9 @@ pub struct HostmeshArguments {
     /// Nodes and their addresses (TOML); default: each address is a node
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
     /// Length of a window
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = positive_duration)]
     pub window: Duration,

@@ -78,6 +78,18 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope compare",
+        examples: &[
+            ("What changed since the last job?", "rocescope compare before after"),
+            (
+                "One hour with the one before",
+                "rocescope compare DATASET --from -2h --to -1h --with-from -1h",
+            ),
+            ("As JSON", "rocescope compare before after -o json"),
+        ],
+        one: None,
+    },
+    Ending {
         command: "rocescope completions",
         examples: &[(
             "Complete commands in bash",

@@ -1,6 +1,6 @@
 //! `rocescope report`.
 
-use super::{ByName, SpanArguments};
+use super::{ByName, HostsArguments, SpanArguments};
 use crate::units::count;
 use clap::{Args, ValueEnum};
 use rocescope_model::filter::Filter;
@@ -33,6 +33,9 @@ pub struct ReportArguments {
     /// Group traffic by source, destination, queue pair or opcode
     #[arg(long, value_enum)]
     pub by: Option<ByName>,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
     /// Include only rows of this capture box
     #[arg(long, value_name = "NAME")]
     pub observer: Option<String>,

@@ -1,6 +1,6 @@
 //! The arguments of `rocescope top`.
 
-use super::{LiveArguments, MeasureArguments, SPAN, SpanArguments};
+use super::{HostsArguments, LiveArguments, MeasureArguments, SPAN, SpanArguments};
 use crate::filters::filter;
 use crate::units::{instant, speed};
 use clap::{Args, ValueEnum};
@@ -62,6 +62,9 @@ pub struct AppearanceArguments {
     /// Group traffic by source, destination, queue pair or opcode
     #[arg(long, value_enum)]
     pub by: Option<ByName>,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
     /// Show rates in bytes per second instead of bits per second
     #[arg(long)]
     pub bytes: bool,

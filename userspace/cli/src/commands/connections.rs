@@ -57,7 +57,9 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
     if let Some(filter) = &arguments.filter {
         connections.retain(|connection| connection.matches(filter));
     }
+    let hosts = arguments.hosts.names();
     let report = Report {
+        hosts: &hosts,
         source: &source,
         connections: &connections,
         events: &events,
@@ -65,7 +67,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         max_rows: arguments.measure.top,
     };
     crate::print(&match arguments.output {
-        Output::Json => json(&report),
+        Output::Json => hosts.json(&json(&report)),
         Output::Table => text(&report, Color::of_stdout()),
     })?;
     match found.error {

@@ -2,6 +2,7 @@
 
 mod capture;
 mod collect;
+mod compare;
 mod completions;
 mod config;
 mod connections;
@@ -33,6 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),
         Command::Collect(arguments) => collect::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
         Command::Completions(arguments) => completions::run(*arguments),
         Command::Config(action) => config::run(*action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),

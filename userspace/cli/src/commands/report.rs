@@ -8,6 +8,7 @@ use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use crate::status;
 use anyhow::{Context, Result, bail};
+use rocescope_model::hosts::Hosts;
 use rocescope_model::{
     ConnectionRow, EventRow, FlowRow, GroupBy, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow, footer,
 };
@@ -15,6 +16,7 @@ use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, jso
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
@@ -30,7 +32,11 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         observer: arguments.observer.clone(),
         filter: arguments.filter.clone(),
     };
-    let report = collect(&found, scope, origin(arguments, &found))?;
+    let report = collect(
+        &found,
+        scope,
+        origin(root, arguments.observer.as_deref(), &arguments.hosts.names(), &found),
+    )?;
     if let Some(observer) = &arguments.observer
         && report.observers.is_empty()
         && report.mesh.is_none()
@@ -53,7 +59,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     crate::print(&match output {
         ReportOutput::Text => text::document(&report, terminal_width()),
         ReportOutput::Markdown => markdown::document(&report),
-        ReportOutput::Json => json::document(&report),
+        ReportOutput::Json => report.origin.hosts.json(&json::document(&report)),
         ReportOutput::Csv => csv::table(&report, table(arguments.table)),
     })?;
     Ok(ExitCode::SUCCESS)
@@ -81,7 +87,7 @@ const fn table(table: ReportTable) -> csv::Table {
 }
 
 /// Columns of the terminal, if standard output is a terminal.
-fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     let out = std::io::stdout();
     if !out.is_terminal() {
         return None;
@@ -91,7 +97,7 @@ fn terminal_width() -> Option<usize> {
 }
 
 /// Reads the rows of the scope.
-fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
+pub(super) fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
     let time = TimeRange {
         from: scope.from,
         to: scope.to,
@@ -138,7 +144,7 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
 }
 
 /// The rows of a table in this time range, of one observer or of all.
-fn selected<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
+pub(super) fn selected<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
     found.select().within(time).observers(observer)
 }
 
@@ -146,19 +152,19 @@ fn rows<R>(numbered: Vec<(usize, R)>) -> Vec<R> {
     numbered.into_iter().map(|(_, row)| row).collect()
 }
 
-fn origin(arguments: &ReportArguments, found: &Scan) -> Origin {
+pub(super) fn origin(root: &Path, observer: Option<&str>, hosts: &Hosts, found: &Scan) -> Origin {
     let of = |key: &str| -> BTreeSet<String> {
-        let segments = found.segments.iter().filter(|segment| {
-            let only = arguments.observer.as_deref();
-            only.is_none_or(|only| segment.footer(footer::OBSERVER) == Some(only))
-        });
+        let segments = found
+            .segments
+            .iter()
+            .filter(|segment| observer.is_none_or(|only| segment.footer(footer::OBSERVER) == Some(only)));
         let values: BTreeSet<&str> = segments.filter_map(|s| s.footer(key)).collect();
         let values = values.into_iter().take(collect::MAX_NAMES);
         values.map(String::from).collect()
     };
     let unreadable = found.unreadable.iter();
     Origin {
-        dataset: arguments.dataset.display().to_string(),
+        dataset: root.display().to_string(),
         sources: of(footer::SOURCE),
         modes: of(footer::MODE),
         clocks: of(footer::CLOCK_SOURCE),
@@ -166,11 +172,12 @@ fn origin(arguments: &ReportArguments, found: &Scan) -> Origin {
             .map(|file| (file.path.display().to_string(), file.reason.clone()))
             .collect(),
         open_segments: found.open.len(),
+        hosts: hosts.clone(),
     }
 }
 
 /// The error for an unknown observer, with the known ones.
-fn unknown(observer: &str, found: &Scan) -> Result<()> {
+pub(super) fn unknown(observer: &str, found: &Scan) -> Result<()> {
     let names = found.segments.iter();
     let names: BTreeSet<&str> = names.filter_map(|s| s.footer(footer::OBSERVER)).collect();
     if names.contains(observer) {

@@ -4,6 +4,7 @@
 
 use super::color::Color;
 use rocescope_model::filter::RowFilter;
+use rocescope_model::hosts::Hosts;
 use rocescope_model::human::plural;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::render::{self, Options};
@@ -128,6 +129,8 @@ pub struct Report<'a> {
     pub summary: Option<ConnectionSummary>,
     /// Maximum number of connections and events in text.
     pub max_rows: usize,
+    /// Names of addresses.
+    pub hosts: &'a Hosts,
 }
 
 /// Columns in the JSON object of the connection instead of each direction.
@@ -361,12 +364,12 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
         let mut columns = ALWAYS.to_vec();
         columns.extend(SOMETIMES.iter().filter(|name| has_any(&rows, name)));
         columns.extend(["paired_by", "state"]);
-        out.push_str(&table(&rows, &columns));
+        out.push_str(&table(&rows, &columns, report.hosts));
     }
     if !report.events.is_empty() {
         let first = &report.events[..report.events.len().min(report.max_rows)];
         writeln!(out, "\nEvents  {} of {}", first.len(), report.events.len())?;
-        out.push_str(&table(&first.to_vec(), &EVENTS));
+        out.push_str(&table(&first.to_vec(), &EVENTS, report.hosts));
     }
     Ok(())
 }
@@ -378,10 +381,11 @@ fn has_any(rows: &Vec<ConnectionRow>, name: &str) -> bool {
     (0..rows.len()).any(|row| !matches!(rows.value(row, column), Value::Null | Value::I64(0)))
 }
 
-fn table(cells: &dyn Cells, columns: &[&str]) -> String {
+fn table(cells: &dyn Cells, columns: &[&str], hosts: &Hosts) -> String {
     let options = Options {
         columns: Some(columns),
         human: true,
+        hosts: Some(hosts),
         ..Options::default()
     };
     let text = render::table(cells, options);

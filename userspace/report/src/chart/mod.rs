@@ -55,6 +55,15 @@ pub enum Plot {
 }
 
 impl Chart {
+    /// The names of rows that may be addresses.
+    pub(crate) fn names_mut(&mut self) -> Vec<&mut String> {
+        match &mut self.plot {
+            Plot::Bars(bars) => bars.items.iter_mut().map(|item| &mut item.name).collect(),
+            Plot::Ranges(ranges) => ranges.rows.iter_mut().map(|row| &mut row.name).collect(),
+            Plot::Lines(_) | Plot::Lanes(_) | Plot::Heat(_) => Vec::new(),
+        }
+    }
+
     /// The figure with its caption and legend.
     #[must_use]
     pub fn svg(&self) -> Markup {

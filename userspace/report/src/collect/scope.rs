@@ -1,6 +1,7 @@
 //! The request, and the source of the rows.
 
 use rocescope_model::filter::Filter;
+use rocescope_model::hosts::Hosts;
 use rocescope_model::{GroupBy, Time};
 use std::collections::BTreeSet;
 
@@ -22,6 +23,8 @@ pub struct Origin {
     pub unreadable: Vec<(String, String)>,
     /// Segments being written or left open by a killed capture; their rows are missing.
     pub open_segments: usize,
+    /// Names of addresses.
+    pub hosts: Hosts,
 }
 
 /// The request.

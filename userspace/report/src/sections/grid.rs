@@ -36,7 +36,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    pub(super) fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             number: None,

@@ -39,6 +39,8 @@ mod sla;
 mod verdicts;
 
 use crate::Report;
+use crate::chart::Chart;
+use rocescope_model::hosts::Hosts;
 
 pub use grid::{Cell, Grid, Head};
 pub use overview::{Figure, headline};
@@ -80,5 +82,26 @@ pub fn all(report: &Report) -> Vec<Section> {
             sections.push(coverage::section(report, mesh));
         }
     }
+    for section in &mut sections {
+        name_addresses(section, &report.origin.hosts);
+    }
     sections
+}
+
+/// Adds the names of addresses to every text of a section.
+fn name_addresses(section: &mut Section, hosts: &Hosts) {
+    if hosts.is_empty() {
+        return;
+    }
+    let findings = section.findings.iter_mut().map(|finding| &mut finding.text);
+    let facts = section.facts.iter_mut().map(|(_, fact)| fact);
+    let cells = section.grids.iter_mut().flat_map(|grid| grid.rows.iter_mut().flatten());
+    let charts = section.charts.iter_mut().flat_map(Chart::names_mut);
+    let texts = findings
+        .chain(facts)
+        .chain(cells.map(|cell| &mut cell.text))
+        .chain(charts);
+    for text in texts {
+        *text = hosts.text(text);
+    }
 }

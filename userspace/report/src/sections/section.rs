@@ -55,15 +55,15 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn good(text: impl Into<String>) -> Self {
+    pub(crate) fn good(text: impl Into<String>) -> Self {
         Self::new(Level::Good, text)
     }
 
-    pub(super) fn note(text: impl Into<String>) -> Self {
+    pub(crate) fn note(text: impl Into<String>) -> Self {
         Self::new(Level::Note, text)
     }
 
-    pub(super) fn bad(text: impl Into<String>) -> Self {
+    pub(crate) fn bad(text: impl Into<String>) -> Self {
         Self::new(Level::Bad, text)
     }
 

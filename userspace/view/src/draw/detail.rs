@@ -9,7 +9,7 @@ use crate::recent::Shown;
 use crate::theme::Tone;
 use crate::view::View;
 use ratatui::layout::Rect;
-use rocescope_model::{Cells, Column, Type, Unit, Value, human};
+use rocescope_model::{Column, Type, Unit, Value, human};
 
 /// Cells of the page at most.
 const WIDTH: u16 = 110;
@@ -76,7 +76,14 @@ fn page(view: &View, screen: Rect) -> Option<(Vec<Line>, Rect)> {
     };
     let cells = view.focus().cells(shown);
     for (at, column) in view.focus().table().columns.iter().enumerate() {
-        field(cells, row, at, column, help_width, &mut lines);
+        let value = exact(&cells.value(row, at), human::unit(cells, row, at));
+        field(
+            view.options.hosts.text(&value),
+            &cells.value(row, at),
+            column,
+            help_width,
+            &mut lines,
+        );
     }
     let page = overlay::place(screen, width, lines.len());
     Some((lines, page))
@@ -125,9 +132,7 @@ fn sentence(name: &'static str, text: &str, width: usize, tone: Tone, lines: &mu
     }
 }
 
-fn field(cells: &dyn Cells, row: usize, at: usize, column: &'static Column, width: usize, lines: &mut Vec<Line>) {
-    let value = cells.value(row, at);
-    let mut shown = exact(&value, human::unit(cells, row, at));
+fn field(mut shown: String, value: &Value<'_>, column: &'static Column, width: usize, lines: &mut Vec<Line>) {
     if column.kind == Type::Text && shown.chars().count() >= usize::from(VALUE) {
         // A sentence explains itself.
         let room = width + usize::from(VALUE);
@@ -139,7 +144,7 @@ fn field(cells: &dyn Cells, row: usize, at: usize, column: &'static Column, widt
         name: column.name,
         value: shown,
         help: help.next().unwrap_or_default(),
-        tone: if value == Value::Null { Tone::Faint } else { Tone::Text },
+        tone: if *value == Value::Null { Tone::Faint } else { Tone::Text },
     });
     lines.extend(help.map(|help| Line {
         help,

@@ -191,6 +191,14 @@ fn cell(
             let value = cells.value(row, at);
             let tone = tone(what, &value);
             let mut text = format::cell(&value, human::unit(cells, row, at), view.options.rates);
+            if let Some(name) = view.options.hosts.name_of(&text) {
+                let both = format!("{name} ({text})");
+                text = if both.chars().count() <= width {
+                    both
+                } else {
+                    name.into()
+                };
+            }
             if is_upper_bound(pane, shown, row, what) {
                 text.insert(0, '≤');
             }

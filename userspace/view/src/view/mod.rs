@@ -18,6 +18,7 @@ use crate::theme::Theme;
 use core::net::IpAddr;
 use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
+use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
 use rocescope_model::{EventRow, FlowRow, GroupBy, MeshRows, WindowRows};
 use std::collections::HashSet;
@@ -37,6 +38,8 @@ pub struct Options {
     pub keys: Keys,
     /// Bits or bytes per second.
     pub rates: Rates,
+    /// Names of addresses.
+    pub hosts: Arc<Hosts>,
     /// Whether the source can go to any of its windows; if not, the view goes back to the windows it keeps.
     pub seekable: bool,
 }

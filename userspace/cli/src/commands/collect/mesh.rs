@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use rocescope_collector::server::{Analysis, Rows};
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_engine::metrics::Diagnosed;
+use rocescope_model::human::visible;
 use rocescope_model::{Cells, PathRow, ProbeRow, Row, Time};
 use rocescope_store::Batch;
 use std::collections::BTreeSet;
@@ -53,14 +54,19 @@ impl Mesh {
                     "{:.0}  {}: {}",
                     Time(diagnosis.start_ns),
                     verdict.class,
-                    verdict.sentence
+                    // Earlier collectors stored any name that an agent sent.
+                    visible(&verdict.sentence)
                 );
             }
             now.insert(key);
         }
         if !self.quiet {
             for (symptom, place) in self.known.difference(&now) {
-                status!("{:.0}  resolved: {symptom} at {place}", Time(diagnosis.start_ns));
+                status!(
+                    "{:.0}  resolved: {symptom} at {}",
+                    Time(diagnosis.start_ns),
+                    visible(place)
+                );
             }
         }
         self.known = now;

@@ -48,9 +48,10 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
         sink.take(analyzer, diagnosis)
     })?;
     let diagnosis = sink.finish(&analyzer, &found)?;
+    let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
-        DiagnosisOutput::Text => text::document(&diagnosis),
-        DiagnosisOutput::Json => json::document(&diagnosis),
+        DiagnosisOutput::Text => hosts.text(&text::document(&diagnosis)),
+        DiagnosisOutput::Json => hosts.json(&json::document(&diagnosis)),
     })?;
     Ok(ExitCode::SUCCESS)
 }

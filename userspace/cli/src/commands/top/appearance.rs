@@ -26,6 +26,7 @@ pub(super) fn options(appearance: &AppearanceArguments, seekable: bool) -> Optio
         },
         keys,
         rates: rates(appearance),
+        hosts: appearance.hosts.names(),
         seekable,
     }
 }

@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow};
 use rocescope_diagnose::mesh::Metric;
 use rocescope_model::csv;
 use rocescope_model::filter::{Filter, RowFilter};
+use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
@@ -17,6 +18,7 @@ use rocescope_model::{
 use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Prints windows, and stops after the requested number.
 pub(super) struct Printer {
@@ -34,6 +36,8 @@ pub(super) struct Printer {
     /// Position of the column that sorts flows; `None` sorts by rank.
     sort: Option<usize>,
     rates: Rates,
+    /// Names of addresses.
+    hosts: Arc<Hosts>,
     /// When the connections and events of a window arrive.
     arrival: Arrival,
     /// The last window, until the connections of its end are reported: when the next begins, and at the end.
@@ -92,6 +96,7 @@ impl Printer {
             filters,
             sort,
             rates: appearance::rates(appearance),
+            hosts: appearance.hosts.names(),
             arrival,
             held: None,
             early: WindowRows::default(),
@@ -190,7 +195,10 @@ impl Printer {
         }
         let text = match self.output {
             OnceOutput::Table => self.text(rows, mesh.as_ref(), &groups),
-            OnceOutput::Json | OnceOutput::Jsonl => lines::window(rows, mesh.as_ref(), self.by.map(|_| &groups)),
+            OnceOutput::Json | OnceOutput::Jsonl => {
+                let window = lines::window(rows, mesh.as_ref(), self.by.map(|_| &groups));
+                self.hosts.json(&window)
+            }
             OnceOutput::Csv => {
                 let mesh = mesh.unwrap_or_default();
                 let cells = cells(rows, &mesh, &groups, self.table(rows));
@@ -229,6 +237,7 @@ impl Printer {
                     columns,
                     human: true,
                     rates: self.rates,
+                    hosts: Some(&self.hosts),
                 },
             )
         };

@@ -1,0 +1,39 @@
+//! The arguments of `rocescope compare`.
+
+use super::{HostsArguments, Output, SpanArguments};
+use crate::units::{count, instant};
+use clap::Args;
+use rocescope_model::Time;
+use std::path::PathBuf;
+
+/// `rocescope compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// Dataset of the first span, A
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+    /// Dataset of the second span, B; default: the same dataset, with `--with-from` and `--with-to`
+    #[arg(value_name = "B", required_unless_present_any = ["with_from", "with_to"])]
+    pub b: Option<PathBuf>,
+    /// The time of A.
+    #[command(flatten)]
+    pub span: SpanArguments,
+    /// Read only rows of B from this time on, as in `--from`
+    #[arg(long, value_name = "TIME", value_parser = instant, allow_hyphen_values = true)]
+    pub with_from: Option<Time>,
+    /// Read only rows of B before this time
+    #[arg(long, value_name = "TIME", value_parser = instant, allow_hyphen_values = true)]
+    pub with_to: Option<Time>,
+    /// Include only rows of this capture box
+    #[arg(long, value_name = "NAME")]
+    pub observer: Option<String>,
+    /// Maximum number of changes of each table
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = count)]
+    pub top: usize,
+    /// Format of the comparison
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
+}
