@@ -45,7 +45,7 @@ pub(crate) struct Closing<'a> {
     pub(crate) top: &'a [Bounded],
     pub(crate) changes: &'a [RateChange],
     pub(crate) sketches: &'a Sketches,
-    /// Fabric loss, retransmissions and mirror loss in the window, if connections are tracked.
+    /// Mirror loss and mirror duplicates since the last window, if connections are tracked.
     pub(crate) delivery: Option<Delivery>,
     /// The number of elephants.
     pub(crate) elephants: u64,
@@ -123,8 +123,8 @@ impl Closing<'_> {
             unknown_opcode_packets: unknown_opcode_packets(&totals.opcodes),
             lost_packets: frames.lost_packets,
             late_packets: totals.late_packets,
-            fabric_lost_packets: self.delivery.map(|delivery| delivery.fabric_lost()),
-            retransmitted_packets: self.delivery.map(|delivery| delivery.retransmitted_packets),
+            fabric_lost_packets: self.delivery.map(|_| self.window.fabric_lost_packets),
+            retransmitted_packets: self.delivery.map(|_| self.window.retransmitted_packets),
             mirror_lost_packets: self.delivery.map(|delivery| delivery.mirror_lost_packets),
             mirror_loss_ratio: self
                 .delivery

@@ -211,6 +211,9 @@ pub(crate) struct Window {
     pub(crate) flow_events: BTreeMap<(FlowKey, Option<u8>), FlowEvent>,
     /// Flows with retransmitted or reordered packets, if connections are tracked.
     pub(crate) impaired_flows: ImpairedFlows,
+    /// Fabric loss and retransmissions at the times of this window, in packets.
+    pub(crate) fabric_lost_packets: u64,
+    pub(crate) retransmitted_packets: u64,
 }
 
 impl Window {
@@ -222,6 +225,8 @@ impl Window {
             next: Vec::new(),
             flow_events: BTreeMap::new(),
             impaired_flows: ImpairedFlows::default(),
+            fabric_lost_packets: 0,
+            retransmitted_packets: 0,
         }
     }
 
@@ -315,5 +320,6 @@ impl Window {
         self.overflow = None;
         self.flow_events.clear();
         self.impaired_flows.clear();
+        (self.fabric_lost_packets, self.retransmitted_packets) = (0, 0);
     }
 }

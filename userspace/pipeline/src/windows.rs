@@ -199,6 +199,7 @@ impl Pipeline {
         self.take_impaired_runs();
         // What was open to the end may be losses, which belong to the last window.
         self.end_connections(each)?;
+        self.take_impaired_runs();
         if self.closed.is_behind(self.delivery()) {
             self.window_at(self.newest_ns);
         }
@@ -226,15 +227,23 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Adds impaired runs to the windows of their packets.
+    /// Adds impaired runs and fabric loss to the windows of their times.
     fn take_impaired_runs(&mut self) {
         let Some(connections) = &mut self.connections else {
             return;
         };
         let mut impaired = core::mem::take(&mut connections.impaired_runs);
+        let mut losses = core::mem::take(&mut connections.losses);
+        for (time_ns, packets) in losses.drain(..) {
+            let at = self.window_of_loss(time_ns);
+            if let Some((_, window)) = self.open.get_mut(at) {
+                window.fabric_lost_packets += packets;
+            }
+        }
         for impaired in impaired.drain(..) {
             let at = self.window_at(impaired.time_ns);
             if let Some((_, window)) = self.open.get_mut(at) {
+                window.retransmitted_packets += impaired.impairment.retransmitted;
                 let max = self.settings.exact_flows;
                 window.impaired_flows.add(&impaired.flow, impaired.impairment, max);
             }
@@ -242,6 +251,17 @@ impl Pipeline {
         if let Some(connections) = &mut self.connections {
             // Its memory is reused.
             connections.impaired_runs = impaired;
+            connections.losses = losses;
+        }
+    }
+
+    /// The window of a loss at this time; the oldest open one if its own is closed or never had a packet.
+    fn window_of_loss(&mut self, time_ns: u64) -> usize {
+        let start = time_ns - time_ns % self.settings.window_ns;
+        match self.open.binary_search_by_key(&start, |(start, _)| *start) {
+            Ok(at) => at,
+            Err(_) if self.open.is_empty() => self.window_at(self.newest_ns),
+            Err(_) => 0,
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::rocescope::{json, run, text};
 use crate::{captures, traffic};
 use rocescope_model::{ConnectionRow, EventRow, WindowRow};
+use std::collections::BTreeMap;
 use std::fs;
 
 /// The events of a report counted one loss more than its connections: a timeout was in one of them only.
@@ -35,6 +36,29 @@ fn summary_windows_events_and_connections_count_the_same_losses() {
         troubled += u64::from(of_connections > 0 && again > 0);
     }
     assert!(troubled > 3, "{troubled} captures with losses");
+}
+
+/// The first window to close had the losses of all, in a file shorter than the lateness bound.
+#[test]
+fn a_window_has_the_losses_of_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().to_str().unwrap();
+    let capture = captures::named("loss1_egress_node1");
+    json(&capture.path, &["--connections", "--window", "10ms", "--out", root]);
+    let scan = rocescope_store::scan(folder.path()).unwrap();
+    let windows = scan.rows::<WindowRow>().unwrap();
+    let mut expected: BTreeMap<i64, u64> = BTreeMap::new();
+    for event in scan.rows::<EventRow>().unwrap() {
+        if &*event.kind == "loss" {
+            *expected.entry(event.time_ns / 10_000_000 * 10_000_000).or_default() += event.count;
+        }
+    }
+    let found = windows.iter().filter(|row| row.fabric_lost_packets > Some(0));
+    let found: BTreeMap<i64, u64> = found
+        .map(|row| (row.window_start_ns, row.fabric_lost_packets.unwrap()))
+        .collect();
+    assert!(expected.len() > 1, "{expected:?}");
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -72,11 +72,12 @@ table! {
         /// Packets that arrived after their own window was closed, beyond the lateness bound; they count in this window,
         /// the oldest open one.
         late_packets: u64, Packets, [sum], hide "Late";
-        /// Fabric loss: packets that the network dropped upstream or downstream of the tap, as far as known when the window
-        /// closed; the sum of the events of kind `loss`. Null if the capture does not track connections.
+        /// Fabric loss: packets that the network dropped upstream or downstream of the tap, the sum of the events of kind
+        /// `loss`; one that is known only after the window is closed counts in the oldest open one. Null if the capture does
+        /// not track connections.
         fabric_lost_packets: Option<u64>, Packets, [sum | whole], show "Fabric loss";
-        /// Packets that their senders retransmitted, including READ responses, as far as known when the window closed;
-        /// null if the capture does not track connections.
+        /// Packets that their senders retransmitted, including READ responses; null if the capture does not track
+        /// connections.
         retransmitted_packets: Option<u64>, Packets, [sum | whole], show "Retransmitted";
         /// Packets lost by the mirror: an endpoint acknowledged them, but the mirror did not deliver them, as far as
         /// known when the window closed; null if the capture does not track connections.

@@ -61,6 +61,8 @@ pub struct Connections {
     pub(super) ended: u32,
     /// Runs with retransmitted or reordered packets, until their windows take them.
     pub(crate) impaired_runs: Vec<ImpairedRun>,
+    /// Times and packets of fabric loss, until their windows take them.
+    pub(crate) losses: Vec<(u64, u64)>,
     /// Rows not taken yet.
     pub(super) retired: Vec<ConnectionRow>,
     pub(super) summary: ConnectionSummary,
@@ -116,6 +118,7 @@ impl Connections {
             complete_ns: 0,
             ended: 0,
             impaired_runs: Vec::new(),
+            losses: Vec::new(),
             retired: Vec::new(),
             summary: ConnectionSummary::default(),
         }
@@ -151,6 +154,7 @@ impl Connections {
         let Self {
             directions,
             events,
+            losses,
             settings,
             summary,
             capture_loss,
@@ -166,6 +170,9 @@ impl Connections {
                 udp_src_port,
                 detail,
             };
+            if let EventDetail::Loss { packets, .. } = event.detail {
+                losses.push((time_ns, packets));
+            }
             push_event(events, summary, max, event);
         };
         let mut context = Context {
