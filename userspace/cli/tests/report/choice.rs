@@ -200,7 +200,7 @@ fn groups_sum_to_the_report() {
         csv.starts_with("observer,window_start,") && csv.contains(" QP "),
         "{csv}"
     );
-    let filtered = bench.json(&["--by", "src", "--filter", "src 10.10.0.11"]);
+    let filtered = bench.json(&["--by", "src", "--filter", "src = 10.10.0.11"]);
     let rows = list(&filtered["groups"]["rows"]);
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["group"], "10.10.0.11");
