@@ -107,6 +107,8 @@ pub enum Command {
     RestoreVlanOffload(RestoreVlanOffloadArguments),
     /// Show flows, opcodes, connections and events in the terminal
     Top(Box<TopArguments>),
+    /// Check every file of a dataset against its checksums, and its tables against each other
+    Verify(VerifyArguments),
 }
 
 /// The format of results.
@@ -331,6 +333,17 @@ pub struct RepairArguments {
     /// Dataset to repair
     #[arg(value_name = "DATASET")]
     pub dataset: PathBuf,
+}
+
+/// `rocescope verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// Dataset to check
+    #[arg(value_name = "DATASET")]
+    pub dataset: PathBuf,
+    /// Format of the result
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
 }
 
 /// `rocescope restore-vlan-offload`, started by a capture.

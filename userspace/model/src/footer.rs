@@ -1,9 +1,11 @@
 //! The metadata keys in the Parquet footer of a segment.
 //!
-//! The store writes the first three; its caller provides the others. All values are text.
+//! The store writes the first four; its caller provides the others. All values are text.
 
 /// Version of the layout: [`FORMAT_VERSION`](crate::FORMAT_VERSION).
 pub const FORMAT: &str = "rocescope.format_version";
+/// Checksums of every byte of the file.
+pub const CHECKSUMS: &str = "rocescope.checksums";
 /// Name of the table.
 pub const TABLE: &str = "rocescope.table";
 /// Name of the observer.
@@ -32,6 +34,12 @@ pub const COUNT_MIN_CONSERVATIVE: &str = "rocescope.count_min.conservative";
 /// Every key with the meaning of its value, in the order of the documentation.
 pub const KEYS: &[(&str, &str)] = &[
     (FORMAT, "Version of this format, an integer."),
+    (
+        CHECKSUMS,
+        "`rocecrc1`, then CRC-32 sums: of the footer (with zeros for its own digits), of the bytes outside of footer \
+         and columns, and of each column of each row group. `rocescope verify` checks them all, readers those that they \
+         read.",
+    ),
     (TABLE, "Name of the table."),
     (OBSERVER, "Name of the observer, as in the column `observer`."),
     (

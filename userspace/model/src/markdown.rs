@@ -132,8 +132,10 @@ damaged.
 When the disk is full, writing ends: the rows appended before are sealed if there is enough space,
 otherwise they stay in the journal for `repair`.
 
-Readers skip a file that is not complete Parquet nevertheless, because a disk or a copy failed, and
-report it with the reason.
+The footer of a segment has checksums of all bytes of the file (`rocescope.checksums`). Readers of
+rocescope compare the footer and the columns that they read, skip a damaged segment, and report it with
+the reason; `rocescope verify` compares every byte, and the sums of the tables. Other Parquet readers
+ignore the key. Segments of versions without checksums are read as they are, and `verify` lists them.
 
 ";
 

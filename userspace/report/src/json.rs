@@ -152,7 +152,7 @@ impl<'a> Totals<'a> {
             windows: totals.windows,
             window_ns: totals.window_ns.0,
             covered_ns: totals.covered_ns,
-            complete: totals.complete(),
+            complete: report.is_complete(),
             unaccounted_frames: totals.unaccounted_frames(),
             // Flows are not summed over windows; `flows` of the report has them.
             totals: Row(&totals.sums, |column| {

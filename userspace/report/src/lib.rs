@@ -36,5 +36,6 @@ pub mod series;
 pub mod text;
 mod words;
 
+pub use collect::agreement::Agreement;
 pub use collect::{Collector, Origin, Scope};
 pub use report::Report;

@@ -1,5 +1,6 @@
 //! The data of all documents.
 
+use crate::collect::agreement::Agreement;
 use crate::collect::{
     ConnectionFigures, EventFigures, FlowFigures, GroupFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals,
 };
@@ -19,6 +20,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Sums over all windows.
     pub totals: Totals,
+    /// Whether the tables agree about each window.
+    pub agreement: Agreement,
     /// Windows over time.
     pub series: Series<Period>,
     /// The opcode mix.
@@ -50,6 +53,12 @@ impl Report {
         // A dataset of an earlier version has no column for it, but every loss has an event.
         let events = || self.events.count("loss");
         sums.fabric_lost_packets.or_else(|| is_tracked.then(events))
+    }
+
+    /// Whether all frames that reached the capture are accounted for, all segments are readable, and the tables agree.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.totals.complete() && self.origin.unreadable.is_empty() && self.agreement.holds()
     }
 
     /// Returns start and end of the captured traffic, or else of the probes.

@@ -88,6 +88,11 @@ impl Batches {
         })
     }
 
+    /// Whether the journal has checksums, or nothing to check.
+    pub(crate) const fn is_checked(&self) -> bool {
+        self.checked || self.len == 0
+    }
+
     fn read_schema(&mut self) -> Result<(), Error> {
         if self.len == 0 {
             return Ok(());

@@ -18,11 +18,13 @@
 //! | [`query`] | [`Query`]: rows by table, time and observer; opens only segments that can contain them |
 //! | [`read`] | [`Batch`]: rows of a segment, as values or typed |
 //! | [`mod@repair`] | [`repair`](repair()): seals the journals of a killed writer |
+//! | [`mod@verify`] | [`verify`](verify()): checks every byte |
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
 //! | [`error`] | [`Error`] |
 //! | `journal`, `seal`, `parallel_seal` | the open segment, and how one or several are sealed |
 //! | `batches` | reads a journal back: what is whole, truncated, damaged |
 //! | `message` | checksums in a stream of batches |
+//! | `checksum` | checksums of a segment |
 //! | `guard` | contains the panics of decoders |
 //! | `encode`, `decode`, `schema` | rows to Arrow and back, by the model's column types |
 //! | `marks` | which numbered rows of each sender are stored |
@@ -58,6 +60,7 @@
 //! ```
 
 mod batches;
+mod checksum;
 mod decode;
 mod durable;
 mod encode;
@@ -81,6 +84,7 @@ pub mod repair;
 pub mod retain;
 pub mod scan;
 pub mod summary;
+pub mod verify;
 pub mod writer;
 
 pub use error::Error;
@@ -91,4 +95,5 @@ pub use repair::{Repaired, repair};
 pub use retain::{Limits, Retained, retain};
 pub use scan::{Scan, Segment, Unreadable, open, scan};
 pub use summary::{Summary, TableSummary};
+pub use verify::{Verified, verify};
 pub use writer::{Numbered, Options, Writer};

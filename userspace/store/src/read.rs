@@ -1,12 +1,13 @@
 //! Reads segments, as values or as typed rows.
 
 use crate::decode::Decoded;
+use crate::guard::guarded;
+use crate::scan::{Footer, read_footer};
 use crate::{Error, Scan, Segment};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use rocescope_model::tables::find;
 use rocescope_model::{Cells, Column, Row, Table, Time, Type, Unit, Value};
-use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -96,27 +97,70 @@ impl Segment {
     pub fn batches_of(&self, wanted: impl Fn(&Column) -> bool, rows: Range<usize>) -> Result<Batches, Error> {
         let path = &self.path;
         let table = find(&self.table).ok_or_else(|| Error::content("read", path, &"unknown table"))?;
-        let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
+        let footer = read_footer(path)?;
         let failed = |error| Error::parquet("read", path, error);
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
         let columns: Vec<&Column> = table.columns.iter().filter(|c| wanted(c)).collect();
         let sketches = columns.iter().any(|column| column.kind == Type::Bytes);
-        let parquet = builder.parquet_schema();
+        let parquet = footer.metadata.metadata().file_metadata().schema_descr_ptr();
         let fields = parquet.root_schema().get_fields().iter().enumerate();
         let roots = fields.filter(|(_, f)| columns.iter().any(|c| c.name == f.name()));
-        let mask = ProjectionMask::roots(parquet, roots.map(|(i, _)| i).collect::<Vec<_>>());
-        let reader = builder
-            .with_projection(mask)
-            .with_batch_size(if sketches { SKETCH_ROWS } else { PLAIN_ROWS })
-            .with_offset(rows.start)
-            .with_limit(rows.len())
-            .build()
-            .map_err(failed)?;
+        let mask = ProjectionMask::roots(&parquet, roots.map(|(i, _)| i).collect::<Vec<_>>());
+        self.check(&footer, &mask)?;
+        let build = || {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(footer.file, footer.metadata)
+                .with_projection(mask)
+                .with_batch_size(if sketches { SKETCH_ROWS } else { PLAIN_ROWS })
+                .with_offset(rows.start)
+                .with_limit(rows.len())
+                .build()
+        };
+        let reader = guarded(build).ok_or_else(|| Error::content("read", path, &"the footer is damaged"))?;
+        let reader = reader.map_err(failed)?;
         Ok(Batches {
             path: path.clone(),
             table,
             reader,
         })
+    }
+
+    /// Checks every byte of the file; false if it has no checksums, and every page was decoded instead.
+    pub(crate) fn check_all(&self) -> Result<bool, Error> {
+        let footer = read_footer(&self.path)?;
+        let Some(checksums) = &footer.checksums else {
+            for batch in self.batches(|_| true)? {
+                batch?;
+            }
+            return Ok(false);
+        };
+        self.check(&footer, &ProjectionMask::all())?;
+        let groups = footer.metadata.metadata().row_groups();
+        let rest = checksums.is_rest_whole(&footer.file, groups);
+        match rest.map_err(|source| Error::io("read", &self.path, source))? {
+            true => Ok(true),
+            false => {
+                let reason = "bytes outside of its columns do not match their checksum";
+                Err(Error::content("read", &self.path, &reason))
+            }
+        }
+    }
+
+    /// Compares the columns with their checksums. A segment of a version without checksums is read as it is.
+    fn check(&self, footer: &Footer, mask: &ProjectionMask) -> Result<(), Error> {
+        let Some(checksums) = &footer.checksums else {
+            return Ok(());
+        };
+        let metadata = footer.metadata.metadata();
+        let leaves = metadata.file_metadata().schema_descr().num_columns();
+        for chunk in (0..leaves * metadata.num_row_groups()).filter(|chunk| mask.leaf_included(chunk % leaves)) {
+            let check = || checksums.is_chunk_whole(&footer.file, metadata.row_groups(), chunk);
+            let is_whole = self.health.is_whole(chunk, check);
+            if !is_whole.map_err(|source| Error::io("read", &self.path, source))? {
+                let column = metadata.file_metadata().schema_descr().column(chunk % leaves);
+                let reason = format!("column {} does not match its checksum", column.path().string());
+                return Err(Error::content("read", &self.path, &reason));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -124,8 +168,10 @@ impl Iterator for Batches {
     type Item = Result<Batch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.reader.next()?;
-        Some(self.decode(batch))
+        let Some(batch) = guarded(|| self.reader.next()) else {
+            return Some(Err(Error::content("read", &self.path, &"its pages are damaged")));
+        };
+        Some(self.decode(batch?))
     }
 }
 
@@ -147,11 +193,54 @@ impl Batches {
     }
 }
 
+/// The batches of a segment up to its first damage, which is noted: see [`Scan::damaged`].
+#[derive(Debug)]
+pub(crate) struct Undamaged<'a> {
+    segment: &'a Segment,
+    /// `None` once the segment is damaged.
+    batches: Option<Batches>,
+}
+
+impl Segment {
+    /// Same as [`batches_of`](Self::batches_of), but a damaged segment has no batches.
+    ///
+    /// # Errors
+    /// The operating system refuses to open the file.
+    pub(crate) fn undamaged(
+        &self,
+        wanted: impl Fn(&Column) -> bool,
+        rows: Range<usize>,
+    ) -> Result<Undamaged<'_>, Error> {
+        let batches = match self.health.fault() {
+            Some(_) => None,
+            None => match self.batches_of(wanted, rows) {
+                Ok(batches) => Some(batches),
+                Err(error) => self.note(error).map(|()| None)?,
+            },
+        };
+        Ok(Undamaged { segment: self, batches })
+    }
+}
+
+impl Iterator for Undamaged<'_> {
+    type Item = Result<Batch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.batches.as_mut()?.next()? {
+            Ok(batch) => Some(Ok(batch)),
+            Err(error) => {
+                self.batches = None;
+                self.segment.note(error).err().map(Err)
+            }
+        }
+    }
+}
+
 impl Scan {
     /// Reads all requested rows of a table into memory, with every column.
     ///
     /// # Errors
-    /// A segment is unreadable, or contains a value that does not fit the row.
+    /// The operating system refuses to read a segment. A damaged one is skipped: see [`damaged`](Self::damaged).
     pub fn rows<R: Row>(&self) -> Result<Vec<R>, Error> {
         let mut rows = Vec::new();
         let all = self.select::<R>().columns(|_| true);

@@ -42,6 +42,7 @@ pub struct Segment {
     /// Metadata pairs by key; see [`footer::KEYS`].
     pub footer: Vec<(String, String)>,
     pub(crate) bounds: Bounds,
+    pub(crate) health: Health,
 }
 
 impl Segment {
@@ -50,6 +51,66 @@ impl Segment {
     pub fn footer(&self, key: &str) -> Option<&str> {
         let pair = self.footer.iter().find(|(found, _)| found == key);
         pair.map(|(_, value)| value.as_str())
+    }
+}
+
+/// What reading a segment has shown.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Health(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Column chunks that match their checksums.
+    whole: Mutex<BTreeSet<usize>>,
+    /// Why the segment is not read.
+    fault: OnceLock<String>,
+}
+
+/// Not part of what a segment is.
+impl PartialEq for Health {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Health {}
+
+impl Health {
+    /// Checks a column chunk unless that is done.
+    pub(crate) fn is_whole(&self, chunk: usize, check: impl FnOnce() -> io::Result<bool>) -> io::Result<bool> {
+        let known = || self.0.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        if known().contains(&chunk) {
+            return Ok(true);
+        }
+        let is_whole = check()?;
+        if is_whole {
+            known().insert(chunk);
+        }
+        Ok(is_whole)
+    }
+
+    pub(crate) fn fault(&self) -> Option<&str> {
+        self.0.fault.get().map(String::as_str)
+    }
+}
+
+impl Segment {
+    /// Records an error of the content: the segment is not read any more, and [`Scan::damaged`] lists it.
+    ///
+    /// # Errors
+    /// Returns an error of the operating system that says nothing about the content.
+    pub(crate) fn note(&self, error: Error) -> Result<(), Error> {
+        /// The medium cannot be read.
+        const EIO: i32 = 5;
+        let reason = match &error {
+            Error::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => "deleted while it was read".into(),
+            Error::Io { cause, .. } if cause.raw_os_error() != Some(EIO) => return Err(error),
+            Error::NoSpace { .. } => return Err(error),
+            Error::Mismatch { cause, .. } => cause.to_string(),
+            _ => error.without_path(),
+        };
+        let _ = self.health.0.fault.set(reason);
+        Ok(())
     }
 }
 
@@ -79,6 +140,19 @@ impl Scan {
         Some((Time(oldest), Time(newest)))
     }
 
+    /// Returns the unreadable files, and the segments that reading has shown to be damaged so far. Their rows are
+    /// missing.
+    #[must_use]
+    pub fn damaged(&self) -> Vec<Unreadable> {
+        let read = self.segments.iter().filter_map(|segment| {
+            Some(Unreadable {
+                path: segment.path.clone(),
+                reason: segment.health.fault()?.to_owned(),
+            })
+        });
+        self.unreadable.iter().cloned().chain(read).collect()
+    }
+
     /// Returns the number of rows of a table in all segments.
     #[must_use]
     pub fn row_count(&self, table: &str) -> u64 {
@@ -103,35 +177,55 @@ pub fn scan(root: &Path) -> Result<Scan, Error> {
 }
 
 /// Reads the segment in a file; `Err(None)` if the file no longer exists.
-pub(crate) fn read_segment(found: Found) -> Result<Segment, Option<Unreadable>> {
-    let (metadata, footer) = read_footer(&found.path).map_err(|error| match error {
+pub(crate) fn read_segment(found: walk::Found) -> Result<Segment, Option<Unreadable>> {
+    let failed = |error: Error| match error {
         Error::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => None,
         error => Some(Unreadable {
             path: found.path.clone(),
             reason: error.without_path(),
         }),
-    })?;
+    };
+    let Footer { metadata, pairs, .. } = read_footer(&found.path).map_err(failed)?;
+    let metadata = metadata.metadata();
     Ok(Segment {
         rows: u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(0),
-        bounds: Bounds::of(&found.table, &metadata),
+        bounds: Bounds::of(&found.table, metadata),
         table: found.table,
         partition: found.partition,
         path: found.path,
         bytes: found.bytes,
-        footer,
+        footer: pairs,
+        health: Health::default(),
     })
 }
 
-/// The Parquet metadata of a segment, and the rocescope keys in it.
-type Footer = (Arc<ParquetMetaData>, Vec<(String, String)>);
+/// The footer of a segment.
+pub(crate) struct Footer {
+    pub(crate) file: File,
+    pub(crate) metadata: ArrowReaderMetadata,
+    /// The rocescope keys.
+    pairs: Vec<(String, String)>,
+    /// `None` in segments of versions without them.
+    pub(crate) checksums: Option<Checksums>,
+}
 
 pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
     let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
-    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+    let checksums = match checksum::read(&file).map_err(|source| Error::io("read", path, source))? {
+        Found::Whole(checksums) => Some(checksums),
+        Found::None => None,
+        Found::Damaged => {
+            let reason = "the footer does not match its checksum";
+            return Err(Error::content("read", path, &reason));
+        }
+    };
+    let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
+        .ok_or_else(|| Error::content("read", path, &"the footer is damaged"))?
         .map_err(|error| Error::parquet("read", path, error))?;
-    let metadata = metadata.metadata();
-    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    let pairs = metadata.metadata().file_metadata().key_value_metadata();
     let pairs: Vec<(String, String)> = pairs
+        .into_iter()
+        .flatten()
         .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
         .collect();
     if let Some((_, found)) = pairs.iter().find(|(key, _)| key == footer::FORMAT) {
@@ -144,5 +238,10 @@ pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
             });
         }
     }
-    Ok((Arc::clone(metadata), pairs))
+    Ok(Footer {
+        file,
+        metadata,
+        pairs,
+        checksums,
+    })
 }

@@ -7,12 +7,14 @@
 
 use crate::batches::Batches;
 use crate::name::SegmentPaths;
-use crate::{Error, Unreadable, durable, schema};
+use crate::{Error, Unreadable, checksum, durable, schema};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use std::fs::File;
+use parquet::file::metadata::KeyValue;
+use rocescope_model::footer;
+use std::fs::OpenOptions;
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -107,7 +109,9 @@ fn write_segment(
     schema: SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch, Error>>,
 ) -> Result<(u64, u64), Error> {
-    let file = File::create(path).map_err(|source| Error::io("create", path, source))?;
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create(true).truncate(true).open(path);
+    let file = file.map_err(|source| Error::io("create", path, source))?;
     let failed = |error| Error::parquet("write", path, error);
     // The Arrow schema in the footer would repeat the Parquet schema.
     let options = ArrowWriterOptions::new()
@@ -120,11 +124,16 @@ fn write_segment(
         writer.write(&batch).map_err(failed)?;
         rows += batch.num_rows() as u64;
     }
-    writer.finish().map_err(failed)?;
-    let failed = |source| Error::io("write", path, source);
+    writer.flush().map_err(failed)?;
+    let io = |source| Error::io("write", path, source);
     // `into_inner` would flush too, but converts the cause of a failure into text.
-    writer.sync().map_err(failed)?;
-    writer.inner().sync_all().map_err(failed)?;
-    let bytes = writer.inner().metadata().map_err(failed)?.len();
+    writer.sync().map_err(io)?;
+    let sums = checksum::value(writer.inner(), writer.flushed_row_groups()).map_err(io)?;
+    writer.append_key_value_metadata(KeyValue::new(footer::CHECKSUMS.into(), sums));
+    let metadata = writer.finish().map_err(failed)?;
+    writer.sync().map_err(io)?;
+    checksum::complete(writer.inner(), metadata.row_groups()).map_err(io)?;
+    writer.inner().sync_all().map_err(io)?;
+    let bytes = writer.inner().metadata().map_err(io)?.len();
     Ok((rows, bytes))
 }

@@ -1,10 +1,14 @@
 //! Walks the directories of a dataset.
 
 use crate::Error;
-use crate::name::{OPEN, OpenFile, SegmentName, SegmentPaths, is_sealed};
+use crate::name::{DAMAGED, OPEN, OpenFile, SegmentName, SegmentPaths, is_sealed};
+use rocescope_model::{Row, WindowRow};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// What `mkfs.ext4` leaves in the root of a file system, readable only by root.
+const LOST_FOUND: &str = "lost+found";
 
 /// The path and name of a sealed segment.
 #[derive(Debug, Clone)]
@@ -22,7 +26,12 @@ pub(crate) struct Found {
 /// Returns every sealed segment under `root`, by table, hour and name.
 pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
-    for table in directories(root, |name| !name.starts_with(['.', '_']))? {
+    // A missing root is an error, a directory that vanishes meanwhile is not.
+    fs::read_dir(root).map_err(|source| Error::io("read directory", root, source))?;
+    let mut tables = directories(root, |name| !name.starts_with(['.', '_']) && name != LOST_FOUND)?;
+    // `windows` first: a writer seals it last, so that what it holds at this moment is in every table listed later.
+    tables.sort_by_key(|table| table.name != WindowRow::TABLE.name);
+    for table in tables {
         for date in directories(&table.path, |name| name.starts_with("date="))? {
             for hour in directories(&date.path, |name| name.starts_with("hour="))? {
                 let files = files(&hour.path)?.into_iter();
@@ -36,6 +45,7 @@ pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
             }
         }
     }
+    found.sort_by(|a, b| (&a.table, &a.partition, &a.path).cmp(&(&b.table, &b.partition, &b.path)));
     Ok(found)
 }
 
@@ -76,6 +86,15 @@ pub(crate) fn leftovers(root: &Path) -> Result<Vec<Leftover>, Error> {
     Ok(found)
 }
 
+/// Returns the damaged journals that were set aside.
+pub(crate) fn set_aside(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for table in directories(&root.join(DAMAGED), |_| true)? {
+        found.extend(files(&table.path)?.into_iter().map(|file| file.path));
+    }
+    Ok(found)
+}
+
 struct Entry {
     name: String,
     path: PathBuf,
@@ -95,13 +114,20 @@ fn files(path: &Path) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
-/// Returns the entries of a directory by name, without names that are not UTF-8. Skips files that disappear meanwhile
-/// because of a concurrent seal or retain.
+/// Returns the entries of a directory by name, without names that are not UTF-8. Skips files and directories that
+/// disappear meanwhile because of a concurrent seal or retain.
 fn entries(path: &Path) -> Result<Vec<Entry>, Error> {
     let failed = |source| Error::io("read directory", path, source);
     let mut entries = Vec::new();
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
+    let read = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(entries),
+        read => read.map_err(failed)?,
+    };
+    for entry in read {
+        let entry = match entry {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            entry => entry.map_err(failed)?,
+        };
         let metadata = match entry.metadata() {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

@@ -126,9 +126,6 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     let later = time.extended(CONNECTIONS_NS);
     let tables = [ConnectionRow::TABLE, EventRow::TABLE];
     let found = Query::default().tables(&tables).within(later).open(root)?;
-    for unreadable in &found.unreadable {
-        status!("rocescope: {}: {}", unreadable.path.display(), unreadable.reason);
-    }
     let mut connections = Gathered::within(time);
     let rows = found.select::<ConnectionRow>().columns(|_| true);
     rows.for_each(|row| connections.add(row))?;
@@ -140,6 +137,9 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     let mut events = Vec::new();
     let all = found.select::<EventRow>().within(time).columns(|_| true);
     all.for_each(|event| events.extend(Some(event).filter(is_of_a_connection)))?;
+    for unreadable in found.damaged() {
+        status!("rocescope: {}: {}", unreadable.path.display(), unreadable.reason);
+    }
     Ok(Found {
         connections,
         events,

@@ -6,7 +6,8 @@ use anyhow::{Context, Result, bail, ensure};
 use rocescope_model::human::plural;
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer};
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
-use rocescope_store::{Options, Query, Rows, Scan, Writer};
+use rocescope_report::Agreement;
+use rocescope_store::{Options, Query, Rows, Scan, Unreadable, Writer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,10 +21,6 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     for root in &arguments.datasets {
         ensure!(!same(root, out), "{} is both input and output", root.display());
         let found = Query::default().within(time).open(root)?;
-        for unreadable in &found.unreadable {
-            let path = unreadable.path.display();
-            notes.push_str(&format!("skipped  {path}: {}\n", unreadable.reason));
-        }
         if !found.open.is_empty() {
             let root = root.display();
             notes.push_str(&format!(
@@ -34,6 +31,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     }
     let roots: Vec<&Path> = arguments.datasets.iter().map(PathBuf::as_path).collect();
     span::require::<WindowRow>(&roots, &scans, &arguments.span)?;
+    refuse_repeated(&scans)?;
     let parameters = parameters(&scans)?;
     let mut pairs = parameters.footer();
     pairs.extend(origin(arguments));
@@ -56,6 +54,11 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     };
     let windows = windows(&scans, &target, &mut writer)?;
     let summary = writer.finish()?;
+    let damaged: Vec<Unreadable> = scans.iter().flat_map(Scan::damaged).collect();
+    for unreadable in &damaged {
+        let path = unreadable.path.display();
+        notes.push_str(&format!("skipped  {path}: {}\n", unreadable.reason));
+    }
     let rows = |table| summary.table(table).rows;
     notes.push_str(&format!(
         "{}: {} from {}, {}, {}, {}\n",
@@ -67,7 +70,25 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
         plural(rows("events"), "event"),
     ));
     crate::print(&notes)?;
-    Ok(ExitCode::SUCCESS)
+    // The result lacks the rows of what was skipped.
+    Ok(match damaged.as_slice() {
+        [] => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+/// Two copies of the same windows would count every packet twice.
+fn refuse_repeated(scans: &[Scan]) -> Result<()> {
+    let mut agreement = Agreement::default();
+    let mut windows = Rows::<WindowRow>::of(scans).timeline()?;
+    while let Some(start_ns) = windows.next_ns() {
+        let rows: Vec<WindowRow> = windows.take(start_ns)?.into_iter().map(|(_, row)| row).collect();
+        agreement.window(&rows, &[], &[]);
+    }
+    match agreement.repetition() {
+        Some(repetition) => bail!("{repetition} Name each dataset once, and write each capture into one of them."),
+        None => Ok(()),
+    }
 }
 
 fn same(one: &Path, other: &Path) -> bool {

@@ -21,6 +21,7 @@ mod restore_vlan_offload;
 mod schema;
 mod span;
 mod top;
+mod verify;
 
 use crate::arguments::{Arguments, Command};
 use anyhow::Result;
@@ -51,5 +52,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::RestoreVlanOffload(arguments) => restore_vlan_offload::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Top(arguments) => top::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
     }
 }

@@ -32,11 +32,10 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         observer: arguments.observer.clone(),
         filter: arguments.filter.clone(),
     };
-    let report = collect(
-        &found,
-        scope,
-        origin(root, arguments.observer.as_deref(), &arguments.hosts.names(), &found),
-    )?;
+    let names = arguments.hosts.names();
+    let report = collect(&found, scope, || {
+        origin(root, arguments.observer.as_deref(), &names, &found)
+    })?;
     if let Some(observer) = &arguments.observer
         && report.observers.is_empty()
         && report.mesh.is_none()
@@ -97,7 +96,7 @@ pub(super) fn terminal_width() -> Option<usize> {
 }
 
 /// Reads the rows of the scope.
-pub(super) fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
+pub(super) fn collect(found: &Scan, scope: Scope, origin: impl FnOnce() -> Origin) -> Result<Report> {
     let time = TimeRange {
         from: scope.from,
         to: scope.to,
@@ -140,7 +139,8 @@ pub(super) fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Repo
     for rows in links.written_by(analyzer).batches() {
         collector.links(&rows?);
     }
-    Ok(collector.finish(origin))
+    // Reading may have found damage.
+    Ok(collector.finish(origin()))
 }
 
 /// The rows of a table in this time range, of one observer or of all.
@@ -162,7 +162,8 @@ pub(super) fn origin(root: &Path, observer: Option<&str>, hosts: &Hosts, found: 
         let values = values.into_iter().take(collect::MAX_NAMES);
         values.map(String::from).collect()
     };
-    let unreadable = found.unreadable.iter();
+    let damaged = found.damaged();
+    let unreadable = damaged.iter();
     Origin {
         dataset: root.display().to_string(),
         sources: of(footer::SOURCE),

@@ -19,6 +19,7 @@
 //! | `mirrored` | a mirror that duplicates every frame |
 //! | `numbered` | frames that a mirror numbered and that never arrived |
 //! | `recorder` | the frames around events, in separate files |
+//! | `verified` | checksums of segments, sums across tables, repeated windows |
 //! | `signals` | SIGINT and SIGTERM end with a summary |
 //! | `captures`, `rocescope`, `traffic` | recorded captures, the binary, input made from captures |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
@@ -44,3 +45,4 @@ mod rocescope;
 mod signals;
 mod traffic;
 mod truth;
+mod verified;

@@ -1,5 +1,6 @@
 //! Collects rows and keeps sums.
 
+use super::agreement::Agreement;
 use super::connections::Connections;
 use super::events::Events;
 use super::flows::Flows;
@@ -69,6 +70,7 @@ pub struct Collector {
     /// Rows of observers beyond [`MAX_NAMES`].
     unnamed_observers: u64,
     totals: Totals,
+    agreement: Agreement,
     series: Option<Series<Period>>,
     opcodes: OpcodeFigures,
     flows: Flows,
@@ -93,6 +95,7 @@ impl Collector {
             mesh: Mesh::new(),
             opcodes: OpcodeFigures::default(),
             totals: Totals::default(),
+            agreement: Agreement::default(),
             series: None,
             observers: BTreeSet::new(),
             unnamed_observers: 0,
@@ -134,6 +137,7 @@ impl Collector {
                 }
             }
         }
+        self.agreement.window(windows.iter().copied(), flows, opcodes);
         self.totals.window(&period);
         for row in opcodes {
             if windows.iter().any(|window| window.observer == row.observer) {
@@ -258,6 +262,7 @@ impl Collector {
             opcodes: self.opcodes.finish(&self.totals),
             observers: self.observers.into_iter().collect(),
             totals: self.totals,
+            agreement: self.agreement,
             scope: self.scope,
             connections,
             origin,

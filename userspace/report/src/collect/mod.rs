@@ -15,6 +15,7 @@
 //! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
 //! | `top` | the items with the highest ranks |
 
+pub mod agreement;
 mod collector;
 mod connection;
 mod connections;

@@ -42,7 +42,12 @@ fn findings(report: &Report) -> Vec<Finding> {
     let sums = &totals.sums;
     let mut findings = Vec::new();
     let missing = totals.unaccounted_frames();
-    if totals.complete() {
+    if !report.origin.unreadable.is_empty() {
+        findings.push(Finding::bad(
+            "Incomplete: segments are unreadable, so the figures below lack their rows.",
+        ));
+    }
+    if report.is_complete() {
         findings.push(Finding::good(format!(
             "Complete: all {} frames are accounted for, and there is no capture loss.",
             grouped(sums.frames)
@@ -67,7 +72,12 @@ fn findings(report: &Report) -> Vec<Finding> {
             || sums.late_packets > 0
             || report.scope.from.is_some()
             || report.scope.to.is_some();
-        findings.push(if at_edges {
+        findings.push(if report.origin.open_segments > 0 {
+            Finding::note(format!(
+                "{text}: the dataset is being written, or needs `rocescope repair`, and their packets are in a window \
+                 that is not sealed yet."
+            ))
+        } else if at_edges {
             Finding::note(format!(
                 "{text}: packets at the edges of the time range are in a neighbouring window."
             ))
@@ -77,6 +87,7 @@ fn findings(report: &Report) -> Vec<Finding> {
             ))
         });
     }
+    findings.extend(report.agreement.problems().into_iter().map(Finding::bad));
     findings.push(fabric(report));
     findings.push(mirror(report));
     if sums.malformed_frames > 0 {

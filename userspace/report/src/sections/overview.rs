@@ -166,12 +166,12 @@ pub fn headline(report: &Report) -> Vec<Figure> {
         figure(
             "Capture loss",
             percent(share(sums.lost_packets, sums.lost_packets + sums.roce_packets)),
-            if totals.complete() {
+            if report.is_complete() {
                 "all frames accounted for".into()
             } else {
                 "see Loss".into()
             },
-            if totals.complete() { Level::Good } else { Level::Bad },
+            if report.is_complete() { Level::Good } else { Level::Bad },
         ),
     ];
     let mut figures = Vec::new();

@@ -17,7 +17,7 @@ impl<R: Row + Send> Rows<'_, R> {
     /// turn.
     ///
     /// # Errors
-    /// A segment is unreadable, or contains a value that does not fit the row.
+    /// The operating system refuses to read a segment. Damaged ones are skipped: see `Scan::damaged`.
     pub fn for_each_in_parallel(&self, mut take: impl FnMut(&R)) -> Result<(), Error> {
         thread::scope(|scope| {
             let mut lanes = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::condition::Condition;
 use super::{TimeRange, Timeline};
-use crate::read::Batches;
+use crate::read::Undamaged;
 use crate::{Error, Scan, Segment};
 use rocescope_model::{Cells, Column, Row, Type, Value, footer};
 use std::collections::BTreeSet;
@@ -120,7 +120,7 @@ impl<'a, R: Row> Rows<'a, R> {
     /// Calls `take` for each row, in the same order.
     ///
     /// # Errors
-    /// A segment is unreadable, or contains a value that does not fit the row.
+    /// The operating system refuses to read a segment. Damaged ones are skipped: see [`Scan::damaged`].
     pub fn for_each(self, mut take: impl FnMut(R)) -> Result<(), Error> {
         for batch in self.batches() {
             batch?.into_iter().for_each(&mut take);
@@ -131,13 +131,13 @@ impl<'a, R: Row> Rows<'a, R> {
     /// Reads only some integer columns of the rows, in the same order.
     ///
     /// # Errors
-    /// A segment is unreadable.
+    /// The operating system refuses to read a segment. Damaged ones are skipped: see [`Scan::damaged`].
     pub fn integers<const N: usize>(self, columns: [&str; N], mut take: impl FnMut([i64; N])) -> Result<(), Error> {
         let table = R::TABLE;
         let places = columns.map(|name| table.position(name).unwrap_or(usize::MAX));
         for (_, segment) in &self.segments {
             let wanted = |column: &Column| columns.contains(&column.name) || self.condition.needs(table, column.name);
-            for batch in segment.batches(wanted)? {
+            for batch in segment.undamaged(wanted, 0..usize::MAX)? {
                 let batch = batch?;
                 for row in self.condition.rows(&batch) {
                     take(places.map(|place| match batch.value(row, place) {
@@ -153,7 +153,7 @@ impl<'a, R: Row> Rows<'a, R> {
     /// Reads the rows window by window.
     ///
     /// # Errors
-    /// A segment is unreadable.
+    /// The operating system refuses to read a segment. Damaged ones are skipped: see [`Scan::damaged`].
     pub fn timeline(self) -> Result<Timeline<'a, R>, Error> {
         Timeline::new(self)
     }
@@ -163,7 +163,7 @@ impl<'a, R: Row> Rows<'a, R> {
         let wanted = |column: &Column| (self.columns)(column) || self.condition.needs(R::TABLE, column.name);
         Ok(SegmentRows {
             segment,
-            batches: segment.batches_of(wanted, rows)?,
+            batches: segment.undamaged(wanted, rows)?,
             condition: self.condition.clone(),
             row: PhantomData,
         })
@@ -174,7 +174,7 @@ impl<'a, R: Row> Rows<'a, R> {
 #[derive(Debug)]
 pub(super) struct SegmentRows<'a, R> {
     segment: &'a Segment,
-    batches: Batches,
+    batches: Undamaged<'a>,
     condition: Condition,
     row: PhantomData<fn() -> R>,
 }
@@ -189,9 +189,12 @@ impl<R: Row> Iterator for SegmentRows<'_, R> {
         };
         let rows = self.condition.rows(&batch).map(|row| batch.row(row));
         let rows: Result<Vec<R>, _> = rows.collect();
-        Some(rows.map_err(|cause| Error::Mismatch {
-            path: self.segment.path.clone(),
-            cause,
-        }))
+        match rows {
+            Ok(rows) => Some(Ok(rows)),
+            Err(cause) => {
+                let path = self.segment.path.clone();
+                self.segment.note(Error::Mismatch { path, cause }).err().map(Err)
+            }
+        }
     }
 }

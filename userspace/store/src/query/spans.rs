@@ -39,7 +39,7 @@ impl SpanReader {
     /// Reads the rows of a table, without sketches, with times in `span_ns`, segment by segment.
     ///
     /// # Errors
-    /// A segment is unreadable, or contains a value that does not fit the row.
+    /// The operating system refuses to read a segment. Damaged ones are skipped: see [`Scan::damaged`].
     pub fn rows<R: Row>(&mut self, span_ns: &Range<i64>) -> Result<Vec<R>, Error> {
         let mut found = Vec::new();
         let rows: Rows<'_, R> = self.found.select().within(span_ns.clone());
@@ -65,7 +65,7 @@ fn blocks_of<R: Row>(segment: &Segment) -> Result<Vec<Block>, Error> {
     let mut blocks: Vec<Block> = Vec::new();
     let time = time_column(R::TABLE).unwrap_or(usize::MAX);
     let is_time = |name| R::TABLE.position(name) == Some(time);
-    for batch in segment.batches(|column| is_time(column.name))? {
+    for batch in segment.undamaged(|column| is_time(column.name), 0..usize::MAX)? {
         let batch = batch?;
         for row in 0..batch.rows() {
             let Value::I64(time) = batch.value(row, time) else {

@@ -59,7 +59,7 @@ impl<'a, R: Row> Timeline<'a, R> {
     /// windows, for which the source of `start_ns` has no row.
     ///
     /// # Errors
-    /// A segment is unreadable, or contains a value that does not fit the row.
+    /// The operating system refuses to read a segment. Damaged ones are skipped: see `Scan::damaged`.
     pub fn take(&mut self, start_ns: i64) -> Result<Vec<(usize, R)>, Error> {
         while let Some((_, dataset, segment)) = self.waiting.pop_if(|(first, ..)| *first <= start_ns) {
             self.read(dataset, segment)?;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod damage;
+mod flips;
 mod full_disk;
 mod kill;
 mod numbered;

@@ -125,7 +125,8 @@ impl<'a> Sink<'a> {
         if let Some(writer) = self.writer {
             writer.finish()?;
         }
-        let unreadable = found.unreadable.iter();
+        let damaged = found.damaged();
+        let unreadable = damaged.iter();
         self.diagnosis.unreadable = unreadable
             .map(|file| format!("{}: {}", file.path.display(), file.reason))
             .collect();
