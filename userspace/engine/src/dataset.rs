@@ -1,10 +1,11 @@
 //! The dataset that a capture writes, and its retention.
 
 use crate::error::EngineError;
+use crate::gap::Gap;
 use crate::notice::{Notice, Notices};
 use crate::request::DatasetRequest;
 use rocescope_capture::file::FrameFiles;
-use rocescope_model::{Cells, Time, WindowRows, footer};
+use rocescope_model::{Cells, EventRow, Time, WindowRows, footer};
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
 use rocescope_pipeline::{LINEAR_COUNTING_BITS, Settings};
@@ -106,6 +107,10 @@ pub struct Dataset {
     writer: Writer,
     retention: Retention,
     applied: Option<Instant>,
+    /// The windows that are not stored since the disk is full.
+    gap: Option<Gap>,
+    /// All windows that are not stored.
+    refused: u64,
 }
 
 impl Dataset {
@@ -136,6 +141,8 @@ impl Dataset {
             writer,
             retention,
             applied: None,
+            gap: None,
+            refused: 0,
         }
     }
 
@@ -149,13 +156,49 @@ impl Dataset {
         }
     }
 
-    /// Appends the rows of a window; once a minute, applies the retention.
+    /// Appends the rows of a window; once a minute, applies the retention. A full disk ends the writing until there is
+    /// space: then an event with the span that is not stored is added to `rows` and stored.
     ///
     /// # Errors
-    /// Those of [`Writer::append`] and of [`retain()`].
-    pub fn append(&mut self, rows: &WindowRows) -> Result<(), Error> {
+    /// Those of [`Writer::append`] other than a full disk, and of [`retain()`].
+    pub fn append(&mut self, rows: &mut WindowRows, notices: &Notices) -> Result<(), Error> {
         let now = self.retain()?;
-        self.writer.append(rows, now)
+        let Some(mut gap) = self.gap.take() else {
+            if let Some(error) = full(self.writer.append(rows, now))? {
+                let gap = Gap::new(&rows.windows, &error, now);
+                self.refused += gap.windows;
+                self.keep(gap, notices, now);
+            }
+            return Ok(());
+        };
+        if gap.is_due(now) && full(self.writer.resume())?.is_none() {
+            let events = rows.events.len();
+            rows.events.extend(gap.event());
+            match full(self.writer.append(rows, now))? {
+                None => {
+                    notices.send(Notice::StoringAgain { windows: gap.windows });
+                    return Ok(());
+                }
+                Some(error) => {
+                    rows.events.truncate(events);
+                    gap.reason = error.to_string();
+                }
+            }
+        }
+        gap.add(&rows.windows);
+        self.refused += rows.windows.len() as u64;
+        self.keep(gap, notices, now);
+        Ok(())
+    }
+
+    fn keep(&mut self, mut gap: Gap, notices: &Notices, now: Instant) {
+        if gap.is_untold(now) {
+            notices.send(Notice::NotStoring {
+                windows: gap.windows,
+                reason: gap.reason.clone(),
+            });
+        }
+        self.gap = Some(gap);
     }
 
     /// Appends rows of any one table; once a minute, applies the retention.
@@ -164,6 +207,7 @@ impl Dataset {
     /// Those of [`Writer::append_cells`] and of [`retain()`].
     pub fn append_cells(&mut self, cells: &dyn Cells) -> Result<(), Error> {
         let now = self.retain()?;
+        self.writer.resume()?;
         self.writer.append_cells(cells, now)
     }
 
@@ -184,9 +228,24 @@ impl Dataset {
     /// # Errors
     /// Those of [`Writer::finish`] and of [`retain()`].
     pub fn finish(mut self) -> Result<(Summary, Retained), Error> {
-        let summary = self.writer.finish()?;
+        if let Some(gap) = self.gap.take()
+            && full(self.writer.resume())?.is_none()
+        {
+            let events: Vec<EventRow> = gap.event().into_iter().collect();
+            full(self.writer.append_cells(&events, Instant::now()))?;
+        }
+        let mut summary = self.writer.finish()?;
+        summary.refused_windows = self.refused;
         self.retention.apply()?;
         Ok((summary, self.retention.gone))
+    }
+}
+
+/// Returns the error of a full disk; other errors fail.
+fn full(result: Result<(), Error>) -> Result<Option<Error>, Error> {
+    match result {
+        Err(error) if error.is_no_space() => Ok(Some(error)),
+        result => result.map(|()| None),
     }
 }
 

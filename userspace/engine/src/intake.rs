@@ -3,7 +3,7 @@
 use crate::dataset::{Dataset, Origin};
 use crate::error::{EngineError, Result};
 use crate::frames::FrameOutput;
-use crate::notice::Notices;
+use crate::notice::{Notice, Notices};
 use crate::outcome::Outcome;
 use crate::recorder::Recorder;
 use crate::request::IntakeRequest;
@@ -31,6 +31,9 @@ pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
 #[derive(Default)]
 pub struct Outputs {
     dataset: Option<Dataset>,
+    /// Why the dataset is not written any more.
+    store_error: Option<rocescope_store::Error>,
+    notices: Notices,
     taps: Vec<Tap>,
     recorder: Option<Recorder>,
     frames: Option<FrameOutput>,
@@ -79,6 +82,8 @@ impl Outputs {
             recorder,
             frames,
             dataset,
+            notices: notices.clone(),
+            store_error: None,
             taps: Vec::new(),
             kept: request.keeps_connections.then(Default::default),
         })
@@ -89,8 +94,8 @@ impl Outputs {
         self.taps.push(tap);
     }
 
-    /// Writes the rows of a window at `time_ns`. A full disk stops the writing, which the writer counts, but not
-    /// the capture.
+    /// Writes the rows of a window at `time_ns`. A full disk or a vanished directory stops the writing, but not the
+    /// capture.
     fn take(&mut self, rows: &mut WindowRows, time_ns: u64) -> Result<()> {
         if let Some(recorder) = &mut self.recorder {
             recorder.turn(&rows.events, time_ns);
@@ -99,9 +104,11 @@ impl Outputs {
             return Ok(());
         }
         if let Some(dataset) = &mut self.dataset {
-            match dataset.append(rows) {
-                Err(error) if error.is_no_space() => {}
-                appended => appended.map_err(EngineError::Dataset)?,
+            // The counts go on without the dataset, and the outcome is incomplete.
+            if let Err(error) = dataset.append(rows, &self.notices) {
+                self.notices.send(Notice::StoringEnded(error.to_string()));
+                self.store_error = Some(error);
+                self.dataset = None;
             }
         }
         for tap in &mut self.taps {
@@ -199,7 +206,7 @@ impl Intake {
         outputs.take(pipeline.rows(), 0)?;
         let store = outputs.dataset.take().map(Dataset::finish);
         let (store, store_error) = match store {
-            None => (None, None),
+            None => (None, outputs.store_error.take()),
             Some(Ok(summary)) => (Some(summary), None),
             Some(Err(error)) => (None, Some(error)),
         };

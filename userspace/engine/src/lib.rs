@@ -12,6 +12,7 @@
 //! | [`intake`] | runs in; rows to the dataset, the recorder and the metrics |
 //! | [`outcome`] | the result of a capture, and whether it is complete |
 //! | [`dataset`] | the dataset that a capture writes, and its retention |
+//! | `gap` | windows that a full disk kept out of the dataset |
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
 //! | [`frames`] | the frames that match the filter: counted up to a limit, and written to a file |
 //! | [`metrics`] | the endpoint that Prometheus reads |
@@ -28,6 +29,7 @@ pub mod dataset;
 pub mod drops;
 pub mod error;
 pub mod frames;
+mod gap;
 pub mod intake;
 pub mod live;
 pub mod metrics;

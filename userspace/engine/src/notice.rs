@@ -80,6 +80,20 @@ pub enum Notice {
     RecorderStopped(String),
     /// The flight recorder could not delete a file.
     NotDeleted(PathBuf, io::Error),
+    /// The disk is full: rows are counted, but not stored.
+    NotStoring {
+        /// Windows that are not stored so far.
+        windows: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The dataset is not written any more, for this reason.
+    StoringEnded(String),
+    /// Rows are stored again.
+    StoringAgain {
+        /// Windows that are not stored.
+        windows: u64,
+    },
     /// A damaged journal of an earlier capture was set aside.
     JournalDamaged {
         /// Where it is now.
@@ -156,6 +170,16 @@ impl fmt::Display for Notice {
             }
             Self::RecorderStopped(error) => write!(f, "flight recorder stopped: {error}"),
             Self::NotDeleted(path, error) => write!(f, "cannot delete {}: {error}", path.display()),
+            Self::NotStoring { windows, reason } => write!(
+                f,
+                "{reason}: {windows} windows are not stored so far; the capture counts on, and stores again when there \
+                 is space"
+            ),
+            Self::StoringEnded(why) => write!(f, "the dataset is not written any more: {why}; the capture counts on"),
+            Self::StoringAgain { windows } => write!(
+                f,
+                "there is space again: {windows} windows are not stored, and an event in the dataset says which"
+            ),
             Self::JournalDamaged { path, reason } => write!(
                 f,
                 "{}: a journal of an earlier capture is damaged: {reason}; what is whole of it is sealed, and the \

@@ -42,7 +42,7 @@ pub enum Incomplete {
     #[error("the dataset: {0}")]
     Dataset(String),
     /// The disk was full.
-    #[error("the disk is full: {0} windows were not written; the segments sealed before are complete")]
+    #[error("the disk is full or was full: {0} windows were not written; all others are complete")]
     DiskFull(u64),
     /// The file of frames ends early.
     #[error("the frames in {0} end early: {1}")]

@@ -7,6 +7,7 @@ use crate::scan::{read_footer, scan};
 use crate::seal::{Closed, retire, seal};
 use crate::walk::{self, Leftover};
 use crate::{Error, Unreadable, durable};
+use rocescope_model::{Row, WindowRow};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -60,10 +61,7 @@ pub fn repair(root: &Path) -> Result<Repaired, Error> {
 /// Repairs the leftovers of one observer, whose lock the caller holds.
 pub(crate) fn repair_observer(root: &Path, observer: &Observer) -> Result<Repaired, Error> {
     let mut repaired = Repaired::default();
-    for leftover in walk::leftovers(root)? {
-        if leftover.place.name.observer != *observer {
-            continue;
-        }
+    for leftover in own_leftovers(root, observer)? {
         let closed = close(&leftover)?;
         match closed.sealed {
             Some(sealed) => repaired.segments.push(RepairedSegment {
@@ -79,7 +77,16 @@ pub(crate) fn repair_observer(root: &Path, observer: &Observer) -> Result<Repair
     Ok(repaired)
 }
 
-fn close(leftover: &Leftover) -> Result<Closed, Error> {
+/// Returns the journals and unfinished segments of one observer, `windows` last.
+pub(crate) fn own_leftovers(root: &Path, observer: &Observer) -> Result<Vec<Leftover>, Error> {
+    let mut leftovers = walk::leftovers(root)?;
+    leftovers.retain(|leftover| leftover.place.name.observer == *observer);
+    leftovers.sort_by_key(|leftover| leftover.place.table == WindowRow::TABLE.name);
+    Ok(leftovers)
+}
+
+/// Seals a journal, or removes an unfinished segment.
+pub(crate) fn close(leftover: &Leftover) -> Result<Closed, Error> {
     if !leftover.journal {
         durable::remove(&leftover.path)?;
         return Ok(Closed::default());

@@ -12,13 +12,13 @@ use crate::lock::ObserverLock;
 use crate::marks::Marks;
 use crate::name::{Observer, Partition, SegmentName, SegmentPaths};
 use crate::parallel_seal::seal_in_parallel;
-use crate::repair::repair_observer;
+use crate::repair::{close, own_leftovers, repair_observer};
 use crate::seal::seal_empty;
 use crate::split::{Part, split};
 use crate::{Error, Summary, encode, schema};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use rocescope_model::{CAPTURE_TABLES, Cells, FORMAT_VERSION, Row, Table, Time, WindowRow, WindowRows, footer};
+use rocescope_model::{CAPTURE_TABLES, Cells, FORMAT_VERSION, Row, Table, Time, WindowRow, WindowRows, footer, tables};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ pub struct Writer {
     summary: Summary,
     /// Time of the last row appended.
     last: Option<Time>,
-    /// Path at which the disk was full. Nothing is written after that.
+    /// Path at which the disk was full. Nothing is written until it has space again.
     full: Option<PathBuf>,
     _lock: ObserverLock,
 }
@@ -136,8 +136,8 @@ impl Writer {
     /// `now` determines the age of segments; it must not go back.
     ///
     /// # Errors
-    /// [`Error::NoSpace`] ends writing: rows appended before are sealed if the disk permits, and later rows are
-    /// rejected with the same error and counted in the [`Summary`]. If rows of this call belong to several segments of
+    /// [`Error::NoSpace`] ends writing until [`resume`](Self::resume): rows appended before are sealed if the disk
+    /// permits, and later rows are rejected with the same error and counted in the [`Summary`]. If rows of this call belong to several segments of
     /// a table, some of them may be stored.
     pub fn append(&mut self, rows: &WindowRows, now: Instant) -> Result<(), Error> {
         let appended = self.append_all(&rows.tables(), now);
@@ -162,6 +162,26 @@ impl Writer {
     pub fn rotate(&mut self, now: Instant) -> Result<(), Error> {
         let rotated = self.seal_where(|segment, options| segment.is_due(options, now));
         self.stop_if_full(rotated)
+    }
+
+    /// Writes again after [`Error::NoSpace`]: seals the journals that could not be sealed.
+    ///
+    /// # Errors
+    /// [`Error::NoSpace`] if there is still no space, and the errors of [`repair`](crate::repair()).
+    pub fn resume(&mut self) -> Result<(), Error> {
+        if self.full.is_none() {
+            return Ok(());
+        }
+        for leftover in own_leftovers(&self.root, &self.observer)? {
+            let closed = close(&leftover)?;
+            if let Some((table, sealed)) = tables::find(&leftover.place.table).zip(closed.sealed.as_ref()) {
+                self.summary.count(table.name, sealed);
+            }
+            self.summary.damaged.extend(closed.damaged);
+            self.summary.unsealed.retain(|journal| *journal != leftover.path);
+        }
+        self.full = None;
+        Ok(())
     }
 
     /// Returns what is sealed so far.

@@ -19,6 +19,7 @@
 //! | `mirrored` | a mirror that duplicates every frame |
 //! | `numbered` | frames that a mirror numbered and that never arrived |
 //! | `recorder` | the frames around events, in separate files |
+//! | `vanished` | the directory of the dataset is removed during a capture |
 //! | `verified` | checksums of segments, sums across tables, repeated windows |
 //! | `signals` | SIGINT and SIGTERM end with a summary |
 //! | `captures`, `rocescope`, `traffic` | recorded captures, the binary, input made from captures |
@@ -45,4 +46,5 @@ mod rocescope;
 mod signals;
 mod traffic;
 mod truth;
+mod vanished;
 mod verified;

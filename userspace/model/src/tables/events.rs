@@ -15,7 +15,8 @@ table! {
         /// `time` in full precision.
         time_ns: i64, UnixNanoseconds, [min], hide "Exact time";
         /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`; of connections
-        /// `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`, `reject`.
+        /// `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`, `reject`;
+        /// of the dataset `not_stored`: windows that found the disk full.
         kind: Text, None, [same], show "Event";
         /// Source IP address of the flow; null if the event concerns no flow.
         src: Option<IpAddr>, None, [same], show "Source";
@@ -33,7 +34,8 @@ table! {
         syndrome: Option<Text>, None, [same], show "Syndrome";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in this window, in bit/s. `rnr_nak` and
         /// `rnr_episode`: the requested RNR timer, in ns. `cnp_burst`: CNPs per second. `retransmission`: time from the
-        /// NAK to the first retransmitted packet, in ns. `connect`: time from REQ to REP, in ns.
+        /// NAK to the first retransmitted packet, in ns. `connect`: time from REQ to REP, in ns. `not_stored`: time from
+        /// the start of the first of these windows to the end of the last, in ns.
         value: Option<f64>, None, [none], show "Value";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in the previous window, in bit/s.
         previous: Option<f64>, None, [none], show "Previous";
@@ -48,7 +50,7 @@ table! {
 
 impl EventRow {
     /// Every kind, with the unit of its `value` and `previous`.
-    pub const KINDS: [(&'static str, Unit); 14] = [
+    pub const KINDS: [(&'static str, Unit); 15] = [
         ("nak", Unit::None),
         ("rnr_nak", Unit::Nanoseconds),
         ("jitter", Unit::BitsPerSecond),
@@ -63,6 +65,7 @@ impl EventRow {
         ("connect", Unit::Nanoseconds),
         ("disconnect", Unit::None),
         ("reject", Unit::None),
+        ("not_stored", Unit::Nanoseconds),
     ];
 
     /// Returns the unit of `value` and `previous` of an event of this kind.

@@ -76,6 +76,45 @@ fn other_files_are_ignored() {
     assert_eq!(repair(root.path()).unwrap().removed.len(), 0);
 }
 
+/// The root of a file system of its own.
+#[test]
+fn lost_and_found_is_no_table() {
+    let root = tempfile::tempdir().unwrap();
+    dataset(root.path());
+    let before = scan(root.path()).unwrap();
+    let hour = root.path().join("lost+found/date=2026-11-21/hour=02");
+    fs::create_dir_all(&hour).unwrap();
+    fs::write(hour.join("x.parquet"), "not a segment").unwrap();
+    assert_eq!(scan(root.path()).unwrap(), before);
+}
+
+/// Another observer's retention removes directories that became empty.
+#[test]
+fn directories_that_vanish_during_a_walk_are_no_error() {
+    let root = scratch();
+    dataset(root.path());
+    let day = root.path().join("windows/date=2026-01-01");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::create_dir_all(day.join("hour=00")).unwrap();
+                fs::remove_dir(day.join("hour=00")).unwrap();
+                fs::remove_dir(&day).unwrap();
+            }
+        });
+        let scans: Vec<_> = (0..500)
+            .map(|_| scan(root.path()).map(|found| found.segments.len()))
+            .collect();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(
+            scans.iter().all(|found| matches!(found, Ok(4..))),
+            "{:?}",
+            scans.iter().find(|found| found.is_err())
+        );
+    });
+}
+
 #[test]
 fn a_segment_of_a_later_format_is_rejected() {
     let root = tempfile::tempdir().unwrap();

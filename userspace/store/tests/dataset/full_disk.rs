@@ -126,6 +126,33 @@ fn a_full_disk_ends_writing_and_accepted_rows_are_stored() {
     assert!(all == wanted, "rows differ");
 }
 
+/// A disk that is full for a while costs only the rows of that time.
+#[test]
+fn a_writer_resumes_when_there_is_space() {
+    let Some(disk) = SmallDisk::mount(8 << 10) else {
+        return;
+    };
+    let root = disk.root();
+    let mut writer = Writer::create(&root, Options::new("rail3")).unwrap();
+    writer.append(&large(0), Instant::now()).unwrap();
+    let ballast = disk.fill();
+    assert!(writer.append(&large(1), Instant::now()).unwrap_err().is_no_space());
+    assert!(writer.resume().unwrap_err().is_no_space());
+    assert!(
+        hidden(&root)
+            .iter()
+            .all(|path| path.to_str().unwrap().ends_with(".arrows.tmp"))
+    );
+    std::fs::remove_file(ballast).unwrap();
+    writer.resume().unwrap();
+    writer.append(&large(2), Instant::now()).unwrap();
+    let summary = writer.finish().unwrap();
+    assert_eq!((summary.refused_windows, summary.unsealed.len()), (1, 0));
+    assert_eq!(summary.table("windows").rows, 2);
+    assert_eq!(hidden(&root), [] as [PathBuf; 0]);
+    assert_eq!(read(&root).unwrap(), together([large(0), large(2)]));
+}
+
 /// Not enough space even to seal: the journals remain, and are sealed once there is space.
 #[test]
 fn journals_that_cannot_be_sealed_are_repaired_later() {
