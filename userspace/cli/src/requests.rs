@@ -128,6 +128,7 @@ fn dataset(arguments: &DatasetArguments) -> Option<DatasetRequest> {
         segment_bytes: arguments.segment_bytes,
         keep_age: arguments.keep_age,
         keep_bytes: arguments.keep_bytes,
+        keep_free: arguments.keep_free,
     })
 }
 

@@ -4,6 +4,7 @@ use crate::error::EngineError;
 use crate::gap::Gap;
 use crate::notice::{Notice, Notices};
 use crate::request::DatasetRequest;
+use crate::reserve::Reserve;
 use rocescope_capture::file::FrameFiles;
 use rocescope_model::{Cells, EventRow, Time, WindowRows, footer};
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
@@ -89,10 +90,28 @@ impl Retention {
         if self.age.is_none() && self.bytes.is_none() {
             return Ok(());
         }
-        let limits = Limits {
+        self.delete(Limits {
             older_than: self.age.map(before_now),
             max_bytes: self.bytes,
-        };
+        })
+    }
+
+    /// Deletes the oldest segments until this many bytes are free, if there are limits.
+    ///
+    /// # Errors
+    /// Those of [`retain()`].
+    fn free(&mut self, bytes: u64) -> Result<(), Error> {
+        if self.age.is_none() && self.bytes.is_none() {
+            return Ok(());
+        }
+        let all = retain(&self.root, Limits::default())?.kept_bytes;
+        self.delete(Limits {
+            older_than: None,
+            max_bytes: Some(all.saturating_sub(bytes)),
+        })
+    }
+
+    fn delete(&mut self, limits: Limits) -> Result<(), Error> {
         let gone = retain(&self.root, limits)?;
         self.gone.deleted_segments += gone.deleted_segments;
         self.gone.deleted_bytes += gone.deleted_bytes;
@@ -111,6 +130,7 @@ pub struct Dataset {
     gap: Option<Gap>,
     /// All windows that are not stored.
     refused: u64,
+    reserve: Option<Reserve>,
 }
 
 impl Dataset {
@@ -131,7 +151,10 @@ impl Dataset {
             ..Retention::default()
         };
         let writer = Writer::create(&request.root, options).map_err(EngineError::Store)?;
-        Ok(Self::new(writer, retention))
+        Ok(Self {
+            reserve: Some(Reserve::new(&request.root, request.keep_free)),
+            ..Self::new(writer, retention)
+        })
     }
 
     /// A dataset from a writer and its retention.
@@ -143,6 +166,7 @@ impl Dataset {
             applied: None,
             gap: None,
             refused: 0,
+            reserve: None,
         }
     }
 
@@ -164,17 +188,17 @@ impl Dataset {
     pub fn append(&mut self, rows: &mut WindowRows, notices: &Notices) -> Result<(), Error> {
         let now = self.retain()?;
         let Some(mut gap) = self.gap.take() else {
-            if let Some(error) = full(self.writer.append(rows, now))? {
+            if let Some(error) = full(self.write(rows, now))? {
                 let gap = Gap::new(&rows.windows, &error, now);
                 self.refused += gap.windows;
                 self.keep(gap, notices, now);
             }
             return Ok(());
         };
-        if gap.is_due(now) && full(self.writer.resume())?.is_none() {
+        if gap.is_due(now) && full(self.make_room().and_then(|()| self.writer.resume()))?.is_none() {
             let events = rows.events.len();
             rows.events.extend(gap.event());
-            match full(self.writer.append(rows, now))? {
+            match full(self.write(rows, now))? {
                 None => {
                     notices.send(Notice::StoringAgain { windows: gap.windows });
                     return Ok(());
@@ -189,6 +213,27 @@ impl Dataset {
         self.refused += rows.windows.len() as u64;
         self.keep(gap, notices, now);
         Ok(())
+    }
+
+    fn write(&mut self, rows: &WindowRows, now: Instant) -> Result<(), Error> {
+        self.make_room()?;
+        self.writer.append(rows, now)
+    }
+
+    /// Deletes the oldest segments until the reserve is free, if segments may be deleted.
+    fn make_room(&mut self) -> Result<(), Error> {
+        let Some(reserve) = &self.reserve else {
+            return Ok(());
+        };
+        let missing = reserve.missing_bytes();
+        if missing == 0 {
+            return Ok(());
+        }
+        self.retention.free(missing)?;
+        match reserve.missing_bytes() {
+            0 => Ok(()),
+            _ => Err(reserve.error()),
+        }
     }
 
     fn keep(&mut self, mut gap: Gap, notices: &Notices, now: Instant) {

@@ -13,6 +13,7 @@
 //! | [`outcome`] | the result of a capture, and whether it is complete |
 //! | [`dataset`] | the dataset that a capture writes, and its retention |
 //! | `gap` | windows that a full disk kept out of the dataset |
+//! | [`reserve`] | the part of a file system that a dataset leaves free |
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
 //! | [`frames`] | the frames that match the filter: counted up to a limit, and written to a file |
 //! | [`metrics`] | the endpoint that Prometheus reads |
@@ -38,6 +39,7 @@ pub mod outcome;
 pub mod recorder;
 pub mod replay;
 pub mod request;
+pub mod reserve;
 pub mod resources;
 pub mod service;
 pub mod session;

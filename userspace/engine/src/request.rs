@@ -142,6 +142,8 @@ pub struct DatasetRequest {
     pub keep_age: Option<Duration>,
     /// Delete the oldest segments above this total.
     pub keep_bytes: Option<u64>,
+    /// Bytes of the file system to keep free; `None` for the default of [`Reserve`](crate::reserve::Reserve).
+    pub keep_free: Option<u64>,
 }
 
 /// The flight recorder.
