@@ -231,7 +231,7 @@ const ENDINGS: &[Ending] = &[
     Ending {
         command: "rocescope repair",
         examples: &[("After a crash", "rocescope repair DATASET")],
-        one: None,
+        one: Some("an error, or a damaged journal, which was set aside"),
     },
     Ending {
         command: "rocescope report",
@@ -270,6 +270,14 @@ const ENDINGS: &[Ending] = &[
             ("One window, without a terminal", "rocescope top -i eth2 --once -o json"),
         ],
         one: None,
+    },
+    Ending {
+        command: "rocescope verify",
+        examples: &[
+            ("After a disk error", "rocescope verify DATASET"),
+            ("For a script", "rocescope verify DATASET -o json"),
+        ],
+        one: Some("an error, a damaged file, or tables that contradict each other"),
     },
 ];
 
