@@ -237,7 +237,7 @@ impl Dataset {
     }
 
     fn keep(&mut self, mut gap: Gap, notices: &Notices, now: Instant) {
-        if gap.is_untold(now) {
+        if gap.is_unreported(now) {
             notices.send(Notice::NotStoring {
                 windows: gap.windows,
                 reason: gap.reason.clone(),

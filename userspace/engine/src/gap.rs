@@ -19,7 +19,7 @@ pub(crate) struct Gap {
     /// Why they are not stored.
     pub(crate) reason: String,
     tried: Instant,
-    told: Option<Instant>,
+    reported: Option<Instant>,
 }
 
 impl Gap {
@@ -30,7 +30,7 @@ impl Gap {
             windows: 0,
             reason: error.to_string(),
             tried: now,
-            told: None,
+            reported: None,
         };
         gap.add(rows);
         gap
@@ -56,17 +56,17 @@ impl Gap {
     }
 
     /// Whether it is time to tell the user: at once, and every minute.
-    pub(crate) fn is_untold(&mut self, now: Instant) -> bool {
+    pub(crate) fn is_unreported(&mut self, now: Instant) -> bool {
         let due = self
-            .told
+            .reported
             .is_none_or(|then| now.saturating_duration_since(then) >= REPEAT);
         if due {
-            self.told = Some(now);
+            self.reported = Some(now);
         }
         due
     }
 
-    /// The row that says which span is not stored, and why; `None` if no window is concerned.
+    /// The row that states which span is not stored, and why; `None` if no window is concerned.
     pub(crate) fn event(&self) -> Option<EventRow> {
         let (start, end) = self.span_ns;
         (self.windows > 0).then(|| EventRow {
@@ -97,7 +97,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn a_gap_names_its_span_and_is_told_at_once_and_every_minute() {
+    fn a_gap_names_its_span_and_is_reported_at_once_and_every_minute() {
         let row = |start| WindowRow {
             window_start_ns: start,
             window_ns: 5,
@@ -113,8 +113,8 @@ mod tests {
         let event = gap.event().unwrap();
         assert_eq!((event.time_ns, event.count, event.value), (10, 3, Some(15.0)));
         assert!(event.detail.contains("3 windows") && event.detail.contains("the disk is full"));
-        assert!(gap.is_untold(start) && !gap.is_untold(start + Duration::from_secs(59)));
-        assert!(gap.is_untold(start + Duration::from_secs(60)));
+        assert!(gap.is_unreported(start) && !gap.is_unreported(start + Duration::from_secs(59)));
+        assert!(gap.is_unreported(start + Duration::from_secs(60)));
         assert!(!gap.is_due(start) && gap.is_due(start + Duration::from_secs(1)));
     }
 }

@@ -178,7 +178,7 @@ impl fmt::Display for Notice {
             Self::StoringEnded(why) => write!(f, "the dataset is not written any more: {why}; the capture counts on"),
             Self::StoringAgain { windows } => write!(
                 f,
-                "there is space again: {windows} windows are not stored, and an event in the dataset says which"
+                "there is space again: {windows} windows are not stored, and an event in the dataset states which"
             ),
             Self::JournalDamaged { path, reason } => write!(
                 f,

@@ -31,7 +31,7 @@ pub(crate) struct Checksums {
     chunks: Vec<u32>,
 }
 
-/// What the footer of a file says about its checksums.
+/// What the footer of a file states about its checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The footer is whole.

@@ -98,7 +98,7 @@ impl Segment {
     /// Records an error of the content: the segment is not read any more, and [`Scan::damaged`] lists it.
     ///
     /// # Errors
-    /// Returns an error of the operating system that says nothing about the content.
+    /// Returns an error of the operating system that does not concern the content.
     pub(crate) fn note(&self, error: Error) -> Result<(), Error> {
         /// The medium cannot be read.
         const EIO: i32 = 5;
