@@ -1,15 +1,17 @@
 //! The content of a dataset, and its unreadable files.
 
+use crate::checksum::{self, Checksums, Found};
 use crate::error::Error;
+use crate::guard::guarded;
 use crate::query::{Bounds, Query, Statistics};
-use crate::walk::Found;
+use crate::walk;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::file::metadata::ParquetMetaData;
 use rocescope_model::{FORMAT_VERSION, Time, footer};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The segments of a dataset at one moment that a [`Query`] selects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Checks every byte of a dataset that has a checksum.
 
 use crate::batches::Batches;
-use crate::scan::read_footer;
 use crate::{Error, Query, Unreadable, walk};
 use std::io;
 use std::path::{Path, PathBuf};
