@@ -75,7 +75,7 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
             }
             let verified = verify(root.path()).unwrap();
             let problems: Vec<_> = verified.problems.iter().map(|file| file.path.clone()).collect();
-            assert_eq!(problems, [segment.path.clone()], "{at}");
+            assert_eq!(problems, std::slice::from_ref(&segment.path), "{at}");
         }
         fs::write(&segment.path, bytes).unwrap();
     }
