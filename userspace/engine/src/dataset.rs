@@ -15,6 +15,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Interval between two checks for old segments: there is a new one about once a minute.
 const RETAIN_INTERVAL: Duration = Duration::from_secs(60);
 
+/// Interval between two checks for segments that are due by age, without new rows.
+const TICK_INTERVAL: Duration = Duration::from_millis(500);
+
 /// The origin of the frames of a dataset: part of the footer of every segment.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -106,6 +109,7 @@ pub struct Dataset {
     writer: Writer,
     retention: Retention,
     applied: Option<Instant>,
+    ticked: Option<Instant>,
 }
 
 impl Dataset {
@@ -136,6 +140,7 @@ impl Dataset {
             writer,
             retention,
             applied: None,
+            ticked: None,
         }
     }
 
@@ -165,6 +170,20 @@ impl Dataset {
     pub fn append_cells(&mut self, cells: &dyn Cells) -> Result<(), Error> {
         let now = self.retain()?;
         self.writer.append_cells(cells, now)
+    }
+
+    /// Seals segments that are due by age and applies the retention, at most twice a second.
+    ///
+    /// # Errors
+    /// Those of [`Writer::rotate`] and of [`retain()`].
+    pub fn tick(&mut self) -> Result<(), Error> {
+        let now = Instant::now();
+        if self.ticked.is_some_and(|then| now.duration_since(then) < TICK_INTERVAL) {
+            return Ok(());
+        }
+        self.ticked = Some(now);
+        self.retain()?;
+        self.writer.rotate(now)
     }
 
     fn retain(&mut self) -> Result<Instant, Error> {
