@@ -93,8 +93,9 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
             conclude(arguments.output, &check, &outcome)
         }
         None => {
-            summarize(arguments, name, &[], None, Some(report), &outcome)?;
-            Ok(ExitCode::SUCCESS)
+            summarize(arguments, name, &[], None, Some(report.clone()), &outcome)?;
+            report.check()?;
+            Ok(report.exit_status().map_or(ExitCode::SUCCESS, ExitCode::from))
         }
     }
 }

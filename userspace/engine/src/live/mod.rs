@@ -169,6 +169,8 @@ impl LiveCapture {
         watch.end()?;
         report.nic_dropped = watch.port().dropped();
         report.driver_drops = watch.port().grown();
+        report.removed = watch.removed();
+        report.command = watch.status();
         Ok((report, outcome))
     }
 
