@@ -9,6 +9,7 @@ use crate::reload::reload;
 use crate::requests;
 use crate::status::{notices, status};
 use crate::stdout::{print, print_line};
+use crate::status_line;
 use anyhow::{Context, Result, ensure};
 use rocescope_capture::file::FileSpan;
 use rocescope_engine::dataset::Origin;
