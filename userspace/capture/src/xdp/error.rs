@@ -22,7 +22,7 @@ pub enum Error {
     #[error("a map of the XDP program: {}", whole(.0.as_ref()))]
     Map(Box<MapError>),
     /// Another program is attached.
-    #[error("{}", occupied(*interface, *capture))]
+    #[error("{}", occupied(*.interface, *.capture))]
     Occupied {
         /// Index of the interface.
         interface: u32,
