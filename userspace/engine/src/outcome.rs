@@ -47,9 +47,6 @@ pub enum Incomplete {
     /// The file of frames ends early.
     #[error("the frames in {0} end early: {1}")]
     Frames(String, String),
-    /// Nothing is left to capture on.
-    #[error("{0}: removed, so the capture has ended; start it again when the interface is back")]
-    Removed(String),
     /// The flight recorder stopped early.
     #[error("flight recorder stopped: {0}")]
     Recorder(String),

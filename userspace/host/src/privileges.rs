@@ -100,7 +100,7 @@ mod tests {
     use super::{AF_PACKET, GRANTED, XDP, grant};
     use std::collections::BTreeSet;
 
-    /// Linux 6.1 refuses the XDP program without `cap_perfmon`: whoever gets the capabilities of XDP gets it too.
+    /// Linux 6.1 refuses the XDP program without `cap_perfmon`: it is granted wherever the capabilities of XDP are.
     #[test]
     fn everybody_grants_the_same_capabilities_for_xdp() {
         let expected: BTreeSet<String> = GRANTED.iter().map(|one| one.name.to_uppercase()).collect();

@@ -17,7 +17,7 @@ use rocescope_model::WindowRows;
 use rocescope_record::{ControlPacket, Counters, RunRecord, Sink};
 use rocescope_wire::Packet;
 
-/// Windows without frames that one turn may close: more than this passed without the capture, so nobody knows
+/// Windows without frames that one turn may close: more than this passed without the capture, so no one knows
 /// whether there were frames.
 const MAX_IDLE: u64 = 3_600;
 

@@ -1,6 +1,6 @@
 //! The report of a live capture.
 
-use crate::outcome::Incomplete;
+use crate::error::{EngineError, Result};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -51,11 +51,11 @@ impl LiveReport {
     /// Whether the capture ended as requested. Call it after the results are printed.
     ///
     /// # Errors
-    /// [`Incomplete::Removed`]: a service manager then starts the capture again, until the interface is back.
-    pub fn check(&self) -> Result<(), Incomplete> {
+    /// [`EngineError::Removed`]: a service manager then starts the capture again, until the interface is back.
+    pub fn check(&self) -> Result<()> {
         self.removed
             .clone()
-            .map_or(Ok(()), |names| Err(Incomplete::Removed(names)))
+            .map_or(Ok(()), |names| Err(EngineError::Removed(names)))
     }
 
     /// The exit status of the command, as a shell reports it: 128 and the signal that ended it. `None` if the capture
