@@ -57,6 +57,7 @@ jsonl\t'A line of JSON for each window as it ends, and one for the summary'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -d 'Count only packets that match EXPR, such as `host 10.0.0.1 and not service cnp`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l anonymize -d 'Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l status-interval -d 'Print a line with rates, flows and losses to standard error every DURATION while a live capture runs; default: 10 s on a terminal, otherwise no line' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l mode -d 'How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`' -r -f -a "auto\t'First of the other modes that works'
 native\t'XDP in the driver'
 generic\t'XDP after the driver'
@@ -94,7 +95,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l config -
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s D -l list-interfaces -d 'List the interfaces: state, speed, driver, XDP mode and RDMA device'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l connections -d 'Track connections: loss, reordering and round trips of every queue pair'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verify-icrc -d 'Verify the ICRC of every packet'
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s q -l quiet -d 'Hide the progress bar'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s q -l quiet -d 'Hide the progress bar and the status line'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l no-sketches -d 'Omit bitmaps and Count-Min tables from the dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s V -l version -d 'Print version'

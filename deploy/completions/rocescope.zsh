@@ -47,6 +47,7 @@ jsonl\:"A line of JSON for each window as it ends, and one for the summary"))' \
 '--filter=[Count only packets that match EXPR, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
 '--anonymize=[Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them]:KEY:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
+'(-r --read)--status-interval=[Print a line with rates, flows and losses to standard error every DURATION while a live capture runs; default\: 10 s on a terminal, otherwise no line]:DURATION:_default' \
 '(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
 generic\:"XDP after the driver"
@@ -86,8 +87,8 @@ off\:"Leave tags in the frames"))' \
 '(-r --read -i --interface)--list-interfaces[List the interfaces\: state, speed, driver, XDP mode and RDMA device]' \
 '--connections[Track connections\: loss, reordering and round trips of every queue pair]' \
 '--verify-icrc[Verify the ICRC of every packet]' \
-'-q[Hide the progress bar]' \
-'--quiet[Hide the progress bar]' \
+'-q[Hide the progress bar and the status line]' \
+'--quiet[Hide the progress bar and the status line]' \
 '--no-sketches[Omit bitmaps and Count-Min tables from the dataset]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -285,7 +286,7 @@ off\:"Leave tags in the frames"))' \
 '-V[Print version]' \
 '--version[Print version]' \
 '::dataset -- Dataset to read:_files' \
-'*::command -- Run COMMAND, and stop when it exits:_default' \
+'*::command -- Run COMMAND, stop when it exits, and exit with its status:_default' \
 && ret=0
 ;;
 (demo)
@@ -648,7 +649,7 @@ off\:"Leave tags in the frames"))' \
 '-V[Print version]' \
 '--version[Print version]' \
 '::dataset -- Dataset to step through:_files' \
-'*::command -- Run COMMAND, and stop when it exits:_default' \
+'*::command -- Run COMMAND, stop when it exits, and exit with its status:_default' \
 && ret=0
 ;;
 (help)

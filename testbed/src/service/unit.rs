@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 const NET_ADMIN: u64 = 1 << 12;
-/// `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF`.
-const CAPABILITIES: u64 = NET_ADMIN | 1 << 13 | 1 << 39;
+/// `CAP_NET_ADMIN`, `CAP_NET_RAW`, `CAP_PERFMON` and `CAP_BPF`.
+const CAPABILITIES: u64 = NET_ADMIN | 1 << 13 | 1 << 38 | 1 << 39;
 
 /// The service that captures.
 pub(super) const CAPTURE: Unit = Unit("rocescope");

@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The kernel hands blocks over, full or after [`RETIRE_MS`]: 32 of 1 MiB, a tenth of a second at
 /// 3 Gbit/s. When all are full, frames are dropped and counted.
@@ -58,6 +59,19 @@ pub struct PacketSocket {
     at: usize,
     /// A frame with its tag restored.
     tagged: Vec<u8>,
+    /// When the kernel was last asked for drops: there are no older ones.
+    asked_ns: u64,
+}
+
+/// Frames that the kernel dropped, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drops {
+    /// No drop was earlier; nanoseconds since the epoch.
+    pub from_ns: u64,
+    /// No drop was later.
+    pub to_ns: u64,
+    /// How many.
+    pub frames: u64,
 }
 
 /// Memory shared with the kernel.
@@ -125,6 +139,7 @@ impl PacketSocket {
             interface: on.index,
             at: 0,
             tagged: Vec::new(),
+            asked_ns: now_ns(),
         })
     }
 
@@ -153,12 +168,46 @@ impl PacketSocket {
         taken.map(|()| true)
     }
 
-    /// Frames that the kernel has dropped because the ring was full.
+    /// Frames that the kernel has dropped because the ring was full, as of the last [`new_drops`](Self::new_drops).
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        self.socket.dropped()
+    }
+
+    /// Frames that the kernel has dropped since the last call, if there are any.
+    ///
+    /// The kernel drops a frame only while all blocks are full. If they still are, the drops began after the newest
+    /// frame in them; otherwise after the last call.
     ///
     /// # Errors
     /// The kernel does not report it.
-    pub fn dropped(&mut self) -> io::Result<u64> {
-        self.socket.dropped()
+    pub fn new_drops(&mut self) -> io::Result<Option<Drops>> {
+        let asking_ns = now_ns();
+        let asked_ns = std::mem::replace(&mut self.asked_ns, asking_ns);
+        let frames = self.socket.new_drops()?;
+        if frames == 0 {
+            return Ok(None);
+        }
+        let newest_ns = self.newest_if_full_ns();
+        Ok(Some(Drops {
+            from_ns: newest_ns.map_or(asked_ns, |newest_ns| newest_ns.max(asked_ns)),
+            to_ns: now_ns(),
+            frames,
+        }))
+    }
+
+    /// The time of the newest frame, if all blocks are full.
+    fn newest_if_full_ns(&self) -> Option<u64> {
+        let is_ready =
+            |at: usize| self.word(at * BLOCK_BYTES + STATUS_AT).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0;
+        let last = (self.at + BLOCKS - 1) % BLOCKS;
+        // The kernel fills them in order: the last is ready only if all are.
+        if !is_ready(last) {
+            return None;
+        }
+        let seconds = self.word(last * BLOCK_BYTES + LAST_TIME_AT).load(Ordering::Relaxed);
+        let nanoseconds = self.word(last * BLOCK_BYTES + LAST_TIME_AT + 4).load(Ordering::Relaxed);
+        Some(u64::from(seconds) * 1_000_000_000 + u64::from(nanoseconds))
     }
 
     /// Stops the kernel from filling the ring; the frames in it remain readable.
@@ -178,6 +227,13 @@ impl PacketSocket {
     }
 }
 
+/// The clock of the frames: nanoseconds since the epoch.
+#[must_use]
+pub fn now_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}
+
 /// How long the kernel may keep a block with frames.
 pub const RETIRE: std::time::Duration = std::time::Duration::from_millis(RETIRE_MS as u64);
 
@@ -186,6 +242,8 @@ pub const RETIRE: std::time::Duration = std::time::Duration::from_millis(RETIRE_
 const STATUS_AT: usize = std::mem::offset_of!(libc::tpacket_block_desc, hdr);
 const COUNT_AT: usize = STATUS_AT + 4;
 const FIRST_AT: usize = STATUS_AT + 8;
+/// The offset of the time of a block's last frame: seconds, then nanoseconds.
+const LAST_TIME_AT: usize = STATUS_AT + std::mem::offset_of!(libc::tpacket_hdr_v1, ts_last_pkt);
 
 /// Delivers the frames of a block; an offset outside of it ends the walk.
 fn frames<E>(

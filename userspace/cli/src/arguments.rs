@@ -33,6 +33,7 @@ pub use top::{AppearanceArguments, ByName, OnceArguments, OnceOutput, TableName,
 pub(crate) use words::settle;
 
 use crate::filters::{row_filter, run_filter};
+use crate::units::positive_duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rocescope_engine::anonymize::anonymizer;
 use rocescope_model::ConnectionRow;
@@ -41,6 +42,7 @@ use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The variable that names the configuration file.
 pub const FILE_VARIABLE: &str = "ROCESCOPE_CONFIG";
@@ -182,7 +184,11 @@ pub struct CaptureArguments {
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
-    /// Hide the progress bar
+    /// Print a line with rates, flows and losses to standard error every DURATION while a live capture runs; default:
+    /// 10 s on a terminal, otherwise no line
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "read")]
+    pub status_interval: Option<Duration>,
+    /// Hide the progress bar and the status line
     #[arg(short, long)]
     pub quiet: bool,
     /// Interfaces to capture on

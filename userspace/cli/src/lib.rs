@@ -12,6 +12,7 @@
 //! | [`collector_metrics`] | the collector's Prometheus metrics |
 //! | [`mod@reference`] | files generated from the command line: pages, completions, template |
 //! | [`mod@status`] | status lines on standard error |
+//! | `status_line` | the line that a live capture prints at an interval |
 //! | `stdout` | results on standard output |
 //! | [`progress`] | the progress bar |
 
@@ -26,6 +27,7 @@ pub mod reference;
 mod reload;
 mod requests;
 pub mod status;
+mod status_line;
 mod stdout;
 pub mod units;
 

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Interval between two checks for old segments: there is a new one about once a minute.
 const RETAIN_INTERVAL: Duration = Duration::from_secs(60);
 
+/// Interval between two checks for segments that are due by age, without new rows.
+const TICK_INTERVAL: Duration = Duration::from_millis(500);
+
 /// The origin of the frames of a dataset: part of the footer of every segment.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -131,6 +134,7 @@ pub struct Dataset {
     /// All windows that are not stored.
     refused: u64,
     reserve: Option<Reserve>,
+    ticked: Option<Instant>,
 }
 
 impl Dataset {
@@ -167,6 +171,7 @@ impl Dataset {
             gap: None,
             refused: 0,
             reserve: None,
+            ticked: None,
         }
     }
 
@@ -254,6 +259,20 @@ impl Dataset {
         let now = self.retain()?;
         self.writer.resume()?;
         self.writer.append_cells(cells, now)
+    }
+
+    /// Seals segments that are due by age and applies the retention, at most twice a second.
+    ///
+    /// # Errors
+    /// Those of [`Writer::rotate`] and of [`retain()`].
+    pub fn tick(&mut self) -> Result<(), Error> {
+        let now = Instant::now();
+        if self.ticked.is_some_and(|then| now.duration_since(then) < TICK_INTERVAL) {
+            return Ok(());
+        }
+        self.ticked = Some(now);
+        self.retain()?;
+        self.writer.rotate(now)
     }
 
     fn retain(&mut self) -> Result<Instant, Error> {

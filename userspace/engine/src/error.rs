@@ -47,6 +47,18 @@ pub enum EngineError {
     /// XDP as a whole.
     #[error(transparent)]
     Xdp(Box<xdp::Error>),
+    /// Nothing is left to capture on.
+    #[error("{0}: removed, so the capture has ended; start it again when the interface is back")]
+    Removed(String),
+    /// XDP without the capability that some kernels require.
+    #[error("this kernel refuses the XDP program, perhaps because cap_perfmon is missing; `{grant}` grants it")]
+    Untrusted {
+        /// The command that grants the capabilities.
+        grant: String,
+        /// The error of the kernel.
+        #[source]
+        source: Box<xdp::Error>,
+    },
     /// XDP on one interface.
     #[error("{0}")]
     Attach(String, #[source] Box<xdp::Error>),

@@ -195,6 +195,28 @@ impl Intake {
         outputs.take(pipeline.rows(), time_ns)
     }
 
+    /// Like [`turn`](Self::turn), for counters that were read at `read_ns`: see [`Pipeline::turn_at_reading`].
+    ///
+    /// # Errors
+    /// Those of [`turn`](Self::turn).
+    pub fn turn_at_reading(&mut self, time_ns: u64, read_ns: u64, counters: &Counters) -> Result<()> {
+        let Self { pipeline, outputs } = self;
+        pipeline.turn_at_reading(time_ns, read_ns, counters, &mut |rows| outputs.take(rows, time_ns))?;
+        outputs.take(pipeline.rows(), time_ns)
+    }
+
+    /// Seals the segments that are due by age, also if no window ends for long. Call it often while a live capture
+    /// runs; it does nothing most of the time.
+    ///
+    /// # Errors
+    /// The dataset cannot be written, for a reason other than a full disk.
+    pub fn tick(&mut self) -> Result<()> {
+        match self.outputs.dataset.as_mut().map(Dataset::tick) {
+            Some(Err(error)) if !error.is_no_space() => Err(EngineError::Dataset(error)),
+            _ => Ok(()),
+        }
+    }
+
     /// Closes all windows and seals all segments. All runs must have been ingested before.
     ///
     /// # Errors

@@ -64,6 +64,9 @@ impl Outcome {
         }
         // Compares the sum of the windows by opcode with the count by frame.
         let totals = &self.summary.totals;
+        if totals.frames() != counters.frames {
+            return Err(Incomplete::Windows);
+        }
         let is_partial = counters.lost_runs > 0 || totals.filtered_packets > 0;
         if totals.all().packets + totals.filtered_packets != counters.delivered_packets()
             || (!is_partial && totals.opcodes[..] != counters.opcodes[..])

@@ -149,6 +149,19 @@ impl Session {
         self.intake.turn(time_ns, self.observer.counters())
     }
 
+    /// A packet socket dropped frames: see [`Pipeline::capture_dropped`](rocescope_pipeline::Pipeline::capture_dropped).
+    pub fn capture_dropped(&mut self, from_ns: u64, to_ns: u64, frames: u64) {
+        self.intake.pipeline.capture_dropped(from_ns, to_ns, frames);
+    }
+
+    /// Does what is due by the clock, without frames: see [`Intake::tick`].
+    ///
+    /// # Errors
+    /// Those of [`frame`](Self::frame).
+    pub fn tick(&mut self) -> Result<()> {
+        self.intake.tick()
+    }
+
     /// The counters so far.
     #[must_use]
     pub const fn counters(&self) -> &Counters {

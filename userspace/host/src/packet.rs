@@ -99,11 +99,17 @@ impl Socket {
         }
     }
 
-    /// Frames dropped because the socket was full, since it was opened.
+    /// Frames dropped because the socket was full, from its opening to the last [`new_drops`](Self::new_drops).
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Frames dropped because the socket was full, since the last call.
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn dropped(&mut self) -> io::Result<u64> {
+    pub fn new_drops(&mut self) -> io::Result<u64> {
         // SAFETY: a structure of numbers, for which all zero is a value. It begins like that of the older
         // versions of the ring.
         let mut counts: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
@@ -120,8 +126,9 @@ impl Socket {
         };
         answer(got)?;
         // Reading resets the kernel's count.
-        self.dropped += u64::from(counts.tp_drops);
-        Ok(self.dropped)
+        let new = u64::from(counts.tp_drops);
+        self.dropped += new;
+        Ok(new)
     }
 }
 

@@ -19,6 +19,8 @@ const BPF: Capability = capability(CapabilitySet::BPF, "cap_bpf");
 pub const XDP: [Capability; 3] = [BPF, NET_ADMIN, NET_RAW];
 /// With this capability the verifier adds no speculation barriers to a program.
 pub const TRUST: Capability = capability(CapabilitySet::PERFMON, "cap_perfmon");
+/// What to grant for XDP: some kernels, such as Debian 12's 6.1, accept the program only with `TRUST`.
+pub const GRANTED: [Capability; 4] = [BPF, NET_ADMIN, NET_RAW, TRUST];
 /// Needed to send live frames: the program, the count of accepted frames, the redirection.
 pub const LIVE_FRAMES: [Capability; 3] = [BPF, TRUST, NET_ADMIN];
 /// Needed to change the settings of an interface.
@@ -83,10 +85,38 @@ pub fn without<R>(capability: Capability, work: impl FnOnce() -> R) -> io::Resul
     Ok(result)
 }
 
-/// The command that grants this program `needed`.
+/// The command that grants this program `needed`, and for XDP what some kernels need in addition: a second command would
+/// take away what the first granted.
 #[must_use]
 pub fn grant(needed: &[Capability]) -> String {
+    let needed = if needed == XDP { &GRANTED[..] } else { needed };
     let names: Vec<&str> = needed.iter().map(|capability| capability.name).collect();
     let program = std::env::current_exe().map_or_else(|_| "rocescope".into(), |path| path.display().to_string());
     format!("sudo setcap {}=ep {program}", names.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AF_PACKET, GRANTED, XDP, grant};
+    use std::collections::BTreeSet;
+
+    /// Linux 6.1 refuses the XDP program without `cap_perfmon`: it is granted wherever the capabilities of XDP are.
+    #[test]
+    fn everybody_grants_the_same_capabilities_for_xdp() {
+        let expected: BTreeSet<String> = GRANTED.iter().map(|one| one.name.to_uppercase()).collect();
+        assert!(expected.contains("CAP_PERFMON"));
+        assert!(XDP.iter().all(|one| expected.contains(&one.name.to_uppercase())));
+        let unit = include_str!("../../../deploy/rocescope.service");
+        for key in ["AmbientCapabilities=", "CapabilityBoundingSet="] {
+            let line = unit.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+            let held: BTreeSet<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(held, expected, "{key}");
+        }
+        let command = grant(&XDP);
+        assert!(
+            command.starts_with("sudo setcap cap_bpf,cap_net_admin,cap_net_raw,cap_perfmon=ep "),
+            "{command}"
+        );
+        assert!(grant(&AF_PACKET).starts_with("sudo setcap cap_net_raw=ep "));
+    }
 }

@@ -125,6 +125,19 @@ fn a_long_filter_is_cut_around_the_error() {
     assert!(nested.lines().all(|line| line.chars().count() < 200));
 }
 
+/// tcpdump's `port 4791` would select the source port, and nothing.
+#[test]
+fn the_port_of_rocev2_is_no_source_port_by_mistake() {
+    let error = "port 4791".parse::<Filter>().unwrap_err().to_string();
+    assert!(
+        error.contains("every RoCEv2 packet has the destination port 4791"),
+        "{error}"
+    );
+    for filter in ["udp_src_port = 4791", "port 4792"] {
+        filter.parse::<Filter>().unwrap();
+    }
+}
+
 #[test]
 fn errors_show_their_position() {
     for (filter, expected) in [

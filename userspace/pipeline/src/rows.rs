@@ -7,7 +7,7 @@ use crate::flow_table::direction_key;
 use crate::overflow::{Bounded, Sketches};
 use crate::rate_change::RateChange;
 use crate::settings::Settings;
-use crate::window::{FlowEvent, Window};
+use crate::window::{FlowEvent, LossInterval, Window};
 use alloc::format;
 use alloc::vec::Vec;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human};
@@ -70,7 +70,9 @@ impl Closing<'_> {
         let events = events.map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event));
         let changes = self.changes.iter();
         let changes = changes.map(|change| change_row(self.settings, change));
-        let mut events: Vec<EventRow> = events.chain(changes).collect();
+        let loss = self.window.capture_loss.iter();
+        let loss = loss.map(|loss| capture_loss_row(&self.settings.observer, loss));
+        let mut events: Vec<EventRow> = events.chain(changes).chain(loss).collect();
         events.sort_by_key(|event| event.time_ns);
         rows.events.append(&mut events);
     }
@@ -78,7 +80,9 @@ impl Closing<'_> {
     fn window_row(&self) -> WindowRow {
         let totals = &self.window.totals;
         let all = totals.all();
-        let frames = &totals.frames;
+        let classes = &totals.classes;
+        let live = self.settings.live;
+        let run_slack_ns = live.map_or(0, |live| live.run_slack_ns);
         let (estimate, hll) = self.flow_estimate();
         let exact = self.window.overflow.is_none();
         let flows = match &self.window.overflow {
@@ -97,14 +101,14 @@ impl Closing<'_> {
             window_start: self.start(),
             window_start_ns: self.start().0,
             window_ns: self.window_ns(),
-            frames: frames.frames,
+            frames: totals.frames(),
             roce_packets: all.packets,
-            not_roce_frames: frames.not_roce,
-            malformed_frames: frames.malformed,
-            fragment_frames: frames.fragments,
-            filtered_frames: frames.filtered + totals.filtered_packets,
-            snapped_frames: frames.snapped,
-            roce_v1_frames: frames.roce_v1,
+            not_roce_frames: classes.not_roce,
+            malformed_frames: classes.malformed,
+            fragment_frames: classes.fragments,
+            filtered_frames: classes.filtered + totals.filtered_packets,
+            snapped_frames: classes.snapped,
+            roce_v1_frames: classes.roce_v1,
             frame_bytes: all.frame_bytes,
             payload_bytes: all.payload_bytes,
             messages: totals.messages,
@@ -121,7 +125,8 @@ impl Closing<'_> {
             icrc_bad_packets: self.settings.verify_icrc.then_some(totals.icrc_bad),
             icrc_unverifiable_packets: self.settings.verify_icrc.then_some(totals.icrc_unverifiable),
             unknown_opcode_packets: unknown_opcode_packets(&totals.opcodes),
-            lost_packets: frames.lost_packets,
+            lost_packets: totals.lost_packets,
+            dropped_frames: live.filter(|live| live.drops_frames).map(|_| totals.dropped_frames),
             late_packets: totals.late_packets,
             fabric_lost_packets: self.delivery.map(|_| self.window.fabric_lost_packets),
             retransmitted_packets: self.delivery.map(|_| self.window.retransmitted_packets),
@@ -130,8 +135,8 @@ impl Closing<'_> {
                 .delivery
                 .and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
             mirrored_twice_packets: self.delivery.map(|delivery| delivery.mirror_duplicate_packets),
-            mirror_gap_frames: (frames.mirrored_frames + frames.mirror_lost > 0).then_some(frames.mirror_lost),
-            boundary_slack_ns: 0,
+            mirror_gap_frames: (classes.mirrored_frames + classes.mirror_lost > 0).then_some(classes.mirror_lost),
+            boundary_slack_ns: self.window.slack_ns.max(run_slack_ns) as i64,
             jitter_events: self
                 .changes
                 .iter()
@@ -276,6 +281,23 @@ pub(crate) fn event_row(observer: &Text, key: &FlowKey, time_ns: u64) -> EventRo
         vlan: vlan(key.vlan),
         count: 1,
         direction_key: Some(direction_key(key)),
+        ..EventRow::default()
+    }
+}
+
+/// The capture loss that began in a window, as a row.
+fn capture_loss_row(observer: &Text, loss: &LossInterval) -> EventRow {
+    let time = Time(loss.from_ns.min(i64::MAX as u64) as i64);
+    let length_ns = loss.to_ns.saturating_sub(loss.from_ns);
+    let length = human::readable(&Value::I64(length_ns as i64), Unit::Nanoseconds);
+    EventRow {
+        observer: observer.clone(),
+        time,
+        time_ns: time.0,
+        kind: Text::from_static("capture_loss"),
+        value: Some(length_ns as f64),
+        count: loss.count,
+        detail: format!("the capture lost {} within {length}", loss.count).into(),
         ..EventRow::default()
     }
 }

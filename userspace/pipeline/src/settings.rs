@@ -15,6 +15,8 @@ pub struct Settings {
     pub window_ns: u64,
     /// How long a window stays open after its end for out-of-order packets, in nanoseconds of event time.
     pub lateness_ns: u64,
+    /// What a live source of frames adds; `None` for files.
+    pub live: Option<LiveSource>,
     /// Flows that are counted exactly, in a window and in the whole capture; sketches count the others. 112 bytes each.
     pub exact_flows: usize,
     /// Top flows of the summary.
@@ -39,6 +41,16 @@ pub struct Settings {
     pub addresses: Option<Arc<dyn AddressMap>>,
 }
 
+/// What a live source of frames has and a file has not: a clock that runs without frames, and capture loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveSource {
+    /// Maximum time by which a run may extend past the end of its window, in nanoseconds: a jiffy with XDP, 0 where
+    /// every frame has its own timestamp.
+    pub run_slack_ns: u64,
+    /// Whether frames may be dropped before they are classified, as a packet socket does.
+    pub drops_frames: bool,
+}
+
 /// Thresholds of the change between adjacent windows; if both are set, both must be exceeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jitter {
@@ -56,6 +68,7 @@ impl Default for Settings {
             observer: Text::from_static("local"),
             window_ns: 1_000_000_000,
             lateness_ns: 1_000_000_000,
+            live: None,
             exact_flows: 131_072,
             top: 20,
             flow_rows: 1_000,
@@ -77,9 +90,12 @@ impl Default for Settings {
 /// Why settings are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// The length of a window is 0 or more than a year.
-    #[error("a window must last between 1 ns and 366 days")]
+    /// The length of a window is out of range.
+    #[error("a window must last between 1 ms and 366 days: each costs memory and a row of every table")]
     Window,
+    /// Too many windows would be open.
+    #[error("the lateness must be at most 10,000 windows: all of them stay open in memory")]
+    Lateness,
     /// The shape of the sketches is invalid.
     #[error("the shape of the sketches is invalid")]
     Sketches,
@@ -90,9 +106,14 @@ pub enum SettingsError {
 
 impl Settings {
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
+        const SHORTEST_NS: u64 = 1_000_000;
         const YEAR_NS: u64 = 366 * 86_400 * 1_000_000_000;
-        if !(1..=YEAR_NS).contains(&self.window_ns) {
+        const MAX_OPEN: u64 = 10_000;
+        if !(SHORTEST_NS..=YEAR_NS).contains(&self.window_ns) {
             return Err(SettingsError::Window);
+        }
+        if self.lateness_ns / self.window_ns > MAX_OPEN {
+            return Err(SettingsError::Lateness);
         }
         if self.exact_flows == 0 {
             return Err(SettingsError::ExactFlows);

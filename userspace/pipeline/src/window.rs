@@ -32,22 +32,24 @@ pub struct Totals {
     pub icrc_bad: u64,
     /// Packets whose ICRC could not be verified.
     pub icrc_unverifiable: u64,
+    /// RoCEv2 packets in runs that found the ring full.
+    pub lost_packets: u64,
+    /// Frames that a full packet socket dropped, before they were classified.
+    pub dropped_frames: u64,
     /// Frames by class.
-    pub frames: FrameCounts,
+    pub classes: FrameCounts,
 }
 
-/// Frames by the classes that rows have.
+/// Frames by the classes that rows have. RoCEv2 packets are counted by their runs, whose times are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the counters")]
 pub struct FrameCounts {
-    pub frames: u64,
     pub not_roce: u64,
     pub roce_v1: u64,
     pub malformed: u64,
     pub fragments: u64,
     pub filtered: u64,
     pub snapped: u64,
-    pub lost_packets: u64,
     pub mirrored_frames: u64,
     pub mirror_lost: u64,
 }
@@ -57,14 +59,12 @@ impl FrameCounts {
     #[must_use]
     pub fn of(counters: &Counters) -> Self {
         Self {
-            frames: counters.frames,
             not_roce: counters.not_roce(),
             roce_v1: counters.not_roce[NotRoce::RoceV1 as usize],
             malformed: counters.malformed(),
             fragments: counters.fragments,
             filtered: counters.filtered,
             snapped: counters.snapped,
-            lost_packets: counters.lost_packets,
             mirrored_frames: counters.mirrored_frames,
             mirror_lost: counters.mirror_lost,
         }
@@ -72,14 +72,12 @@ impl FrameCounts {
 
     /// Adds what was counted between `earlier` and `later`.
     pub fn add_between(&mut self, earlier: &Self, later: &Self) {
-        self.frames += later.frames - earlier.frames;
         self.not_roce += later.not_roce - earlier.not_roce;
         self.roce_v1 += later.roce_v1 - earlier.roce_v1;
         self.malformed += later.malformed - earlier.malformed;
         self.fragments += later.fragments - earlier.fragments;
         self.filtered += later.filtered - earlier.filtered;
         self.snapped += later.snapped - earlier.snapped;
-        self.lost_packets += later.lost_packets - earlier.lost_packets;
         self.mirrored_frames += later.mirrored_frames - earlier.mirrored_frames;
         // A late frame takes back one that was already reported as lost; the next loss is then not reported.
         self.mirror_lost += later.mirror_lost.saturating_sub(earlier.mirror_lost);
@@ -97,7 +95,9 @@ impl Default for Totals {
             filtered_packets: 0,
             icrc_bad: 0,
             icrc_unverifiable: 0,
-            frames: FrameCounts::default(),
+            lost_packets: 0,
+            dropped_frames: 0,
+            classes: FrameCounts::default(),
         }
     }
 }
@@ -128,7 +128,9 @@ impl Totals {
         self.filtered_packets += other.filtered_packets;
         self.icrc_bad += other.icrc_bad;
         self.icrc_unverifiable += other.icrc_unverifiable;
-        self.frames.add_between(&FrameCounts::default(), &other.frames);
+        self.lost_packets += other.lost_packets;
+        self.dropped_frames += other.dropped_frames;
+        self.classes.add_between(&FrameCounts::default(), &other.classes);
     }
 
     fn clear(&mut self) {
@@ -140,7 +142,18 @@ impl Totals {
         self.filtered_packets = 0;
         self.icrc_bad = 0;
         self.icrc_unverifiable = 0;
-        self.frames = FrameCounts::default();
+        self.lost_packets = 0;
+        self.dropped_frames = 0;
+        self.classes = FrameCounts::default();
+    }
+
+    /// Frames of all kinds: the sum of the classes. A cut of the counters at the end of a window would differ from
+    /// the runs of the window by the packets that arrive while the counters are read.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        let classes = &self.classes;
+        let others = classes.not_roce + classes.malformed + classes.fragments + classes.filtered + classes.snapped;
+        self.all().packets + self.lost_packets + self.filtered_packets + others
     }
 
     /// Sum over all opcodes.
@@ -198,6 +211,14 @@ const CACHED_FLOWS: usize = 4_096;
 /// The number of lookups in a group, so that their cache misses overlap: 4 KiB.
 const GROUP: usize = 32;
 
+/// An interval in which the capture lost packets or frames, and their number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LossInterval {
+    pub(crate) from_ns: u64,
+    pub(crate) to_ns: u64,
+    pub(crate) count: u64,
+}
+
 /// A window that is still open.
 #[derive(Debug)]
 pub(crate) struct Window {
@@ -211,6 +232,10 @@ pub(crate) struct Window {
     pub(crate) flow_events: BTreeMap<(FlowKey, Option<u8>), FlowEvent>,
     /// Flows with retransmitted or reordered packets, if connections are tracked.
     pub(crate) impaired_flows: ImpairedFlows,
+    /// From the first to the last capture loss that began in this window.
+    pub(crate) capture_loss: Option<LossInterval>,
+    /// How far beyond a boundary of the window the counters were read, in nanoseconds.
+    pub(crate) slack_ns: u64,
     /// Fabric loss and retransmissions at the times of this window, in packets.
     pub(crate) fabric_lost_packets: u64,
     pub(crate) retransmitted_packets: u64,
@@ -225,9 +250,23 @@ impl Window {
             next: Vec::new(),
             flow_events: BTreeMap::new(),
             impaired_flows: ImpairedFlows::default(),
+            capture_loss: None,
+            slack_ns: 0,
             fabric_lost_packets: 0,
             retransmitted_packets: 0,
         }
+    }
+
+    /// Adds an interval of capture loss.
+    pub(crate) fn lose(&mut self, loss: LossInterval) {
+        self.capture_loss = Some(match self.capture_loss {
+            None => loss,
+            Some(before) => LossInterval {
+                from_ns: before.from_ns.min(loss.from_ns),
+                to_ns: before.to_ns.max(loss.to_ns),
+                count: before.count + loss.count,
+            },
+        });
     }
 
     #[inline]
@@ -320,6 +359,8 @@ impl Window {
         self.overflow = None;
         self.flow_events.clear();
         self.impaired_flows.clear();
+        self.capture_loss = None;
+        self.slack_ns = 0;
         (self.fabric_lost_packets, self.retransmitted_packets) = (0, 0);
     }
 }

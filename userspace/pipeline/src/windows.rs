@@ -8,7 +8,7 @@ use crate::delivery::Delivery;
 use crate::overflow::Sketches;
 use crate::settings::{Settings, SettingsError};
 use crate::summary::Summary;
-use crate::window::{FrameCounts, Window};
+use crate::window::{FrameCounts, LossInterval, Window};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use close::ClosedWindows;
@@ -17,10 +17,17 @@ use rocescope_model::WindowRows;
 use rocescope_record::{ControlPacket, Counters, RunRecord, Sink};
 use rocescope_wire::Packet;
 
+/// Windows without frames that one turn may close: more than this passed without the capture, so no one knows
+/// whether there were frames.
+const MAX_IDLE: u64 = 3_600;
+
 /// Turns runs into rows of finished windows.
 ///
 /// Time is event time: [`turn`](Self::turn) advances it, and closes every window that ended before the lateness bound.
 /// A run that arrives too late for its own window is counted as late in the oldest open one, so nothing is lost.
+///
+/// In a file, time without frames has no windows. A live source turns the clock without frames, and every window
+/// since its first turn becomes rows.
 #[derive(Debug)]
 pub struct Pipeline {
     settings: Settings,
@@ -39,6 +46,10 @@ pub struct Pipeline {
     current_ns: u64,
     /// The counters when that window began.
     counted: FrameCounts,
+    /// How long after that the counters were read.
+    read_late_ns: u64,
+    /// Start of the next window to close, of a live source.
+    unclosed_ns: Option<u64>,
     closed: ClosedWindows,
     connections: Option<Box<Connections>>,
 }
@@ -84,6 +95,8 @@ impl Pipeline {
             clock_ns: None,
             current_ns: settings.window_ns,
             counted: FrameCounts::default(),
+            read_late_ns: 0,
+            unclosed_ns: None,
             closed: ClosedWindows::new(&settings, empty),
             connections: settings
                 .connections
@@ -161,7 +174,11 @@ impl Pipeline {
         each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
     ) -> Result<(), E> {
         self.attribute(counters);
-        self.clock_ns = Some(time_ns - time_ns % self.settings.window_ns);
+        let start_ns = time_ns - time_ns % self.settings.window_ns;
+        self.clock_ns = Some(start_ns);
+        if self.settings.live.is_some() {
+            self.unclosed_ns.get_or_insert(start_ns);
+        }
         self.current_ns = self.settings.window_ns;
         if let Some(connections) = &mut self.connections {
             connections.turn(time_ns);
@@ -176,6 +193,33 @@ impl Pipeline {
             self.close_before(floor, each)?;
         }
         Ok(())
+    }
+
+    /// Like [`turn_by_window`](Self::turn_by_window) for counters that were read at `read_ns`, later than `time_ns`:
+    /// frames that are not RoCEv2 may count in a window too early by the difference, which the rows state.
+    ///
+    /// # Errors
+    /// Those of `turn_by_window`.
+    pub fn turn_at_reading<E>(
+        &mut self,
+        time_ns: u64,
+        read_ns: u64,
+        counters: &Counters,
+        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let window_ns = self.settings.window_ns;
+        if let Some(clock_ns) = self.clock_ns {
+            let counted_ns = read_ns.saturating_sub(clock_ns.saturating_add(window_ns));
+            let slack_ns = self.read_late_ns.max(counted_ns);
+            let first = self.window_at(clock_ns);
+            for (start_ns, window) in self.open.range_mut(first..) {
+                if *start_ns < time_ns {
+                    window.slack_ns = window.slack_ns.max(slack_ns);
+                }
+            }
+        }
+        self.read_late_ns = read_ns.saturating_sub(time_ns);
+        self.turn_by_window(time_ns, counters, each)
     }
 
     /// Closes all windows at the end of the capture.
@@ -215,16 +259,38 @@ impl Pipeline {
         floor_ns: u64,
         each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
     ) -> Result<(), E> {
-        while let Some((start_ns, mut window)) = self
-            .open
-            .pop_front_if(|(start, _)| start.saturating_add(self.settings.window_ns) <= floor_ns)
-        {
+        while let Some(start_ns) = self.next_to_close(floor_ns) {
+            let found = self.open.pop_front_if(|(start, _)| *start == start_ns);
+            let window = found.map(|(_, window)| window).or_else(|| self.spare.take());
+            let mut window = window.unwrap_or_else(|| Window::new(&self.settings));
             let delivery = self.delivery();
             self.closed.close(start_ns, &mut window, &self.settings, delivery);
             self.spare = Some(window);
+            if let Some(unclosed_ns) = &mut self.unclosed_ns {
+                *unclosed_ns = start_ns + self.settings.window_ns;
+            }
             each(&mut self.closed.rows)?;
         }
         Ok(())
+    }
+
+    /// Start of the earliest window that ends at or before `floor_ns` and is not closed: with frames, or of a live
+    /// source, up to the window of the newest time.
+    fn next_to_close(&mut self, floor_ns: u64) -> Option<u64> {
+        let window_ns = self.settings.window_ns;
+        let front = self.open.front().map(|(start, _)| *start);
+        let front = front.filter(|start| start.saturating_add(window_ns) <= floor_ns);
+        let newest_end_ns = self.newest_ns - self.newest_ns % window_ns + window_ns;
+        let end_ns = front.unwrap_or_else(|| floor_ns.min(newest_end_ns));
+        let unclosed_ns = self.unclosed_ns.as_mut().filter(|start| **start < end_ns);
+        match unclosed_ns {
+            Some(unclosed_ns) if (end_ns - *unclosed_ns) / window_ns <= MAX_IDLE => Some(*unclosed_ns),
+            Some(unclosed_ns) => {
+                *unclosed_ns = end_ns;
+                front
+            }
+            None => front,
+        }
     }
 
     /// Adds impaired runs and fabric loss to the windows of their times.
@@ -329,12 +395,31 @@ impl Pipeline {
         Summary::new(&self.closed.total, self.delivery(), self.settings.top)
     }
 
-    /// The capture lost runs between these times, in nanoseconds since the epoch: gaps there say
-    /// nothing about connections.
-    pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64) {
+    /// The capture lost this many RoCEv2 packets between these times, in nanoseconds since the epoch: gaps there say
+    /// nothing about connections. They count in the window in which the loss began.
+    pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64, packets: u64) {
+        if let Some(window) = self.lose(from_ns, to_ns, packets) {
+            window.totals.lost_packets += packets;
+        }
+    }
+
+    /// As [`capture_lost`](Self::capture_lost), for frames that were dropped before they were classified or counted.
+    pub fn capture_dropped(&mut self, from_ns: u64, to_ns: u64, frames: u64) {
+        if let Some(window) = self.lose(from_ns, to_ns, frames) {
+            window.totals.dropped_frames += frames;
+        }
+    }
+
+    fn lose(&mut self, from_ns: u64, to_ns: u64, count: u64) -> Option<&mut Window> {
         if let Some(connections) = &mut self.connections {
             connections.capture_lost(from_ns, to_ns);
         }
+        // Nothing was lost before the capture began.
+        let from_ns = from_ns.max(self.unclosed_ns.unwrap_or(0));
+        let at = self.window_at(from_ns);
+        let (_, window) = self.open.get_mut(at)?;
+        window.lose(LossInterval { from_ns, to_ns, count });
+        Some(window)
     }
 
     /// Adds a run to its window.
@@ -431,7 +516,7 @@ impl Pipeline {
         if counted != self.counted {
             let at = self.window_at(self.clock_ns.unwrap_or(0));
             if let Some((_, window)) = self.open.get_mut(at) {
-                window.totals.frames.add_between(&self.counted, &counted);
+                window.totals.classes.add_between(&self.counted, &counted);
             }
             self.counted = counted;
         }

@@ -5,7 +5,7 @@
 use bytemuck::Zeroable;
 use proptest::prelude::*;
 use rocescope_model::{EventRow, WindowRow, WindowRows};
-use rocescope_pipeline::settings::Jitter;
+use rocescope_pipeline::settings::{Jitter, LiveSource};
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::{Counters, RunRecord};
 use rocescope_wire::extension::Syndrome;
@@ -113,6 +113,107 @@ fn a_run_counts_in_the_window_of_its_first_packet() {
 fn two_hours_without_a_frame_make_no_window() {
     let (rows, _) = play(settings(), &[sends(1, 0, 1), sends(1, 7_200 * SECOND, 1)]);
     assert_eq!(starts(&rows), [0, 7_200]);
+}
+
+fn live_settings() -> Settings {
+    Settings {
+        live: Some(LiveSource {
+            run_slack_ns: 4_000_000,
+            drops_frames: true,
+        }),
+        ..settings()
+    }
+}
+
+/// A live source turns the clock without frames: every window since its first turn is a row.
+#[test]
+fn a_live_source_has_a_row_for_every_window() {
+    let mut pipeline = Pipeline::new(live_settings()).unwrap();
+    let counters = Counters::default();
+    for tenth in 100..=175 {
+        if tenth == 125 {
+            pipeline.ingest(&sends(1, 12 * SECOND, 3));
+        }
+        pipeline.turn(tenth * SECOND / 10, &counters);
+    }
+    let seen = |rows: &WindowRows| -> Vec<(i64, u64)> {
+        let rows = rows.windows.iter();
+        rows.map(|row| (row.window_start_ns / SECOND as i64, row.roce_packets))
+            .collect()
+    };
+    // The lateness keeps the last two open.
+    let before_end = [(10, 0), (11, 0), (12, 3), (13, 0), (14, 0), (15, 0)];
+    assert_eq!(seen(pipeline.rows()), before_end);
+    pipeline.finish(&counters);
+    let whole = [&before_end[..], &[(16, 0), (17, 0)]].concat();
+    assert_eq!(seen(pipeline.rows()), whole);
+    assert_eq!(pipeline.summary().windows, 8);
+}
+
+/// A clock that jumps by more than an hour of windows was set, or the host slept: that is not idle time.
+#[test]
+fn a_jump_of_the_clock_makes_no_rows() {
+    let mut pipeline = Pipeline::new(live_settings()).unwrap();
+    let counters = Counters::default();
+    for second in [10, 11, 1_000_000, 1_000_003] {
+        pipeline.turn(second * SECOND, &counters);
+    }
+    pipeline.finish(&counters);
+    let rows = std::mem::take(pipeline.rows());
+    assert_eq!(starts(&rows), [999_999, 1_000_000, 1_000_001, 1_000_002, 1_000_003]);
+}
+
+/// Counters are read after the end of a window, so they include packets of the next one: the row is whole, and
+/// states by how much frames that are not RoCEv2 may be too early.
+#[test]
+fn a_live_row_is_whole_and_states_its_slack() {
+    let mut pipeline = Pipeline::new(live_settings()).unwrap();
+    let mut counters = Counters::default();
+    let mut keep = |_: &mut WindowRows| Ok::<(), std::convert::Infallible>(());
+    pipeline.turn(10 * SECOND, &counters);
+    pipeline.ingest(&sends(1, 10 * SECOND + 1, 5));
+    pipeline.ingest(&sends(1, 11 * SECOND + 1, 7));
+    // 3 of the 7 had come when the counters were read.
+    (counters.frames, counters.roce_packets, counters.not_roce[0]) = (10, 8, 2);
+    let Ok(()) = pipeline.turn_at_reading(11 * SECOND, 11 * SECOND + 9_000_000, &counters, &mut keep);
+    (counters.frames, counters.roce_packets, counters.not_roce[0]) = (16, 12, 4);
+    let Ok(()) = pipeline.turn_at_reading(12 * SECOND, 12 * SECOND + 1_000_000, &counters, &mut keep);
+    pipeline.finish(&counters);
+    let rows = std::mem::take(pipeline.rows());
+    let seen: Vec<_> = rows
+        .windows
+        .iter()
+        .map(|row| (row.frames, row.roce_packets, row.not_roce_frames, row.boundary_slack_ns))
+        .collect();
+    assert_eq!(seen, [(7, 5, 2, 9_000_000), (9, 7, 2, 9_000_000), (0, 0, 0, 4_000_000)]);
+}
+
+/// Drops of a packet socket count in the window in which they began, with an event, and are no frames of the window.
+#[test]
+fn dropped_frames_are_in_their_window() {
+    let mut pipeline = Pipeline::new(live_settings()).unwrap();
+    let counters = Counters::default();
+    pipeline.turn(10 * SECOND, &counters);
+    pipeline.capture_dropped(11 * SECOND, 13 * SECOND, 40);
+    pipeline.capture_dropped(13 * SECOND, 14 * SECOND, 2);
+    pipeline.capture_dropped(11 * SECOND + 5, 11 * SECOND + 9, 1);
+    pipeline.turn(14 * SECOND, &counters);
+    pipeline.finish(&counters);
+    let rows = std::mem::take(pipeline.rows());
+    let dropped: Vec<_> = rows
+        .windows
+        .iter()
+        .map(|row| (row.frames, row.dropped_frames))
+        .collect();
+    let none = (0, Some(0));
+    assert_eq!(dropped, [none, (0, Some(41)), none, (0, Some(2)), none]);
+    let events: Vec<_> = rows
+        .events
+        .iter()
+        .map(|row| (&*row.kind, row.time_ns as u64 / SECOND, row.count, row.value))
+        .collect();
+    let expected = [("capture_loss", 11, 41, Some(2e9)), ("capture_loss", 13, 2, Some(1e9))];
+    assert_eq!(events, expected);
 }
 
 #[test]
@@ -232,6 +333,15 @@ fn invalid_settings_are_refused() {
         },
         Settings {
             window_ns: u64::MAX,
+            ..settings()
+        },
+        Settings {
+            window_ns: 999_999,
+            ..settings()
+        },
+        Settings {
+            window_ns: 1_000_000,
+            lateness_ns: 11 * SECOND,
             ..settings()
         },
         Settings {

@@ -21,7 +21,7 @@ pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
                 topic,
                 "Supported: a program for frames of any length was attached and detached.",
             ),
-            Err(Error::Occupied(_)) => Finding::fail(topic, "Another XDP program is attached.")
+            Err(Error::Occupied { .. }) => Finding::fail(topic, "Another XDP program is attached.")
                 .remedy(format!("ip link set dev {} xdp off", interface.name)),
             Err(error) => Finding::warn(topic, format!("{error}.")),
         });

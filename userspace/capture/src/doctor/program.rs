@@ -12,7 +12,15 @@ use rocescope_host::privileges;
 pub fn program() -> Vec<Finding> {
     let with = match xdp::worst_case_ns(&FRAME) {
         Ok(ns) => ns,
-        Err(error) => return vec![Finding::fail("program", format!("{error}."))],
+        Err(error) => {
+            let finding = Finding::fail("program", format!("{error}."));
+            let lacks = |needed| privileges::missing(needed).is_ok_and(|missing| !missing.is_empty());
+            // Some kernels, such as Debian 12's 6.1, require it. `host` has printed the command if others are missing.
+            return vec![match lacks(&[privileges::TRUST]) && !lacks(&privileges::XDP) {
+                true => finding.remedy(privileges::grant(&privileges::XDP)),
+                false => finding,
+            }];
+        }
     };
     let held = privileges::missing(&[privileges::TRUST]).is_ok_and(|missing| missing.is_empty());
     if !held {

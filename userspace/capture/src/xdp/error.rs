@@ -22,8 +22,13 @@ pub enum Error {
     #[error("a map of the XDP program: {}", whole(.0.as_ref()))]
     Map(Box<MapError>),
     /// Another program is attached.
-    #[error("another XDP program is attached to interface {0} and stays untouched (`ip link` shows it)")]
-    Occupied(u32),
+    #[error("{}", occupied(*.interface, *.capture))]
+    Occupied {
+        /// Index of the interface.
+        interface: u32,
+        /// The process of the rocescope that captures there, if it is one.
+        capture: Option<u32>,
+    },
     /// The interface does not support the program in this mode.
     #[error("the interface rejects XDP programs in {mode} mode")]
     Attach {
@@ -59,6 +64,19 @@ pub enum Error {
     /// The flush thread has ended.
     #[error("the flush thread: {0}")]
     Thread(String),
+}
+
+fn occupied(interface: u32, capture: Option<u32>) -> String {
+    let beside = "`--mode af-packet` captures beside it if it passes frames on";
+    match capture {
+        Some(process) => format!(
+            "rocescope already captures there with XDP (process {process}); {beside}: `--verdict pass`, the default \
+             only where the interface is in use"
+        ),
+        None => format!(
+            "another XDP program is attached to interface {interface} and stays untouched (`ip link` shows it); {beside}"
+        ),
+    }
 }
 
 impl Error {

@@ -4,6 +4,7 @@
 //! program, and `aya` falls back to it; hence the system call here.
 
 use super::error::Error;
+use super::holder;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
@@ -86,7 +87,10 @@ fn create(program: BorrowedFd<'_>, interface: u32, mode: Mode) -> Result<(Attach
     if fd < 0 {
         let source = io::Error::last_os_error();
         return Err(match source.raw_os_error() {
-            Some(libc::EBUSY | libc::EEXIST) => Error::Occupied(interface),
+            Some(libc::EBUSY | libc::EEXIST) => Error::Occupied {
+                interface,
+                capture: holder::process(interface),
+            },
             _ => Error::Attach {
                 interface,
                 mode: mode.name(),

@@ -34,7 +34,7 @@ pub struct LiveArguments {
     /// Number of flows in the metrics: the largest of the last window
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = count, conflicts_with = "read")]
     pub metrics_flows: usize,
-    /// Run COMMAND, and stop when it exits
+    /// Run COMMAND, stop when it exits, and exit with its status
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
     pub command: Vec<OsString>,
 }

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
 use crate::status::{notices, status};
+use crate::status_line;
 use crate::stdout::{print, print_line};
 use anyhow::{Context, Result, ensure};
 use rocescope_capture::file::FileSpan;
@@ -83,7 +84,8 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
     let capture = LiveCapture::open(request, Signals::install()?, reload()?, notices())?;
     let name = capture.origin().source.clone();
     let is_lines = arguments.output == CaptureOutput::Jsonl && arguments.check.is_none();
-    let (report, outcome) = match capture.run(is_lines.then(|| windows(arguments))) {
+    let lines = is_lines.then(|| windows(arguments));
+    let (report, outcome) = match capture.run(lines.or_else(|| status_line::tap(arguments))) {
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         ended => ended?,
     };
@@ -93,8 +95,9 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
             conclude(arguments.output, &check, &outcome)
         }
         None => {
-            summarize(arguments, name, &[], None, Some(report), &outcome)?;
-            Ok(ExitCode::SUCCESS)
+            summarize(arguments, name, &[], None, Some(report.clone()), &outcome)?;
+            report.check()?;
+            Ok(report.exit_status().map_or(ExitCode::SUCCESS, ExitCode::from))
         }
     }
 }

@@ -115,9 +115,10 @@ fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     let request = requests::connections(arguments)?;
     let capture = LiveCapture::open(request, Signals::install()?, reload()?, notices())?;
     let names = capture.origin().source.clone();
-    let (_, outcome) = capture.run(None)?;
+    let (report, outcome) = capture.run(None)?;
     outcome.check()?;
-    Ok((names, Found::of(outcome, None)))
+    let ended = report.check().err().map(anyhow::Error::from);
+    Ok((names, Found::of(outcome, ended)))
 }
 
 /// Reads row by row and keeps one row of each direction: the dataset of a day has a row of each for every minute.

@@ -21,8 +21,12 @@ pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     };
     let mut findings = host();
     findings.extend(doctor::program());
+    let is_named = !arguments.interfaces.is_empty();
     for interface in &interfaces {
-        findings.extend(doctor::port(interface, arguments.attempt));
+        match interface.in_use() {
+            Some(reason) if !is_named => findings.push(in_use(interface, &reason)),
+            _ => findings.extend(doctor::port(interface, arguments.attempt)),
+        }
     }
     crate::print(&match arguments.output {
         Output::Table => text(&findings),
@@ -33,6 +37,18 @@ pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// A port that cannot be meant: advice for a mirror port would cut off its users.
+fn in_use(interface: &Interface, reason: &str) -> Finding {
+    let message = format!(
+        "Not checked as a mirror port: {reason}. `rocescope doctor -i {}` checks it.",
+        interface.name
+    );
+    Finding {
+        interface: Some(interface.name.clone()),
+        ..Finding::ok("use", message)
+    }
 }
 
 fn worst(findings: &[Finding]) -> Level {

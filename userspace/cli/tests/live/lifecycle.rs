@@ -71,9 +71,12 @@ fn a_capture_runs_a_command_and_ends_with_it() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
-    let live = Live::begin(&namespace, &["--", "sh", "-c", "exit 3"]);
-    let (_, said) = live.end();
-    assert_eq!(said, "the command failed with exit status: 3\n");
+    for (script, expected) in [("exit 3", 3), ("exit 0", 0), ("kill -9 $$", 137)] {
+        let live = Live::begin(&namespace, &["--", "sh", "-c", script]);
+        let (_, said, status) = live.end_with();
+        assert_eq!(status, Some(expected), "{said}");
+        assert_eq!(said.starts_with("the command failed with "), expected != 0, "{said}");
+    }
 }
 
 #[test]
@@ -91,8 +94,13 @@ fn an_interface_goes_down_and_is_removed() {
         namespace.ip(&["link", "set", "dev", RECEIVER, "up"]);
         assert_eq!(live.line(), format!("{RECEIVER} is up\n"));
         namespace.ip(&["link", "del", RECEIVER]);
-        let (_, said) = live.end();
-        assert_eq!(said, format!("{RECEIVER} was removed: its capture has ended\n"));
+        // A failure: a service manager starts the capture again until the interface is back.
+        let (_, said, status) = live.end_with();
+        let expected = format!(
+            "{RECEIVER} was removed: its capture has ended\nrocescope: {RECEIVER}: removed, so the capture has ended; \
+             start it again when the interface is back\n"
+        );
+        assert_eq!((said, status), (expected, Some(1)));
         namespace.ip(&["link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER]);
         namespace.ip(&["link", "set", "dev", SENDER, "up"]);
         namespace.ip(&["link", "set", "dev", RECEIVER, "up"]);
@@ -113,7 +121,8 @@ fn a_foreign_program_stays_attached() {
             let output = command.output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert!(!output.status.success());
-            assert!(said.contains("another XDP program is attached"), "{said}");
+            let holder = format!("rocescope already captures there with XDP (process {})", live.process());
+            assert!(said.contains(&holder) && said.contains("--mode af-packet"), "{said}");
             assert_eq!(namespace.receiver()["xdp"], attached);
         }
         live.stop();

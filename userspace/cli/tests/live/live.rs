@@ -42,20 +42,36 @@ impl Live {
     }
 
     /// Waits for the end, which must be successful. Returns the summary and the other lines.
-    pub(crate) fn end(mut self) -> (Value, String) {
+    pub(crate) fn end(self) -> (Value, String) {
+        let (summary, said, status) = self.end_with();
+        assert_eq!(status, Some(0), "{said}");
+        (summary, said)
+    }
+
+    /// As [`end`](Self::end), with any exit status.
+    pub(crate) fn end_with(mut self) -> (Value, String, Option<i32>) {
         let mut summary = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut summary).unwrap();
         let mut said = String::new();
         self.stderr.read_to_string(&mut said).unwrap();
         let status = self.child.wait().unwrap();
-        assert!(status.success(), "{status}: {said}");
-        (serde_json::from_str(&summary).unwrap(), said)
+        let summary = serde_json::from_str(&summary);
+        (
+            summary.unwrap_or_else(|_| panic!("{status}: {said}")),
+            said,
+            status.code(),
+        )
     }
 
     /// Ends the capture with SIGINT; returns the summary and the other lines.
     pub(crate) fn stop(self) -> (Value, String) {
         self.signal("-INT");
         self.end()
+    }
+
+    /// The process of the binary.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// `kill -9`.

@@ -9,6 +9,7 @@
 //! | `replay` | frames of a capture file onto the other end |
 //! | `connections` | queue pairs equal those of the file, CM included |
 //! | `totals` | native, generic and packet sockets count the frames of the file |
+//! | `rows` | rows are whole, idle windows are rows, losses of a stopped capture are in the dataset |
 //! | `generate` | frames of the generator, counted on both ends |
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, XDP programs of others |
 //! | `overload` | a capture that stops while runs arrive: reported, counted, and over when it resumes |
@@ -35,4 +36,5 @@ mod port;
 mod privileges;
 mod recorder;
 mod replay;
+mod rows;
 mod totals;

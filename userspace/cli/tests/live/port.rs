@@ -50,6 +50,54 @@ fn the_doctor_reports_problems_and_remedies() {
     assert_eq!(finding(&said, "mtu"), ("warn".into(), Some(mtu)));
 }
 
+/// Advice for a mirror port, such as another MTU, would cut off the users of a management port.
+#[test]
+fn the_doctor_gives_no_advice_for_ports_in_use() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for interface in [SENDER, RECEIVER] {
+        namespace.ip(&["link", "set", "dev", interface, "mtu", "1500"]);
+    }
+    namespace.ip(&["address", "add", "192.0.2.1/24", "dev", RECEIVER]);
+    let mut command = namespace.command(BINARY);
+    let output = command.args(["doctor", "-o", "json"]).output().unwrap();
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of = |interface: &str| -> Vec<(String, bool)> {
+        let found = said["findings"].as_array().unwrap().iter();
+        let found = found.filter(|finding| finding["interface"] == interface);
+        found
+            .map(|finding| (finding["topic"].as_str().unwrap().into(), !finding["remedy"].is_null()))
+            .collect()
+    };
+    assert_eq!(of(RECEIVER), [("use".to_owned(), false)]);
+    assert!(of(SENDER).contains(&("mtu".to_owned(), true)), "{said}");
+    // A port that the user names is meant.
+    assert_eq!(finding(&doctor(&namespace, &[]).1, "mtu").0, "warn");
+}
+
+/// `setcap` replaces what an earlier one granted: there is one command, which grants everything.
+#[test]
+fn the_doctor_grants_capabilities_with_one_command() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let mut command = namespace.command("setpriv");
+    command.args(["--bounding-set=-all", "--inh-caps=-all", BINARY]);
+    let output = command.args(["doctor", "-o", "json", "-i", RECEIVER]).output().unwrap();
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = said["findings"].as_array().unwrap().iter();
+    let commands = findings.filter_map(|finding| finding["remedy"].as_str());
+    let commands: Vec<&str> = commands.filter(|command| command.contains("setcap")).collect();
+    let [command] = commands[..] else {
+        panic!("{commands:?}");
+    };
+    assert!(
+        command.contains("cap_bpf,cap_net_admin,cap_net_raw,cap_perfmon=ep"),
+        "{command}"
+    );
+}
+
 #[test]
 fn the_doctor_leaves_a_foreign_program_attached() {
     let Some(namespace) = Namespace::new() else {

@@ -35,6 +35,8 @@ use crate::signals::Signals;
 use plan::{Plan, Source};
 use rocescope_host::interface::{Interface, Promiscuous};
 use rocescope_host::privileges;
+use rocescope_pipeline::Settings;
+use rocescope_pipeline::settings::LiveSource;
 use rocescope_record::Config;
 use std::fmt;
 use std::sync::Arc;
@@ -149,7 +151,13 @@ impl LiveCapture {
             notices,
             ..
         } = self;
-        let settings = request.intake.settings.clone();
+        let settings = Settings {
+            live: Some(LiveSource {
+                run_slack_ns: report.boundary_slack_ns,
+                drops_frames: matches!(source, Source::Packet(_)),
+            }),
+            ..request.intake.settings.clone()
+        };
         let mut watch = Watch::begin(signals, &interfaces, drops, &request, reload, notices)?;
         // From here on the process has no privileges; everything it needs is open.
         privileges::drop_all().map_err(EngineError::Capabilities)?;
@@ -161,6 +169,8 @@ impl LiveCapture {
         watch.end()?;
         report.nic_dropped = watch.port().dropped();
         report.driver_drops = watch.port().grown();
+        report.removed = watch.removed();
+        report.command = watch.status();
         Ok((report, outcome))
     }
 

@@ -7,13 +7,13 @@ use crate::intake::Outputs;
 use crate::notice::Notice;
 use crate::outcome::Outcome;
 use crate::session::Session;
-use rocescope_capture::af_packet::{PacketSocket, RETIRE};
+use rocescope_capture::af_packet::{PacketSocket, RETIRE, now_ns};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::thread::sleep;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Maximum wait for a block before signals and interfaces are checked.
 const BLOCK_TIMEOUT: Duration = Duration::from_millis(50);
@@ -29,13 +29,17 @@ pub(super) fn drive(
     report: &mut LiveReport,
 ) -> Result<Outcome> {
     let mut session = Session::new(settings, config, outputs)?;
+    session.advance(now_ns())?;
     while !session.is_over() && !watch.over()? {
+        // Before the sockets are read: afterwards they are empty up to this time, even if the process is stopped here.
+        let now_ns = now_ns();
+        report.so_far(count_drops(&mut sockets, &mut session)?);
         if !take(&mut sockets, &mut session)? {
-            session.advance(now_ns().saturating_sub(BEHIND_NS))?;
-            report.so_far(dropped(&mut sockets)?);
+            session.advance(now_ns.saturating_sub(BEHIND_NS))?;
             session.flush_frames();
             wait(&sockets)?;
         }
+        session.tick()?;
         if let Some(change) = watch.reloaded() {
             if change.is_to_drop {
                 watch.notices().send(Notice::CannotDrop);
@@ -43,7 +47,7 @@ pub(super) fn drive(
             session.reconfigure(&change.intake.settings, &change.intake.config());
         }
         if watch.counts_requested() {
-            let dropped = dropped(&mut sockets)?;
+            let dropped = count_drops(&mut sockets, &mut session)?;
             let port = watch.port().sentence();
             let rest = format!("capture loss {dropped} at the socket; {port}");
             watch.notices().counts(session.counters(), session.delivery(), rest);
@@ -54,8 +58,10 @@ pub(super) fn drive(
     }
     // The timer retires the last blocks within this time.
     sleep(4 * RETIRE);
+    let end_ns = now_ns();
+    report.socket_dropped = count_drops(&mut sockets, &mut session)?;
     while take(&mut sockets, &mut session)? {}
-    report.socket_dropped = dropped(&mut sockets)?;
+    session.advance(end_ns)?;
     session.finish()
 }
 
@@ -88,15 +94,14 @@ fn wait(sockets: &[PacketSocket]) -> Result<()> {
     }
 }
 
-fn dropped(sockets: &mut [PacketSocket]) -> Result<u64> {
+/// Passes the drops since the last call to the session; returns their sum since the capture began.
+fn count_drops(sockets: &mut [PacketSocket], session: &mut Session) -> Result<u64> {
     let mut sum = 0;
     for socket in sockets {
-        sum += socket.dropped().map_err(EngineError::Socket)?;
+        if let Some(drops) = socket.new_drops().map_err(EngineError::Socket)? {
+            session.capture_dropped(drops.from_ns, drops.to_ns, drops.frames);
+        }
+        sum += socket.dropped();
     }
     Ok(sum)
-}
-
-fn now_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }

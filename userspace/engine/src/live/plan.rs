@@ -108,7 +108,7 @@ fn xdp(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Re
         ring_bytes: usize::try_from(request.ring_bytes).unwrap_or(usize::MAX),
         ..xdp::Options::default()
     };
-    let mut capture = Capture::load(options, config).map_err(EngineError::from)?;
+    let mut capture = Capture::load(options, config).map_err(refused)?;
     let mode = match request.mode {
         Mode::Native => xdp::Mode::Native,
         Mode::Generic => xdp::Mode::Generic,
@@ -118,7 +118,7 @@ fn xdp(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Re
     for interface in interfaces {
         let attached = capture.attach(interface.index, mode).map_err(|error| Refusal {
             // The user must resolve a conflict with another XDP program on the interface.
-            may_fall_back: !matches!(error, xdp::Error::Occupied(_)),
+            may_fall_back: !matches!(error, xdp::Error::Occupied { .. }),
             error: EngineError::Attach(interface.name.clone(), Box::new(error)),
         })?;
         modes.push(match attached {
@@ -131,6 +131,18 @@ fn xdp(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Re
         modes,
         verdict: Some(verdict),
     })
+}
+
+/// Why the kernel does not load the program.
+fn refused(error: xdp::Error) -> EngineError {
+    let lacks_trust = privileges::missing(&[privileges::TRUST]).is_ok_and(|missing| !missing.is_empty());
+    match error {
+        xdp::Error::Program(_) if lacks_trust => EngineError::Untrusted {
+            grant: privileges::grant(&privileges::XDP),
+            source: Box::new(error),
+        },
+        error => error.into(),
+    }
 }
 
 fn packet(interfaces: &[Interface]) -> Result<Plan> {

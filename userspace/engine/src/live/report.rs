@@ -1,5 +1,8 @@
 //! The report of a live capture.
 
+use crate::error::{EngineError, Result};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,12 +36,35 @@ pub struct LiveReport {
     pub blind_ns: u64,
     /// Warnings of the kernel program.
     pub warnings: Vec<String>,
+    /// The interfaces, if the capture ended because all of them were removed.
+    pub removed: Option<String>,
+    /// The status of the command of the capture, if the capture ended with it.
+    pub command: Option<ExitStatus>,
 }
 
 impl LiveReport {
     /// Sets the number of frames dropped before the socket so far.
     pub fn so_far(&self, socket_dropped: u64) {
         self.socket_dropped_so_far.store(socket_dropped, Ordering::Relaxed);
+    }
+
+    /// Whether the capture ended as requested. Call it after the results are printed.
+    ///
+    /// # Errors
+    /// [`EngineError::Removed`]: a service manager then starts the capture again, until the interface is back.
+    pub fn check(&self) -> Result<()> {
+        self.removed
+            .clone()
+            .map_or(Ok(()), |names| Err(EngineError::Removed(names)))
+    }
+
+    /// The exit status of the command, as a shell reports it: 128 and the signal that ended it. `None` if the capture
+    /// did not end with a command.
+    #[must_use]
+    pub fn exit_status(&self) -> Option<u8> {
+        let status = self.command?;
+        let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+        Some(number.and_then(|number| u8::try_from(number).ok()).unwrap_or(1))
     }
 }
 

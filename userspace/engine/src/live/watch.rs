@@ -12,7 +12,7 @@ use crate::signals::Signals;
 use rocescope_host::interface::{Interface, State};
 use rustix::process::{Pid, Signal, kill_process};
 use std::error::Error;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,8 @@ pub(super) struct Watch {
     reload: Reload,
     deadline: Option<Instant>,
     command: Option<Child>,
+    /// The status of the command, once it has ended.
+    status: Option<ExitStatus>,
     interfaces: Vec<(Interface, State)>,
     port: Port,
     checked: Instant,
@@ -91,6 +93,7 @@ impl Watch {
             reload,
             deadline: request.duration.and_then(|duration| now.checked_add(duration)),
             command,
+            status: None,
             interfaces,
             port,
             checked: now,
@@ -155,13 +158,26 @@ impl Watch {
         };
         if let Some(status) = ended {
             self.command = None;
+            self.status = Some(status);
             if !status.success() {
                 self.notices.send(Notice::CommandEnded(status));
             }
             return Ok(true);
         }
         self.check_interfaces();
-        Ok(self.interfaces.iter().all(|(_, state)| *state == State::Gone))
+        Ok(self.removed().is_some())
+    }
+
+    /// The names of the interfaces, if all of them were removed.
+    pub(super) fn removed(&self) -> Option<String> {
+        let is_left = self.interfaces.iter().any(|(_, state)| *state != State::Gone);
+        let names = self.interfaces.iter().map(|(interface, _)| interface.name.as_str());
+        (!is_left).then(|| names.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The status of the command, if it has ended by itself.
+    pub(super) const fn status(&self) -> Option<ExitStatus> {
+        self.status
     }
 
     /// Reports changes of the interfaces.

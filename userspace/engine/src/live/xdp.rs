@@ -18,12 +18,20 @@ use std::time::Duration;
 /// second on one CPU.
 const PAUSE: Duration = Duration::from_millis(2);
 
+/// The counters at the end of a window.
+struct Edge {
+    /// The end of the window.
+    time_ns: u64,
+    /// When the counters had been read.
+    read_ns: u64,
+    counters: Counters,
+}
+
 /// Counters at the ends of windows, until all runs of the window have arrived.
 struct Edges {
     window_ns: u64,
     next_ns: u64,
-    /// Ends of windows, and the counters at that time.
-    passed: VecDeque<(u64, Counters)>,
+    passed: VecDeque<Edge>,
 }
 
 impl Edges {
@@ -38,9 +46,22 @@ impl Edges {
     /// Reads the counters if a window has ended since the last call.
     fn pass(&mut self, now_ns: u64, capture: &Capture) -> Result<()> {
         if now_ns >= self.next_ns {
-            let edge = now_ns - now_ns % self.window_ns;
-            self.passed.push_back((edge, capture.counters()?));
-            self.next_ns = edge + self.window_ns;
+            let time_ns = now_ns - now_ns % self.window_ns;
+            let counters = capture.counters()?;
+            self.passed.push_back(Edge {
+                time_ns,
+                read_ns: capture.now_ns(),
+                counters,
+            });
+            self.next_ns = time_ns + self.window_ns;
+        }
+        Ok(())
+    }
+
+    /// Turns the intake to the ends of windows up to the watermark.
+    fn turn(&mut self, watermark_ns: u64, intake: &mut Intake) -> Result<()> {
+        while let Some(edge) = self.passed.pop_front_if(|edge| edge.time_ns <= watermark_ns) {
+            intake.turn_at_reading(edge.time_ns, edge.read_ns, &edge.counters)?;
         }
         Ok(())
     }
@@ -96,9 +117,8 @@ pub(super) fn drive(
     while !watch.over()? {
         let (watermark_ns, some) = capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
         edges.pass(capture.now_ns(), &capture)?;
-        while let Some((edge, counters)) = edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns) {
-            intake.turn(edge, &counters)?;
-        }
+        edges.turn(watermark_ns, &mut intake)?;
+        intake.tick()?;
         if let Some(change) = watch.reloaded() {
             reload(&capture, &mut intake, change, &notices, report)?;
         }
@@ -109,6 +129,7 @@ pub(super) fn drive(
             sleep(PAUSE);
         }
     }
+    let end_ns = capture.now_ns();
     let (counters, losses) = capture.finish(|event| receiver.take(event, &mut intake.pipeline, report))?;
     report.lost_runs = counters.lost_runs;
     report.lost_events = counters.lost_mads + counters.lost_segments;
@@ -119,6 +140,8 @@ pub(super) fn drive(
         let read = receiver.packets;
         return Err(EngineError::Rings { read, delivered });
     }
+    edges.turn(u64::MAX, &mut intake)?;
+    intake.turn_at_reading(end_ns, end_ns, &counters)?;
     intake.finish(&counters)
 }
 
@@ -139,7 +162,7 @@ impl Receiver {
             CaptureEvent::ControlPacket(event) => {
                 pipeline.control_packet(event);
             }
-            CaptureEvent::Blind(blind) => pipeline.capture_lost(blind.from_ns, blind.to_ns),
+            CaptureEvent::Blind(blind) => pipeline.capture_lost(blind.from_ns, blind.to_ns, blind.packets),
             CaptureEvent::Warning(warning) => {
                 self.notices.send(Notice::Warning(warning.into()));
                 report.warnings.push(warning.into());

@@ -79,7 +79,7 @@ fn jit() -> Option<Finding> {
 }
 
 fn capabilities() -> Vec<Finding> {
-    let of = |needed: &[privileges::Capability], way: &str| {
+    let of = |needed: &[privileges::Capability], way: &str, remedy: Option<String>| {
         let missing = match privileges::missing(needed) {
             Err(error) => {
                 let message = format!("Cannot read the capabilities of this process: {error}.");
@@ -94,9 +94,18 @@ fn capabilities() -> Vec<Finding> {
         let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
         let names = names.join(", ");
         let message = format!("{way} needs {names}, which this process does not have.");
-        Finding::fail("capabilities", message).remedy(privileges::grant(needed))
+        let finding = Finding::fail("capabilities", message);
+        match remedy {
+            Some(remedy) => finding.remedy(remedy),
+            None => finding,
+        }
     };
-    vec![of(&privileges::XDP, "XDP"), of(&privileges::AF_PACKET, "AF_PACKET")]
+    // One command: `setcap` replaces what an earlier one granted, and the first includes the second.
+    let grant = privileges::grant(&privileges::XDP);
+    vec![
+        of(&privileges::XDP, "XDP", Some(grant)),
+        of(&privileges::AF_PACKET, "AF_PACKET", None),
+    ]
 }
 
 fn locked_memory(version: Option<(u32, u32)>) -> Finding {

@@ -24,6 +24,9 @@ const WORDS: [(&str, &[&str], &str); 8] = [
     ("ecn", &["ecn_ce_packets"], "`ce`"),
 ];
 
+/// The destination port of RoCEv2, which a user of tcpdump writes as `port 4791`.
+const ROCE_UDP_PORT: &str = "4791";
+
 /// Maximum nesting depth, which bounds the recursion; deeper than any readable filter.
 const DEPTH: usize = 64;
 
@@ -173,6 +176,13 @@ impl<'a> Parser<'a> {
         let columns: Vec<&str> = columns.copied().collect();
         if columns.is_empty() || (side.is_some() && *word == "port") {
             return Err(self.error(format!("`{word}` does not support `src` or `dst`"), place));
+        }
+        if *word == "port" && value == ROCE_UDP_PORT {
+            return Err(self.error(
+                "`port` is the UDP source port; every RoCEv2 packet has the destination port 4791, so leave this out \
+                 (`udp_src_port = 4791` selects that source port)",
+                value_place,
+            ));
         }
         let mut tests = Vec::new();
         for name in columns {

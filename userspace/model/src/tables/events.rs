@@ -14,9 +14,9 @@ table! {
         time: Time, None, [min], show "Time";
         /// `time` in full precision.
         time_ns: i64, UnixNanoseconds, [min], hide "Exact time";
-        /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`; of connections
-        /// `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`, `reject`;
-        /// of the dataset `not_stored`: windows that found the disk full.
+        /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`, `capture_loss`; of
+        /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`,
+        /// `reject`; of the dataset `not_stored`: windows that found the disk full.
         kind: Text, None, [same], show "Event";
         /// Source IP address of the flow; null if the event concerns no flow.
         src: Option<IpAddr>, None, [same], show "Source";
@@ -34,8 +34,9 @@ table! {
         syndrome: Option<Text>, None, [same], show "Syndrome";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in this window, in bit/s. `rnr_nak` and
         /// `rnr_episode`: the requested RNR timer, in ns. `cnp_burst`: CNPs per second. `retransmission`: time from the
-        /// NAK to the first retransmitted packet, in ns. `connect`: time from REQ to REP, in ns. `not_stored`: time from
-        /// the start of the first of these windows to the end of the last, in ns.
+        /// NAK to the first retransmitted packet, in ns. `connect`: time from REQ to REP, in ns. `capture_loss`: time
+        /// from the first to the last loss that began in the window, in ns; gaps in it prove no fabric loss.
+        /// `not_stored`: time from the start of the first of these windows to the end of the last, in ns.
         value: Option<f64>, None, [none], show "Value";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in the previous window, in bit/s.
         previous: Option<f64>, None, [none], show "Previous";
@@ -57,6 +58,7 @@ impl EventRow {
         ("elephant", Unit::BitsPerSecond),
         ("elephant_end", Unit::BitsPerSecond),
         ("cnp_burst", Unit::PacketsPerSecond),
+        ("capture_loss", Unit::Nanoseconds),
         ("retransmission", Unit::Nanoseconds),
         ("rnr_episode", Unit::Nanoseconds),
         ("fatal_nak", Unit::None),

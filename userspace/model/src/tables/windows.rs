@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 
 table! {
     /// One row for each window of event time: totals, a count for every outcome of a frame, the number of flows, and
-    /// the mergeable sketches. `frames` = `roce_packets` + `not_roce_frames` + `malformed_frames` +
-    /// `fragment_frames` + `filtered_frames` + `snapped_frames`.
+    /// the mergeable sketches. In every row `frames` = `roce_packets` + `not_roce_frames` + `malformed_frames` +
+    /// `fragment_frames` + `filtered_frames` + `snapped_frames` + `lost_packets`. A live capture has a row for every
+    /// window, also without frames; a file has none for time without frames.
     WindowRow = "windows" {
         /// Name of the capture box that wrote the row.
         observer: Text, None, [same], show "Observer";
@@ -66,9 +67,13 @@ table! {
         icrc_unverifiable_packets: Option<u64>, Packets, [sum | whole], hide "ICRC unverifiable";
         /// RoCE packets with an opcode that the specification does not name; `opcodes` lists them by number.
         unknown_opcode_packets: u64, Packets, [sum], hide "Unknown opcode";
-        /// RoCE packets lost by the capture: the kernel counted them, but their records found the ring full; 0 for
-        /// files.
+        /// RoCE packets lost by the capture: the kernel counted them, but their records found the ring full. They count
+        /// in the window in which the loss began; 0 for files and packet sockets.
         lost_packets: u64, Packets, [sum], show "Capture loss";
+        /// Frames of any kind lost by the capture before they were classified, because the packet socket was full;
+        /// `frames` does not include them. They count in the window in which the loss began. Null for XDP, whose
+        /// losses are `lost_packets`, and for files.
+        dropped_frames: Option<u64>, Frames, [sum], hide "Socket drops";
         /// Packets that arrived after their own window was closed, beyond the lateness bound; they count in this window,
         /// the oldest open one.
         late_packets: u64, Packets, [sum], hide "Late";
@@ -92,7 +97,9 @@ table! {
         /// Frames of any kind lost by the mirror, from gaps in the sequence numbers that mirrors add (GRE, ERSPAN II
         /// and III); null if no frame carried a number.
         mirror_gap_frames: Option<u64>, Frames, [sum], hide "Mirror gaps";
-        /// Maximum time by which a packet may be on the wrong side of a window boundary; 0 for files.
+        /// Maximum time by which a packet may be on the wrong side of a window boundary; 0 for files and packet sockets.
+        /// With XDP a run may extend past the end of its window by one tick of the kernel, and counts of frames that
+        /// are not RoCEv2 are read shortly after it.
         boundary_slack_ns: i64, Nanoseconds, [max], hide "Boundary slack";
         /// Changes of a flow's rate beyond the jitter thresholds that ended in this window; their rows in `events` have
         /// the time when they started. Changes that end with the capture are only in `events`.

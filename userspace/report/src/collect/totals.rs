@@ -102,6 +102,7 @@ impl Totals {
     /// Whether the dataset accounts for all frames that reached the capture.
     #[must_use]
     pub fn complete(&self) -> bool {
-        self.unaccounted_frames() == 0 && self.sums.lost_packets == 0
+        let lost = self.sums.lost_packets + self.sums.dropped_frames.unwrap_or(0);
+        self.unaccounted_frames() == 0 && lost == 0
     }
 }

@@ -62,16 +62,23 @@ fn findings(report: &Report) -> Vec<Finding> {
             grouped(sums.lost_packets)
         )));
     }
+    if let Some(dropped) = sums.dropped_frames.filter(|dropped| *dropped > 0) {
+        let all = dropped.saturating_add(sums.frames);
+        findings.push(Finding::bad(format!(
+            "Capture loss {}: of {} frames that reached the host, {} were dropped because the packet socket was full; \
+             all figures below lack them. XDP loses less: see `rocescope doctor`.",
+            percent(share(dropped, all)),
+            grouped(all),
+            grouped(dropped)
+        )));
+    }
     if missing != 0 {
         let more = if missing > 0 { "more" } else { "fewer" };
         let text = format!(
             "{} frames {more} were seen than are accounted for",
             grouped(missing.unsigned_abs())
         );
-        let at_edges = sums.boundary_slack_ns > 0
-            || sums.late_packets > 0
-            || report.scope.from.is_some()
-            || report.scope.to.is_some();
+        let at_edges = sums.late_packets > 0 || report.scope.from.is_some() || report.scope.to.is_some();
         findings.push(if report.origin.open_segments > 0 {
             Finding::note(format!(
                 "{text}: the dataset is being written, or needs `rocescope repair`, and their packets are in a window \
@@ -156,6 +163,7 @@ fn reasons(report: &Report) -> Grid {
         ("late_packets", sums.late_packets),
     ]);
     let optional = [
+        ("dropped_frames", sums.dropped_frames),
         ("icrc_bad_packets", sums.icrc_bad_packets),
         ("icrc_unverifiable_packets", sums.icrc_unverifiable_packets),
         ("fabric_lost_packets", sums.fabric_lost_packets),
@@ -204,7 +212,13 @@ fn chart(report: &Report) -> Option<Chart> {
         ("fabric loss", 1, events("loss")),
         ("NAK", 2, rate(report, |period| period.sums.nak_packets)),
         ("RNR NAK", 3, rate(report, |period| period.sums.rnr_nak_packets)),
-        ("capture loss", 4, rate(report, |period| period.sums.lost_packets)),
+        (
+            "capture loss",
+            4,
+            rate(report, |period| {
+                period.sums.lost_packets + period.sums.dropped_frames.unwrap_or(0)
+            }),
+        ),
     ];
     let lines = lines.map(|(name, colour, steps)| Line { name, colour, steps });
     let has_any = |line: &Line| line.steps.iter().any(|step| step.value > 0.0);

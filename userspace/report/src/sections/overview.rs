@@ -134,6 +134,7 @@ pub struct Figure {
 pub fn headline(report: &Report) -> Vec<Figure> {
     let totals = &report.totals;
     let sums = &totals.sums;
+    let lost = sums.lost_packets + sums.dropped_frames.unwrap_or(0);
     let figure = |name, value: String, beside: String, level| Figure {
         name,
         value,
@@ -165,7 +166,7 @@ pub fn headline(report: &Report) -> Vec<Figure> {
         ),
         figure(
             "Capture loss",
-            percent(share(sums.lost_packets, sums.lost_packets + sums.roce_packets)),
+            percent(share(lost, lost + sums.roce_packets)),
             if report.is_complete() {
                 "all frames accounted for".into()
             } else {

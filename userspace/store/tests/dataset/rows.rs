@@ -66,6 +66,7 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         icrc_unverifiable_packets: None,
         unknown_opcode_packets: 8,
         lost_packets: 9,
+        dropped_frames: Some(3),
         late_packets: 10,
         fabric_lost_packets: Some(11),
         retransmitted_packets: Some(11),

@@ -30,5 +30,8 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     let feed = TappedFeed::new(feed);
     let captured = capture.run(Some(feed.tap(|_| ())));
     let captured = captured.map_err(anyhow::Error::from);
-    feed.finish(captured.and_then(|(_, outcome)| Ok(outcome.check()?)))
+    feed.finish(captured.and_then(|(report, outcome)| {
+        outcome.check()?;
+        Ok(report.check()?)
+    }))
 }

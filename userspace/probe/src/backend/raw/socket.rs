@@ -28,7 +28,6 @@ pub(super) struct Received<'a> {
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: packet::Socket,
-    dropped: u64,
 }
 
 impl Socket {
@@ -39,7 +38,7 @@ impl Socket {
         socket.ignore_outgoing().map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
         set_option(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &stamping.flags())
             .map_err(Error::at("SO_TIMESTAMPING"))?;
-        Ok(Self { socket, dropped: 0 })
+        Ok(Self { socket })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -90,10 +89,9 @@ impl Socket {
 
     /// The number of frames dropped because the buffer was full, as far as the kernel reports it.
     pub(super) fn dropped(&mut self) -> u64 {
-        if let Ok(dropped) = self.socket.dropped() {
-            self.dropped = dropped;
-        }
-        self.dropped
+        // An error leaves the number as it was.
+        let _ = self.socket.new_drops();
+        self.socket.dropped()
     }
 }
 
