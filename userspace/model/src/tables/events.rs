@@ -51,7 +51,7 @@ table! {
 
 impl EventRow {
     /// Every kind, with the unit of its `value` and `previous`.
-    pub const KINDS: [(&'static str, Unit); 15] = [
+    pub const KINDS: [(&'static str, Unit); 16] = [
         ("nak", Unit::None),
         ("rnr_nak", Unit::Nanoseconds),
         ("jitter", Unit::BitsPerSecond),
