@@ -7,11 +7,10 @@
 
 use crate::batches::Batches;
 use crate::name::SegmentPaths;
-use crate::{Error, Unreadable, durable, schema};
+use crate::segment_writer::SegmentWriter;
+use crate::{Error, Unreadable, durable};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use std::fs::File;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -109,21 +108,17 @@ fn write_segment(
 ) -> Result<(u64, u64), Error> {
     let file = File::create(path).map_err(|source| Error::io("create", path, source))?;
     let failed = |error| Error::parquet("write", path, error);
-    // The Arrow schema in the footer would repeat the Parquet schema.
-    let options = ArrowWriterOptions::new()
-        .with_properties(schema::parquet(&schema))
-        .with_skip_arrow_metadata(true);
-    let mut writer = ArrowWriter::try_new_with_options(file, schema, options).map_err(failed)?;
+    let mut writer = SegmentWriter::new(file, schema).map_err(failed)?;
     let mut rows = 0;
     for batch in batches {
         let batch = batch?;
         writer.write(&batch).map_err(failed)?;
         rows += batch.num_rows() as u64;
     }
-    writer.finish().map_err(failed)?;
+    let mut writer = writer.finish().map_err(failed)?;
     let failed = |source| Error::io("write", path, source);
     // `into_inner` would flush too, but converts the cause of a failure into text.
-    writer.sync().map_err(failed)?;
+    writer.flush().map_err(failed)?;
     writer.inner().sync_all().map_err(failed)?;
     let bytes = writer.inner().metadata().map_err(failed)?.len();
     Ok((rows, bytes))
