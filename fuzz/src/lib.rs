@@ -8,8 +8,10 @@
 //! | [`decode`] | one frame | no panic; the packet is within the frame; both paths agree; CM datagrams survive writing |
 //! | [`reader`] | a capture file | no panic, no hang; the same frames for any chunks of input |
 //! | [`observe`] | frames with times | the loss identity; runs sum to the counters |
+//! | [`connections`] | the same | no overflow in windows and connections; windows sum to the counters |
 
 pub mod bytes;
+pub mod connections;
 pub mod decode;
 pub mod observe;
 pub mod reader;

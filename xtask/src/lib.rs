@@ -48,6 +48,7 @@ cargo xtask <task>
 
 These need the product's crates; they run in rocescope-testbed:
 
+  bench day [OPTION...]         a day at 4 frames a second: what nearly empty windows cost
   bench file [FILE] [OPTION...] the whole path, compared with tcpdump and tshark
   bench capture [OPTION...]     kernel cost, and live capture on a veth pair: --part a|b|c, --soak SECONDS
   bench mesh [OPTION...]        accuracy and speed of the analysis of probes: [accuracy|quiet|speed] [SEEDS]

@@ -28,12 +28,17 @@ impl Clock for FrameTime {
     }
 }
 
+/// Bits that name the sets with open runs: a bit for each of 4,096 sets, or for several where there are more.
+const USED_BITS: usize = 4_096;
+
 /// Decoder, counters and run cache over memory of the caller.
 #[derive(Debug)]
 pub struct Observer<M> {
     config: Config,
     counters: Counters,
     sets: M,
+    /// The sets that may have open runs: a flush after four packets visits four sets, not the megabyte of all.
+    used: [u64; USED_BITS / 64],
     half_open: HalfOpens,
     mirrors: [SessionSet; mirror::SETS],
     packet: Packet,
@@ -48,6 +53,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             config,
             counters: Counters::default(),
             sets,
+            used: [0; USED_BITS / 64],
             half_open: HalfOpens::default(),
             mirrors: [[Session::zeroed(); 4]; mirror::SETS],
             packet: Packet::zeroed(),
@@ -93,6 +99,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             config,
             counters,
             sets,
+            used,
             packet,
             inner,
             half_open,
@@ -117,8 +124,13 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             }
             counters.count_roce(packet);
             let sets = sets.as_mut();
-            let mask = (1usize << sets.len().max(1).ilog2()) - 1;
-            if let Some(set) = sets.get_mut(cache::set_hash(packet, interface) as usize & mask) {
+            let bits = sets.len().max(1).ilog2();
+            let at = cache::set_hash(packet, interface) as usize & ((1 << bits) - 1);
+            if let Some(set) = sets.get_mut(at) {
+                let group = at >> bits.saturating_sub(USED_BITS.ilog2());
+                if let Some(word) = used.get_mut(group / 64) {
+                    *word |= 1 << (group % 64);
+                }
                 cache::observe(set, packet, interface, clock, config, counters, sink);
             }
             return class;
@@ -137,8 +149,23 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
 
     /// Publishes the runs whose slice has ended at `tick`, or all when `tick` is `None`.
     pub fn flush<S: Sink>(&mut self, tick: Option<u64>, sink: &mut S) {
-        for set in self.sets.as_mut() {
-            cache::flush(set, tick, &mut self.counters, sink, |cut| cut);
+        let sets = self.sets.as_mut();
+        let group_len = 1 << sets.len().max(1).ilog2().saturating_sub(USED_BITS.ilog2());
+        for (word, used) in self.used.iter_mut().enumerate() {
+            let mut rest = *used;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                let first = (64 * word + bit as usize) * group_len;
+                let mut open = false;
+                for set in sets.iter_mut().skip(first).take(group_len) {
+                    cache::flush(set, tick, &mut self.counters, sink, |cut| cut);
+                    open |= set.iter().any(|slot| slot.run.packets != 0);
+                }
+                if !open {
+                    *used &= !(1 << bit);
+                }
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{CEILING, CountMin, ShapeError, Update, rows::Rows};
+use crate::hash::FlowHash;
 
 const VERSION: i32 = 1;
 const HEADER: usize = 20;
@@ -24,8 +25,7 @@ impl CountMin {
     /// The bytes that Spark's `CountMinSketch.readFrom` reads. Allocates them.
     #[must_use]
     pub fn to_spark(&self) -> Vec<u8> {
-        let words = self.rows.multipliers().len() + self.counters.len();
-        let mut bytes = Vec::with_capacity(HEADER + 8 * words);
+        let mut bytes = Vec::with_capacity(self.spark_len());
         bytes.extend_from_slice(&VERSION.to_be_bytes());
         bytes.extend_from_slice(&self.total.to_be_bytes());
         bytes.extend_from_slice(&self.depth().to_be_bytes());
@@ -33,6 +33,42 @@ impl CountMin {
         bytes.extend(self.rows.multipliers().iter().flat_map(|a| a.to_be_bytes()));
         bytes.extend(self.counters.iter().flat_map(|counter| counter.to_be_bytes()));
         bytes
+    }
+
+    /// The bytes of [`to_spark`](Self::to_spark) after these updates of an empty table of this shape, as the parts that
+    /// are not zero: calls `part` with the offset and the bytes of each, in ascending order.
+    ///
+    /// For few flows in a large table: the work grows with the updates, not with the table, which is not touched.
+    pub fn sparse_spark(&self, updates: impl IntoIterator<Item = (FlowHash, u64)>, mut part: impl FnMut(usize, &[u8])) {
+        let mut changed: Vec<(usize, u64)> = Vec::new();
+        let mut total = 0u64;
+        for (flow, weight) in updates {
+            total = total.saturating_add(weight).min(CEILING);
+            self.rows.for_each(flow, |at| changed.push((at, weight)));
+        }
+        changed.sort_unstable_by_key(|(at, _)| *at);
+        part(0, &VERSION.to_be_bytes());
+        part(4, &total.to_be_bytes());
+        part(12, &self.depth().to_be_bytes());
+        part(16, &self.width().to_be_bytes());
+        for (row, multiplier) in self.rows.multipliers().iter().enumerate() {
+            part(HEADER + 8 * row, &multiplier.to_be_bytes());
+        }
+        let table = HEADER + 8 * self.rows.multipliers().len();
+        for counter in changed.chunk_by(|(a, _), (b, _)| a == b) {
+            let sum = counter
+                .iter()
+                .fold(0u64, |sum, (_, weight)| sum.saturating_add(*weight));
+            if let Some((at, _)) = counter.first() {
+                part(table + 8 * at, &sum.min(CEILING).to_be_bytes());
+            }
+        }
+    }
+
+    /// The length of [`to_spark`](Self::to_spark) in bytes.
+    #[must_use]
+    pub fn spark_len(&self) -> usize {
+        HEADER + 8 * (self.rows.multipliers().len() + self.counters.len())
     }
 
     /// Reads what Spark's `CountMinSketch.writeTo` or [`to_spark`](Self::to_spark) wrote.
@@ -127,7 +163,8 @@ impl core::error::Error for SparkError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FlowHash, hash::hash_words};
+    use crate::hash::hash_words;
+    use alloc::vec;
     use proptest::prelude::*;
 
     fn small(update: Update) -> CountMin {
@@ -179,6 +216,27 @@ mod tests {
     }
 
     proptest! {
+        /// The parts that are not zero, put into zeros, are the bytes of a table with the same updates: collisions,
+        /// repeated flows and a total at the ceiling included.
+        #[test]
+        fn sparse_bytes_are_the_bytes_of_the_table(
+            updates in prop::collection::vec((0u64..40, prop_oneof![0u64..5_000, Just(CEILING / 2 + 1)]), 0..60),
+            width in prop::sample::select(vec![16u32, 17, 4_096]),
+        ) {
+            let empty = CountMin::new(4, width, 42, Update::Plain).unwrap();
+            let updates: Vec<_> = updates.iter().map(|&(flow, weight)| (hash_words(&[flow], 0), weight)).collect();
+            let mut table = empty.clone();
+            updates.iter().for_each(|&(flow, weight)| table.add(flow, weight));
+            let mut bytes = vec![0; empty.spark_len()];
+            let mut end = 0;
+            empty.sparse_spark(updates, |at, part| {
+                assert!(at >= end, "in ascending order");
+                end = at + part.len();
+                bytes[at..end].copy_from_slice(part);
+            });
+            prop_assert_eq!(bytes, table.to_spark());
+        }
+
         /// Reading any bytes gives a sketch that writes the same bytes, or an error.
         #[test]
         fn hostile_bytes_do_no_harm(

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: one file per benchmark.
 
 mod capture;
+mod day;
 mod file;
 mod memory;
 mod mesh;
@@ -14,6 +15,7 @@ use anyhow::{Result, bail};
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["capture", options @ ..] => capture::run(options),
+        ["day", options @ ..] => day::run(options),
         ["file", options @ ..] => file::run(options),
         ["memory"] => memory::run(),
         ["mesh", options @ ..] => mesh::run(options),
@@ -22,7 +24,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["probe", options @ ..] => probe::run(options),
         ["view", options @ ..] => view::run(options),
         _ => {
-            bail!("usage: cargo xtask bench capture, file, memory, mesh, paper, probe, sketches or view")
+            bail!("usage: cargo xtask bench capture, day, file, memory, mesh, paper, probe, sketches or view")
         }
     }
 }

@@ -214,7 +214,7 @@ fn the_merged_dataset_has_its_own_metadata() {
     assert_eq!(segment.footer(footer::COUNT_MIN_CONSERVATIVE), Some("false"));
     let flow: &FlowRow = &scan.rows().unwrap()[0];
     let window: &WindowRow = &scan.rows().unwrap()[0];
-    let bytes = CountMin::from_spark(window.count_min_bytes.as_ref().unwrap()).unwrap();
+    let bytes = CountMin::from_spark(&window.count_min_bytes.as_ref().unwrap().to_vec()).unwrap();
     let estimate = bytes.estimate(FlowHash(flow.flow_hash.cast_unsigned()));
     assert!(estimate >= flow.frame_bytes);
 }

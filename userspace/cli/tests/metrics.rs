@@ -35,7 +35,7 @@ fn window(start_s: i64, flows: u32) -> WindowRows {
             frame_bytes: 1_000,
             nak_packets: 2,
             flows: u64::from(flows),
-            linear_counting: Some(vec![0; 1 << 16]),
+            linear_counting: Some(vec![0; 1 << 16].into()),
             ..WindowRow::default()
         }],
         flows: (0..flows).map(flow).collect(),

@@ -49,6 +49,12 @@ impl Origin {
         Self::file(Path::new(&files.name()))
     }
 
+    /// Whether the frames come from a file, which can be read again.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.mode == "file"
+    }
+
     /// The options of a writer, with the metadata of every segment.
     #[must_use]
     pub fn options(&self, settings: &Settings) -> Options {

@@ -29,6 +29,9 @@ pub enum EngineError {
     /// The dataset cannot be written, for another reason than a full disk.
     #[error("the dataset")]
     Dataset(#[source] rocescope_store::Error),
+    /// A thread cannot be started.
+    #[error("cannot start a thread")]
+    Thread(#[source] io::Error),
     /// The operating system refuses a signal handler.
     #[error("cannot install signal handlers")]
     Signals(#[source] io::Error),

@@ -2,13 +2,15 @@
 
 use crate::dataset::{Dataset, Origin};
 use crate::error::{EngineError, Result};
+use crate::file_writer::FileWriter;
 use crate::frames::FrameOutput;
+use crate::kept::Kept;
 use crate::notice::{Notice, Notices};
 use crate::outcome::Outcome;
 use crate::recorder::Recorder;
 use crate::request::IntakeRequest;
 use rocescope_capture::file::Frame;
-use rocescope_model::{ConnectionRow, EventRow, WindowRows};
+use rocescope_model::WindowRows;
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::Counters;
 use rocescope_wire::{Class, Packet};
@@ -30,7 +32,7 @@ pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
 /// The destinations of rows.
 #[derive(Default)]
 pub struct Outputs {
-    dataset: Option<Dataset>,
+    dataset: Option<Target>,
     /// Why the dataset is not written any more.
     store_error: Option<rocescope_store::Error>,
     notices: Notices,
@@ -38,7 +40,16 @@ pub struct Outputs {
     recorder: Option<Recorder>,
     frames: Option<FrameOutput>,
     /// Rows of connections and events kept in memory, if requested.
-    kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
+    kept: Option<Kept>,
+}
+
+/// Who writes the dataset.
+#[derive(Debug)]
+enum Target {
+    /// Each window, before the next one is closed: `kill -9` costs at most one window.
+    Live(Box<Dataset>),
+    /// The windows of a file.
+    File(FileWriter),
 }
 
 impl fmt::Debug for Outputs {
@@ -53,7 +64,7 @@ impl fmt::Debug for Outputs {
 impl From<Option<Dataset>> for Outputs {
     fn from(dataset: Option<Dataset>) -> Self {
         Self {
-            dataset,
+            dataset: dataset.map(|dataset| Target::Live(Box::new(dataset))),
             ..Self::default()
         }
     }
@@ -72,12 +83,17 @@ impl Outputs {
     ) -> Result<Self> {
         let frames = FrameOutput::open(request, &names, notices)?;
         let recorder = Recorder::create(request, names, notices)?;
-        let dataset = request.dataset.as_ref();
-        let dataset = dataset.map(|dataset| Dataset::create(dataset, origin, &request.settings));
-        let dataset = dataset.transpose()?;
-        if let Some(dataset) = &dataset {
-            dataset.report_damage(notices);
-        }
+        let dataset = match &request.dataset {
+            None => None,
+            Some(dataset) => {
+                let dataset = Dataset::create(dataset, origin, &request.settings)?;
+                dataset.report_damage(notices);
+                Some(match origin.is_file() {
+                    true => Target::File(FileWriter::start(dataset, notices.clone()).map_err(EngineError::Thread)?),
+                    false => Target::Live(Box::new(dataset)),
+                })
+            }
+        };
         Ok(Self {
             recorder,
             frames,
@@ -103,22 +119,26 @@ impl Outputs {
         if rows.is_empty() {
             return Ok(());
         }
-        if let Some(dataset) = &mut self.dataset {
+        let stored = match &mut self.dataset {
+            None => Ok(()),
+            Some(Target::Live(dataset)) => dataset.append(rows, &self.notices),
+            // Taps and kept rows need them too.
+            Some(Target::File(writer)) if self.taps.is_empty() && self.kept.is_none() => writer.append(rows),
+            Some(Target::File(writer)) => writer.append(&mut rows.clone()),
+        };
+        if let Err(error) = stored {
             // The counts go on without the dataset, and the outcome is incomplete.
-            if let Err(error) = dataset.append(rows, &self.notices) {
-                self.notices.send(Notice::StoringEnded(error.to_string()));
-                self.store_error = Some(error);
-                self.dataset = None;
-            }
+            self.notices.send(Notice::StoringEnded(error.to_string()));
+            self.store_error = Some(error);
+            self.dataset = None;
         }
         for tap in &mut self.taps {
             if tap(rows).is_break() {
                 return Err(EngineError::Stopped);
             }
         }
-        if let Some((connections, events)) = &mut self.kept {
-            connections.append(&mut rows.connections);
-            events.append(&mut rows.events);
+        if let Some(kept) = &mut self.kept {
+            kept.take(rows);
         }
         rows.clear();
         Ok(())
@@ -211,8 +231,11 @@ impl Intake {
     /// # Errors
     /// The dataset cannot be written, for a reason other than a full disk.
     pub fn tick(&mut self) -> Result<()> {
-        match self.outputs.dataset.as_mut().map(Dataset::tick) {
-            Some(Err(error)) if !error.is_no_space() => Err(EngineError::Dataset(error)),
+        let Some(Target::Live(dataset)) = &mut self.outputs.dataset else {
+            return Ok(());
+        };
+        match dataset.tick() {
+            Err(error) if !error.is_no_space() => Err(EngineError::Dataset(error)),
             _ => Ok(()),
         }
     }
@@ -226,7 +249,10 @@ impl Intake {
         // The end closes windows, not the time.
         pipeline.finish_by_window(counters, &mut |rows| outputs.take(rows, 0))?;
         outputs.take(pipeline.rows(), 0)?;
-        let store = outputs.dataset.take().map(Dataset::finish);
+        let store = outputs.dataset.take().map(|target| match target {
+            Target::Live(dataset) => dataset.finish(),
+            Target::File(writer) => writer.finish(),
+        });
         let (store, store_error) = match store {
             None => (None, outputs.store_error.take()),
             Some(Ok(summary)) => (Some(summary), None),

@@ -10,8 +10,10 @@
 //! | [`replay`] | captures of files and pipes |
 //! | [`session`] | a source of frames, driven through the observer into the intake |
 //! | [`intake`] | runs in; rows to the dataset, the recorder and the metrics |
+//! | [`kept`] | rows of connections and events in memory, until the end |
 //! | [`outcome`] | the result of a capture, and whether it is complete |
 //! | [`dataset`] | the dataset that a capture writes, and its retention |
+//! | `file_writer` | the windows of a file, written by a thread of its own |
 //! | `gap` | windows that a full disk kept out of the dataset |
 //! | [`reserve`] | the part of a file system that a dataset leaves free |
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
@@ -29,9 +31,11 @@ pub mod anonymize;
 pub mod dataset;
 pub mod drops;
 pub mod error;
+mod file_writer;
 pub mod frames;
 mod gap;
 pub mod intake;
+pub mod kept;
 pub mod live;
 pub mod metrics;
 pub mod notice;

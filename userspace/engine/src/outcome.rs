@@ -1,8 +1,8 @@
 //! The result of a capture, and whether it is complete.
 
 use crate::frames::FramesSummary;
+use crate::kept::Kept;
 use crate::recorder::RecorderSummary;
-use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::Summary;
 use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_record::Counters;
@@ -26,7 +26,7 @@ pub struct Outcome {
     /// The frames that were written to a file, if there was one.
     pub frames: Option<FramesSummary>,
     /// Rows of connections and events, if they were kept.
-    pub kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
+    pub kept: Option<Kept>,
 }
 
 /// Why an outcome is incomplete.

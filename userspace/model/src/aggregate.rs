@@ -265,7 +265,7 @@ mod tests {
             roce_packets: 30,
             flows: 9,
             icrc_bad_packets: Some(1),
-            hll_flows: Some(std::vec![1]),
+            hll_flows: Some(std::vec![1].into()),
             ..WindowRow::default()
         };
         let next = WindowRow {
@@ -276,7 +276,7 @@ mod tests {
             flows: 7,
             mirror_lost_packets: Some(10),
             mirrored_twice_packets: Some(3),
-            hll_flows: Some(std::vec![1]),
+            hll_flows: Some(std::vec![1].into()),
             ..WindowRow::default()
         };
         sum.merge(&next, Over::Time);

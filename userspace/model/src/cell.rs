@@ -4,7 +4,7 @@
 //! they cannot be negative, and `int64` in files, because Spark reads `u64` as a decimal. The only conversion is here,
 //! and saturates at `i64::MAX`.
 
-use crate::{Rule, Text, Time, Type, Value};
+use crate::{Rule, SparseBytes, Text, Time, Type, Value};
 use alloc::borrow::Cow;
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -204,20 +204,21 @@ impl Cell for Time {
     }
 }
 
-impl Cell for Vec<u8> {
+impl Cell for SparseBytes {
     const TYPE: Type = Type::Bytes;
 
     fn empty() -> Self {
-        Self::new()
+        Self::builder(0).finish()
     }
 
     fn value(&self) -> Value<'_> {
-        Value::Bytes(self)
+        Value::Sparse(self)
     }
 
     fn read(value: Value<'_>) -> Option<Self> {
         match value {
-            Value::Bytes(bytes) => Some(bytes.to_vec()),
+            Value::Bytes(bytes) => Some(bytes.into()),
+            Value::Sparse(bytes) => Some(bytes.clone()),
             _ => None,
         }
     }

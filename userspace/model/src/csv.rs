@@ -33,7 +33,7 @@ fn line(fields: impl Iterator<Item = String>) -> String {
 
 fn field(value: &Value<'_>) -> String {
     match value {
-        Value::Null | Value::Bytes(_) | Value::ListI64(_) => String::new(),
+        Value::Null | Value::Bytes(_) | Value::Sparse(_) | Value::ListI64(_) => String::new(),
         Value::I64(number) => number.to_string(),
         Value::F64(number) => number.to_string(),
         Value::Bool(truth) => truth.to_string(),

@@ -97,6 +97,7 @@ pub fn plain(value: &Value<'_>) -> String {
         Value::Text(text) => text.to_string(),
         Value::Time(time) => format!("{time:.3}"),
         Value::Bytes(bytes) => format!("<{} bytes>", bytes.len()),
+        Value::Sparse(bytes) => format!("<{} bytes>", bytes.len()),
         Value::ListI64(list) => format!("{list:?}"),
     }
 }

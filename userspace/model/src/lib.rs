@@ -14,7 +14,7 @@
 //! | [`cell`] | [`Cell`]: the Rust types of cells, and their conversion to `Value` and back |
 //! | [`row`] | [`Row`] and [`Cells`]: one typed row, or many rows behind one trait object |
 //! | [`tables`] | the rows, one file for each table, and [`WindowRows`], the rows of a finished window |
-//! | [`text`], [`time`] | two small cell types that `core` does not have |
+//! | [`text`], [`time`], [`sparse`] | small cell types that `core` does not have |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
 //! | [`csv`] | rows as CSV |
@@ -44,6 +44,7 @@ pub mod nearest;
 pub mod render;
 pub mod row;
 pub mod schema;
+pub mod sparse;
 pub mod tables;
 pub mod text;
 pub mod time;
@@ -54,6 +55,7 @@ pub use cell::Cell;
 pub use column::{Column, Table, Type, Unit};
 pub use group::GroupBy;
 pub use row::{Cells, Mismatch, Row};
+pub use sparse::SparseBytes;
 pub use tables::{
     CAPTURE_TABLES, ConnectionRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FlowRow, GroupRow, LinkRow, MeshRows,
     OpcodeRow, PROBE_TABLES, PairRow, PathRow, ProbeRow, SlaRow, TABLES, VerdictRow, WindowRow, WindowRows,

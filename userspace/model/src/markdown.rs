@@ -104,7 +104,11 @@ writer appends each finished window to a journal, an Arrow IPC stream, and passe
 immediately. It seals the segment after 60 s or 64 MiB, when the hour ends, and when the capture ends:
 it reads the journal, writes `.parquet.tmp` next to it, syncs that file, renames it into the table,
 and syncs the directories. Only then does it remove the journal. A file whose name ends in `.parquet`
-is therefore always complete.
+is therefore always complete. In a journal the columns of sketches are packed: the ranges that are not
+zero, without the zeros between them (field metadata `rocescope.packed`).
+
+The windows of a capture file are appended together, up to 1,024 of one hour in a step, because the
+file can be read again: `kill -9` costs those that were not appended yet, at most three such steps.
 
 The journal of a collector has three more columns, `.sender`, `.epoch` and `.sequence`: the number that
 the agent gave each batch, written together with its rows. Segments do not contain them; the collector
@@ -145,7 +149,9 @@ const TYPES: &str = "\
 The dataset uses only types that DuckDB, polars, pandas and Spark read with default settings: no
 unsigned integers (Spark reads 64-bit ones as decimals), no nanosecond timestamps (Spark rejects
 them), no fixed-size binary and no extension type. Pages are compressed with LZ4 (`LZ4_RAW`), and
-everything but sketches is dictionary-encoded where that is smaller.
+everything but sketches is dictionary-encoded where that is smaller. Row groups whose sketches are
+nearly empty have these columns in pages compressed with Zstandard (`ZSTD`): frames of raw blocks and
+blocks that repeat a zero, a few hundred bytes for a megabyte.
 
 ";
 

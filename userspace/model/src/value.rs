@@ -1,6 +1,6 @@
 //! A borrowed cell of any row.
 
-use crate::{Time, Type};
+use crate::{SparseBytes, Time, Type};
 use alloc::borrow::Cow;
 
 /// The content of one cell, independent of the type of its row. Stores and the writers of JSON and text tables read it.
@@ -20,6 +20,8 @@ pub enum Value<'a> {
     Time(Time),
     /// A sketch.
     Bytes(&'a [u8]),
+    /// A sketch as the pieces that are not zero.
+    Sparse(&'a SparseBytes),
     /// A list of integers.
     ListI64(&'a [i64]),
 }
@@ -35,7 +37,7 @@ impl Value<'_> {
             Self::Bool(_) => Some(Type::Bool),
             Self::Text(_) => Some(Type::Text),
             Self::Time(_) => Some(Type::Time),
-            Self::Bytes(_) => Some(Type::Bytes),
+            Self::Bytes(_) | Self::Sparse(_) => Some(Type::Bytes),
             Self::ListI64(_) => Some(Type::ListI64),
         }
     }

@@ -16,6 +16,7 @@
 //! | [`overflow`] | sketches for flows beyond the bound |
 //! | [`fields`] | addresses, VLANs and opcodes as cells of a row |
 //! | [`rows`] | turns a finished window into rows of the dataset |
+//! | `sketch_columns` | the sketches of a finished window as columns |
 //! | [`rate_change`] | elephants, and sudden changes of rate between windows |
 //! | [`merge`] | merges the rows of several observers |
 //! | `impairment` | retransmitted and reordered packets of the flows of a window |
@@ -43,6 +44,7 @@ pub mod overflow;
 pub mod rate_change;
 pub mod rows;
 pub mod settings;
+mod sketch_columns;
 pub mod summary;
 mod total;
 pub mod window;

@@ -21,6 +21,7 @@ pub use parameters::{Differs, Parameters};
 pub use part::{MergeError, Part, Target};
 
 use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
+use crate::sketch_columns::bitmap as bitmap_column;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use flows::Merged;
@@ -100,12 +101,12 @@ fn window(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Result<Option<W
     let listed = merged.rows.iter().filter(|row| row.elephant).count() as u64;
     row.elephant_flows = listed.max(if merged.complete { 0 } else { unlisted });
     row.mouse_flows = row.flows.saturating_sub(row.elephant_flows);
-    row.linear_counting = all.flows.map(|flows| flows.row_bytes().flatten().collect());
+    row.linear_counting = all.flows.as_ref().map(bitmap_column);
     row.hll_flows = hll
         .filter(|_| row.linear_counting.is_some())
-        .map(|hll| hll.to_datasketches());
-    row.count_min_packets = all.packets.map(|table| table.to_spark());
-    row.count_min_bytes = all.frame_bytes.map(|table| table.to_spark());
+        .map(|hll| hll.to_datasketches().into());
+    row.count_min_packets = all.packets.map(|table| table.to_spark().into());
+    row.count_min_bytes = all.frame_bytes.map(|table| table.to_spark().into());
     Ok(Some(row))
 }
 

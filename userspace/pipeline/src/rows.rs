@@ -4,7 +4,7 @@ use crate::delivery::Delivery;
 use crate::fields::{address, opcode_name, vlan, vni};
 use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
 use crate::flow_table::direction_key;
-use crate::overflow::{Bounded, Sketches};
+use crate::overflow::Bounded;
 use crate::rate_change::RateChange;
 use crate::settings::Settings;
 use crate::window::{FlowEvent, LossInterval, Window};
@@ -12,8 +12,8 @@ use alloc::format;
 use alloc::vec::Vec;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human};
 use rocescope_record::OpcodeTotals;
-use rocescope_sketches::HyperLogLog;
 use rocescope_sketches::jitter::ChangeKind;
+use rocescope_sketches::{HyperLogLog, LinearCounting};
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
 use rocescope_wire::{FlowKey, Opcode, Transport};
 
@@ -44,7 +44,10 @@ pub(crate) struct Closing<'a> {
     /// The window's flows, largest first, as many as are stored or tracked.
     pub(crate) top: &'a [Bounded],
     pub(crate) changes: &'a [RateChange],
-    pub(crate) sketches: &'a Sketches,
+    /// All flows of the window.
+    pub(crate) flows: &'a LinearCounting,
+    /// Their packets and bytes, if sketches are wanted.
+    pub(crate) count_min: Option<&'a crate::sketch_columns::CountMinColumns>,
     /// Mirror loss and mirror duplicates since the last window, if connections are tracked.
     pub(crate) delivery: Option<Delivery>,
     /// The number of elephants.
@@ -95,7 +98,10 @@ impl Closing<'_> {
                 FlowEstimate::new(&flow_bitmap.estimate(), hll.as_ref()).rounded()
             }
         };
-        let sketches = self.settings.sketches.then_some(self.sketches);
+        let bitmap = self
+            .settings
+            .sketches
+            .then(|| crate::sketch_columns::bitmap(self.flows));
         WindowRow {
             observer: self.settings.observer.clone(),
             window_start: self.start(),
@@ -142,16 +148,18 @@ impl Closing<'_> {
                 .iter()
                 .filter(|change| change.event.kind == ChangeKind::Jitter)
                 .count() as u64,
-            hll_flows: hll.filter(|_| self.settings.sketches).map(|hll| hll.to_datasketches()),
-            linear_counting: sketches.map(|all| all.flows.row_bytes().flatten().collect()),
-            count_min_packets: sketches.map(|all| all.packets.to_spark()),
-            count_min_bytes: sketches.map(|all| all.frame_bytes.to_spark()),
+            hll_flows: hll
+                .filter(|_| self.settings.sketches)
+                .map(|hll| hll.to_datasketches().into()),
+            linear_counting: bitmap,
+            count_min_packets: self.count_min.map(|columns| columns.packets.clone()),
+            count_min_bytes: self.count_min.map(|columns| columns.frame_bytes.clone()),
         }
     }
 
     /// The number of flows from the sketches, and the HyperLogLog if there are more flows than the bitmap has bits.
     fn flow_estimate(&self) -> (FlowEstimate, Option<HyperLogLog>) {
-        let bitmap = self.sketches.flows.estimate();
+        let bitmap = self.flows.estimate();
         let hll = needs_hyper_log_log(&bitmap).then(|| {
             let mut hll = HyperLogLog::new();
             for flow in self.window.flows.flows() {

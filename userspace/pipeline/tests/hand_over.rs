@@ -80,7 +80,7 @@ fn a_full_bitmap_hands_over() {
     assert!(!row.flows_exact);
     assert!(row.estimated_flows_stderr_ratio < 0.01);
     assert!(error(&row, FLOWS) < 0.025, "{}", row.estimated_flows);
-    let hll = HyperLogLog::from_datasketches(&row.hll_flows.unwrap()).unwrap();
+    let hll = HyperLogLog::from_datasketches(&row.hll_flows.unwrap().to_vec()).unwrap();
     assert_eq!(hll.estimate(), row.estimated_flows);
 }
 

@@ -62,9 +62,9 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         window_start_ns: start,
         window_ns: SECOND,
         frames: 600_000,
-        linear_counting: Some(noise.sketch(4096, flows)),
-        count_min_packets: Some(noise.sketch(sketch_bytes / 2, 4 * flows)),
-        count_min_bytes: Some(noise.sketch(sketch_bytes / 2, 4 * flows)),
+        linear_counting: Some(noise.sketch(4096, flows).into()),
+        count_min_packets: Some(noise.sketch(sketch_bytes / 2, 4 * flows).into()),
+        count_min_bytes: Some(noise.sketch(sketch_bytes / 2, 4 * flows).into()),
         ..WindowRow::default()
     };
     let flow = |rank| FlowRow {

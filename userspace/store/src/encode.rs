@@ -1,4 +1,4 @@
-//! Encodes rows of the model as Arrow arrays.
+//! Encodes rows of the model as Arrow arrays: those of a journal, where sketches are packed.
 
 use crate::schema;
 use arrow_array::builder::{
@@ -7,7 +7,7 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
-use rocescope_model::{Cells, Column, Type, Value};
+use rocescope_model::{Cells, Column, SparseBytes, Type, Value};
 use std::sync::Arc;
 
 /// Encodes the rows at `picked` of `cells` as a batch of `schema`.
@@ -86,7 +86,16 @@ fn array<'a>(column: &Column, values: impl ExactSizeIterator<Item = Value<'a>>) 
             build!(builder, column, values, Value::Time(time) => time.micros())
         }
         Type::Bytes => {
-            build!(BinaryBuilder::with_capacity(rows, 0), column, values, Value::Bytes(b) => b)
+            let mut builder = BinaryBuilder::with_capacity(rows, 0);
+            for value in values {
+                match value {
+                    Value::Null => builder.append_null(),
+                    Value::Sparse(bytes) => builder.append_value(bytes.packed()),
+                    Value::Bytes(bytes) => builder.append_value(SparseBytes::from(bytes).packed()),
+                    other => return Err(misfit(column, &other)),
+                }
+            }
+            Arc::new(builder.finish())
         }
         Type::ListI64 => {
             let builder = ListBuilder::new(Int64Builder::new()).with_field(schema::list_element());

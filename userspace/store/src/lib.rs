@@ -26,6 +26,8 @@
 //! | `message` | checksums in a stream of batches |
 //! | `checksum` | checksums of a segment |
 //! | `guard` | contains the panics of decoders |
+//! | `segment_writer` | writes the batches of a journal as a Parquet file |
+//! | `packed`, `sketch_pages`, `zero_frame` | sketches without their zeros: in a journal, and as pages of a segment |
 //! | `encode`, `decode`, `schema` | rows to Arrow and back, by the model's column types |
 //! | `marks` | which numbered rows of each sender are stored |
 //! | `split` | splits rows into batches of one partition |
@@ -70,11 +72,15 @@ mod lock;
 mod marks;
 mod message;
 mod name;
+mod packed;
 mod parallel_seal;
 mod schema;
 mod seal;
+mod segment_writer;
+mod sketch_pages;
 mod split;
 mod walk;
+mod zero_frame;
 
 pub mod error;
 pub mod parcel;

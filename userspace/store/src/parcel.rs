@@ -9,7 +9,7 @@ use crate::decode::Decoded;
 use crate::guard::guarded;
 use crate::message::{self, Checked, Message, NoMessage};
 use crate::split::split;
-use crate::{Batch, Error, encode, schema};
+use crate::{Batch, Error, encode, packed, schema};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -167,7 +167,11 @@ fn fit(column: &Column, batch: &RecordBatch) -> Result<Decoded, Unfit> {
     if !column.nullable && array.null_count() > 0 {
         return Err(Unfit::new(format!("column {name} contains null")));
     }
-    Decoded::new(column, array).ok_or_else(|| {
+    let unpacked = match batch.schema_ref().field_with_name(name) {
+        Ok(field) if schema::is_packed(field) => Some(packed::unpacked(array).map_err(Unfit::new)?),
+        _ => None,
+    };
+    Decoded::new(column, unpacked.as_ref().unwrap_or(array)).ok_or_else(|| {
         let (found, kind) = (array.data_type(), column.kind.name());
         Unfit::new(format!("column {name} has type {found}, expected {kind}"))
     })

@@ -41,8 +41,21 @@ pub(crate) fn without_number(schema: &Schema) -> Option<Schema> {
     same.then(|| Schema::new_with_metadata(own.to_vec(), schema.metadata().clone()))
 }
 
+/// Marks a column of a journal whose values are [packed](rocescope_model::SparseBytes::packed). In a segment they are
+/// not.
+const PACKED: (&str, &str) = ("rocescope.packed", "1");
+
 fn field(column: &Column) -> Field {
-    Field::new(column.name, data_type(column.kind), column.nullable)
+    let field = Field::new(column.name, data_type(column.kind), column.nullable);
+    if column.kind != Type::Bytes {
+        return field;
+    }
+    field.with_metadata(HashMap::from([(PACKED.0.into(), PACKED.1.into())]))
+}
+
+/// Whether the values of a journal's column are packed.
+pub(crate) fn is_packed(field: &Field) -> bool {
+    field.metadata().contains_key(PACKED.0)
 }
 
 /// Returns the Arrow type of a column's type.
@@ -67,7 +80,8 @@ pub(crate) fn list_element() -> Arc<Field> {
 }
 
 /// Configures Parquet: LZ4 and dictionaries, but neither dictionaries nor statistics for sketches, which are all
-/// different. Snappy takes equally long but compresses the zeros of sketches 20-fold, LZ4 250-fold.
+/// different. Snappy takes equally long but compresses the zeros of sketches 20-fold, LZ4 250-fold; nearly empty
+/// sketches are [pages of their own](crate::sketch_pages).
 pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
     let mut pairs: Vec<KeyValue> = schema
         .metadata()

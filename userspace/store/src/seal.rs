@@ -7,11 +7,10 @@
 
 use crate::batches::Batches;
 use crate::name::SegmentPaths;
-use crate::{Error, Unreadable, checksum, durable, schema};
+use crate::segment_writer::SegmentWriter;
+use crate::{Error, Unreadable, checksum, durable};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::file::metadata::KeyValue;
 use rocescope_model::footer;
 use std::fs::OpenOptions;
@@ -113,25 +112,21 @@ fn write_segment(
     let file = options.read(true).write(true).create(true).truncate(true).open(path);
     let file = file.map_err(|source| Error::io("create", path, source))?;
     let failed = |error| Error::parquet("write", path, error);
-    // The Arrow schema in the footer would repeat the Parquet schema.
-    let options = ArrowWriterOptions::new()
-        .with_properties(schema::parquet(&schema))
-        .with_skip_arrow_metadata(true);
-    let mut writer = ArrowWriter::try_new_with_options(file, schema, options).map_err(failed)?;
+    let mut writer = SegmentWriter::new(file, schema).map_err(failed)?;
     let mut rows = 0;
     for batch in batches {
         let batch = batch?;
         writer.write(&batch).map_err(failed)?;
         rows += batch.num_rows() as u64;
     }
-    writer.flush().map_err(failed)?;
+    let mut writer = writer.into_file_writer().map_err(failed)?;
     let io = |source| Error::io("write", path, source);
     // `into_inner` would flush too, but converts the cause of a failure into text.
-    writer.sync().map_err(io)?;
+    writer.flush().map_err(io)?;
     let sums = checksum::value(writer.inner(), writer.flushed_row_groups()).map_err(io)?;
     writer.append_key_value_metadata(KeyValue::new(footer::CHECKSUMS.into(), sums));
     let metadata = writer.finish().map_err(failed)?;
-    writer.sync().map_err(io)?;
+    writer.flush().map_err(io)?;
     checksum::complete(writer.inner(), metadata.row_groups()).map_err(io)?;
     writer.inner().sync_all().map_err(io)?;
     let bytes = writer.inner().metadata().map_err(io)?.len();

@@ -3,7 +3,7 @@
 use crate::name::Partition;
 use rocescope_model::{Cells, Time, Type, Value};
 
-/// Maximum sketch bytes in a batch. Arrow counts the bytes of a column in 31 bits; this also bounds the memory for
+/// Maximum sketch bytes in a batch, packed. Arrow counts the bytes of a column in 31 bits; this also bounds the memory for
 /// sealing.
 const BATCH_BYTES: usize = 16 << 20;
 /// Maximum rows in a batch.
@@ -32,6 +32,7 @@ pub(crate) fn split(cells: &dyn Cells) -> Vec<Part> {
     let bytes = |row| -> usize {
         let sizes = sketches.iter().map(|&column| match cells.value(row, column) {
             Value::Bytes(bytes) => bytes.len(),
+            Value::Sparse(bytes) => bytes.packed().len(),
             _ => 0,
         });
         sizes.sum()
@@ -71,7 +72,7 @@ mod tests {
     fn window(start: i64, sketch: usize) -> WindowRow {
         WindowRow {
             window_start: Time(start),
-            count_min_packets: Some(vec![0; sketch]),
+            count_min_packets: Some(vec![1; sketch].into()),
             ..WindowRow::default()
         }
     }
@@ -88,7 +89,11 @@ mod tests {
 
     #[test]
     fn large_sketches_make_small_parts() {
-        let cells = vec![window(0, BATCH_BYTES / 2), window(0, BATCH_BYTES / 2), window(0, 1)];
+        let cells = vec![
+            window(0, BATCH_BYTES / 2 - 16),
+            window(0, BATCH_BYTES / 2 - 16),
+            window(0, 64),
+        ];
         assert_eq!(rows(split(&cells)), [vec![0, 1], vec![2]]);
     }
 

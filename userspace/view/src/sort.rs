@@ -49,7 +49,7 @@ enum SortKey {
 impl SortKey {
     fn of(value: &Value<'_>) -> Self {
         match value {
-            Value::Null | Value::Bytes(_) | Value::ListI64(_) => Self::Null,
+            Value::Null | Value::Bytes(_) | Value::Sparse(_) | Value::ListI64(_) => Self::Null,
             Value::I64(number) => Self::Integer(*number),
             Value::F64(number) => Self::Number(*number),
             Value::Bool(truth) => Self::Integer(i64::from(*truth)),

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 
 /// The targets of `fuzz/`.
-const TARGETS: [&str; 3] = ["decode", "reader", "observe"];
+const TARGETS: [&str; 4] = ["decode", "reader", "observe", "connections"];
 
 /// The longest input in bytes: a few frames for targets that accept several.
 const LONGEST: u32 = 8_192;

@@ -67,14 +67,14 @@ impl Contender {
         self.words.join(" ")
     }
 
-    /// Runs it once more.
-    pub(super) fn run(&mut self) -> Result<()> {
+    /// Runs it once more, on `cores` if given.
+    pub(super) fn run(&mut self, cores: Option<&str>) -> Result<()> {
         if let Some(writes) = self.writes.as_ref().filter(|writes| writes.exists()) {
             fs::remove_dir_all(writes)?;
         }
         let mut timed = command("bash", &["-c", TIMED, "bash"]);
-        if is_installed("taskset") {
-            timed.args(["taskset", "-c", "0"]);
+        if let Some(cores) = cores {
+            timed.args(["taskset", "-c", cores]);
         }
         let timed = timed.args(&self.words).stdout(Stdio::null());
         let output = timed.stderr(Stdio::piped()).output()?;

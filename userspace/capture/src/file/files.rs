@@ -1,7 +1,8 @@
 //! Several capture files as one capture, in the order of time.
 //!
 //! Each file is opened twice: first for the time of its first frame, then when that time is due. So a rotated set needs
-//! one buffer, and files that overlap in time need one each.
+//! one reader and its thread, and files that overlap in time need one each. Standard input is read without a thread:
+//! what a pipe delivers is analyzed at once.
 
 use super::error::FileError;
 use super::frame::Frame;
@@ -110,7 +111,12 @@ impl FrameFiles {
                 false => input::open(&path),
             };
             let length = opened.as_ref().ok().and_then(|input| input.length);
-            let first = opened.and_then(FrameReader::new).and_then(|mut reader| {
+            let is_read_ahead = is_single && !is_stdin;
+            let reader = opened.and_then(match is_read_ahead {
+                true => FrameReader::ahead,
+                false => FrameReader::new,
+            });
+            let first = reader.and_then(|mut reader| {
                 // A single capture begins at once, even if its first frame has not arrived yet.
                 let first_ns = if is_single { Some(0) } else { reader.peek_ns()? };
                 Ok((first_ns, reader))
@@ -221,7 +227,7 @@ impl FrameFiles {
 
     #[cold]
     fn begin(&mut self, Waiting { file, reader, .. }: Waiting) {
-        let again = || input::open(&self.files[file].path).and_then(FrameReader::new);
+        let again = || input::open(&self.files[file].path).and_then(FrameReader::ahead);
         match reader.map_or_else(again, Ok) {
             Ok(reader) => {
                 let lane = Some(Lane { file, reader });

@@ -1,8 +1,9 @@
 //! Capture files: pcap and pcapng, plain or compressed, from disk or from a pipe.
 //!
 //! [`open`] opens a file, [`Input::new`] any other stream, [`FrameReader`] yields the frames one by one
-//! without copying them. Memory use is one buffer, whatever the length of the file. [`FrameFiles`] yields the frames
-//! of several files in the order of their times: one buffer for each file that overlaps with others in time.
+//! without copying them. Memory use is one buffer, whatever the length of the file; [`FrameReader::ahead`] has four more
+//! and a thread that fills them. [`FrameFiles`] yields the frames of several files in the order of their times: a reader
+//! and its thread for each file that overlaps with others in time.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -12,6 +13,7 @@
 //! | `reader` | [`FrameReader`]: reads the frames of a file |
 //! | `input` | files, pipes, gzip and Zstandard as one stream of bytes |
 //! | `buffer` | the window over that stream, refilled as frames are consumed |
+//! | `read_ahead` | the stream, read by a thread of its own |
 //! | `pcap` | records of the classic format |
 //! | `pcapng` | blocks, sections and interfaces of the next generation format |
 //! | `write` | [`PcapNgWriter`]: writes frames into a file |
@@ -23,6 +25,7 @@ mod frame;
 mod input;
 mod pcap;
 mod pcapng;
+mod read_ahead;
 mod reader;
 mod spans;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::buffer::Buffer;
 use super::error::FileError;
 use super::frame::{Found, Frame, Step};
+use super::read_ahead::ReadAhead;
 use super::{pcap, pcapng};
 use std::io::Read;
 
@@ -35,7 +36,21 @@ impl<R: Read> FrameReader<R> {
     /// [`FileError::Empty`], [`FileError::NotACapture`], [`FileError::LinkType`],
     /// [`FileError::Corrupt`] or [`FileError::Io`].
     pub fn new(input: R) -> Result<Self, FileError> {
-        let mut buffer = Buffer::new(input);
+        Self::of(Buffer::new(input))
+    }
+
+    /// Like [`new`](Self::new), but a thread reads the input, and decompresses it, ahead of the frames.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); the thread cannot be started.
+    pub fn ahead(input: R) -> Result<Self, FileError>
+    where
+        R: Send + 'static,
+    {
+        Self::of(Buffer::ahead(ReadAhead::start(input)?))
+    }
+
+    fn of(mut buffer: Buffer<R>) -> Result<Self, FileError> {
         let head = buffer.at_least(4)?;
         let format = match head {
             [] => return Err(FileError::Empty),

@@ -248,3 +248,62 @@ fn the_first_bytes_identify_compressed_files() {
     assert!(matches!(open(&folder.path().join("none")), Err(FileError::Io(_))));
     assert!(matches!(open(folder.path()), Err(FileError::Io(_))));
 }
+
+/// Reads a few bytes at a time, as a pipe may deliver them.
+struct Pieces {
+    bytes: io::Cursor<Vec<u8>>,
+    at_once: usize,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let count = buf.len().min(self.at_once);
+        self.bytes.read(&mut buf[..count])
+    }
+}
+
+/// A thread that reads ahead changes nothing: records that span buffers, records longer than the room in front of a
+/// buffer, reads of any length, and files that end inside a record.
+#[test]
+fn reading_ahead_yields_the_same_frames() {
+    let mut file = pcap(false, false, 1)[..24].to_vec();
+    // 9 MB: frames of a few bytes up to the longest that is accepted.
+    for (number, length) in [60, 1_500, 9_000, 70_000, 1 << 20]
+        .into_iter()
+        .cycle()
+        .take(40)
+        .enumerate()
+    {
+        for word in [number as u32, 0, length, length] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend((0..length).map(|at| (at + number as u32) as u8));
+    }
+    let read = |mut reader: FrameReader<Pieces>| {
+        let mut frames = Vec::new();
+        let end = loop {
+            match reader.next_frame() {
+                Ok(Some(frame)) => frames.push((frame.time_ns, frame.bytes.to_vec())),
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        (frames, end, reader.consumed_bytes())
+    };
+    for (length, at_once) in [
+        (file.len(), usize::MAX),
+        (file.len(), 40_001),
+        (file.len() - 1, usize::MAX),
+        (40_000, 7),
+    ] {
+        let pieces = || Pieces {
+            bytes: io::Cursor::new(file[..length].to_vec()),
+            at_once,
+        };
+        let direct = read(FrameReader::new(pieces()).unwrap());
+        assert!(
+            direct == read(FrameReader::ahead(pieces()).unwrap()),
+            "{length}, {at_once}"
+        );
+    }
+}

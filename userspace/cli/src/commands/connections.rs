@@ -78,11 +78,19 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
 
 impl Found {
     fn of(outcome: Outcome, error: Option<anyhow::Error>) -> Self {
-        let (rows, mut events) = outcome.kept.unwrap_or_default();
-        events.retain(is_of_a_connection);
+        let mut kept = outcome.kept.unwrap_or_default();
+        if kept.refused_directions + kept.refused_events > 0 {
+            status!(
+                "rocescope: warning: {} rows of connections and {} events found no room in memory; \
+                 `rocescope capture --connections --out DIR` stores all",
+                kept.refused_directions,
+                kept.refused_events
+            );
+        }
+        kept.events.retain(is_of_a_connection);
         Self {
-            connections: gather(rows),
-            events,
+            connections: gather(kept.connections),
+            events: kept.events,
             summary: outcome.connections,
             error,
         }

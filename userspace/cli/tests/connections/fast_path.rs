@@ -24,7 +24,8 @@ fn follow(capture: impl Read, fast_path: bool) -> (Vec<ConnectionRow>, Vec<Event
     while let Some(frame) = reader.next_frame().unwrap() {
         session.frame(&frame).unwrap();
     }
-    session.finish().unwrap().kept.unwrap()
+    let kept = session.finish().unwrap().kept.unwrap();
+    (kept.connections, kept.events)
 }
 
 fn compare<R: Read>(name: &str, capture: impl Fn() -> R) {

@@ -34,11 +34,11 @@ pub(super) fn follow(scenario: &Scenario, seed: u64) -> Followed {
     while let Some(frame) = reader.next_frame().unwrap() {
         session.frame(&frame).unwrap();
     }
-    let (rows, events) = session.finish().unwrap().kept.unwrap();
+    let kept = session.finish().unwrap().kept.unwrap();
     Followed {
         truth,
-        connections: gather(rows),
-        events,
+        connections: gather(kept.connections),
+        events: kept.events,
     }
 }
 

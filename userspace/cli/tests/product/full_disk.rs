@@ -47,7 +47,7 @@ fn earlier_segments_stay_whole() {
 
 #[test]
 fn a_disk_too_small_for_one_segment_has_the_same_message() {
-    if let Some(disk) = SmallDisk::mount("2m") {
+    if let Some(disk) = SmallDisk::mount("32k") {
         fill(&disk, 600, &[]);
     }
 }

@@ -23,6 +23,20 @@ fn observe_keeps_its_promises() {
     replay("observe", targets::observe::run);
 }
 
+/// Its inputs have the format of `observe`.
+#[test]
+fn connections_keep_their_promises() {
+    replay("observe", targets::connections::run);
+}
+
+/// The suite finds sums that overflow only where they panic.
+#[test]
+fn overflow_checks_and_debug_assertions_are_on() {
+    assert!(cfg!(debug_assertions), "test without --release");
+    let overflow = std::panic::catch_unwind(|| std::hint::black_box(u8::MAX) + std::hint::black_box(1));
+    assert!(overflow.is_err());
+}
+
 fn replay(target: &str, run: fn(&[u8])) {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let mut inputs = 0;

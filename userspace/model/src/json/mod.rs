@@ -99,6 +99,7 @@ impl Serialize for Value<'_> {
             Value::Text(text) => text.serialize(serializer),
             Value::Time(time) => time.serialize(serializer),
             Value::Bytes(bytes) => serializer.collect_str(&Base64Display::new(bytes, &BASE64_STANDARD)),
+            Value::Sparse(bytes) => Value::Bytes(&bytes.to_vec()).serialize(serializer),
             Value::ListI64(list) => list.serialize(serializer),
         }
     }

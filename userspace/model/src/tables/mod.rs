@@ -103,6 +103,15 @@ impl WindowRows {
         self.tables().iter().all(|cells| cells.rows() == 0)
     }
 
+    /// Moves all rows of `other` behind these.
+    pub fn append(&mut self, other: &mut Self) {
+        self.windows.append(&mut other.windows);
+        self.flows.append(&mut other.flows);
+        self.opcodes.append(&mut other.opcodes);
+        self.events.append(&mut other.events);
+        self.connections.append(&mut other.connections);
+    }
+
     /// Removes all rows and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.windows.clear();

@@ -1,8 +1,7 @@
 //! `windows`: totals, the loss identity and the sketches of each window.
 
 use crate::row::table;
-use crate::{Text, Time};
-use alloc::vec::Vec;
+use crate::{SparseBytes, Text, Time};
 
 table! {
     /// One row for each window of event time: totals, a count for every outcome of a frame, the number of flows, and
@@ -105,12 +104,12 @@ table! {
         /// the time when they started. Changes that end with the capture are only in `events`.
         jitter_events: u64, Events, [sum], hide "Jitter";
         /// Linear Counting bitmap over flow hashes; null if omitted.
-        linear_counting: Option<Vec<u8>>, None, [sketch], hide "Linear Counting";
+        linear_counting: Option<SparseBytes>, None, [sketch], hide "Linear Counting";
         /// HyperLogLog over flow hashes, DataSketches `HLL_8` bytes; null up to 32,768 flows and if omitted.
-        hll_flows: Option<Vec<u8>>, Flows, [sketch], hide "HyperLogLog";
+        hll_flows: Option<SparseBytes>, Flows, [sketch], hide "HyperLogLog";
         /// Count-Min sketch of packets by flow hash, Spark V1 bytes; null if omitted.
-        count_min_packets: Option<Vec<u8>>, Packets, [sketch], hide "Count-Min packets";
+        count_min_packets: Option<SparseBytes>, Packets, [sketch], hide "Count-Min packets";
         /// Count-Min sketch of frame bytes by flow hash, Spark V1 bytes; null if omitted.
-        count_min_bytes: Option<Vec<u8>>, Bytes, [sketch], hide "Count-Min bytes";
+        count_min_bytes: Option<SparseBytes>, Bytes, [sketch], hide "Count-Min bytes";
     }
 }

@@ -85,7 +85,8 @@ impl SendSequence {
             && newest.last.wrapping_add(1) == first as u32
             && last_ns < newest.first_ns.saturating_add(SPACING_NS)
         {
-            (newest.last, newest.last_ns) = (last as u32, last_ns);
+            // Time may go back between runs; a span that ended before it began would have no duration.
+            (newest.last, newest.last_ns) = (last as u32, newest.last_ns.max(last_ns));
             return;
         }
         self.newest = (self.newest + 1) % SPANS as u8;
@@ -168,6 +169,20 @@ mod tests {
         // From before it went back.
         sequence.take((109, 109), (52_500, 52_500), false);
         assert_eq!((sequence.next(), sequence.resent_until()), (106, 109));
+    }
+
+    /// The span ended before it began, and its duration underflowed.
+    #[test]
+    fn time_that_goes_back_within_a_span_leaves_it_a_duration() {
+        let mut sequence = SendSequence::default();
+        sequence.take((100, 109), (50_000, 60_000), true);
+        sequence.take((110, 119), (10_000, 20_000), true);
+        assert_eq!(sequence.time_of(100), Some(50_000));
+        assert!(
+            sequence
+                .time_of(105)
+                .is_some_and(|time_ns| (50_000..=60_000).contains(&time_ns))
+        );
     }
 
     #[test]

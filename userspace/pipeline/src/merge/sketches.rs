@@ -1,7 +1,7 @@
 //! Merges the sketches of several rows of `windows`. A sketch that one row lacks is left out.
 
 use super::part::MergeError;
-use rocescope_model::WindowRow;
+use rocescope_model::{SparseBytes, WindowRow};
 use rocescope_sketches::{CountMin, HyperLogLog, LinearCounting, Mismatch};
 
 /// The sketches of a window.
@@ -21,13 +21,17 @@ impl Sketches {
     }
 
     fn read(row: &WindowRow) -> Result<Self, MergeError> {
-        let count_min = |column, bytes: &Option<alloc::vec::Vec<u8>>| {
-            let read = bytes.as_deref().map(CountMin::from_spark).transpose();
+        let count_min = |column, bytes: &Option<SparseBytes>| {
+            let read = bytes
+                .as_ref()
+                .map(|bytes| CountMin::from_spark(&bytes.to_vec()))
+                .transpose();
             read.map_err(|error| MergeError::CountMin { column, error })
         };
         let bitmap = row.linear_counting.as_ref();
-        let bitmap = bitmap.map(|bytes| LinearCounting::from_row_bytes(&[bytes]));
-        let hll = row.hll_flows.as_deref().map(HyperLogLog::from_datasketches);
+        let bitmap = bitmap.map(|bytes| LinearCounting::from_row_bytes(&[bytes.to_vec()]));
+        let hll = row.hll_flows.as_ref();
+        let hll = hll.map(|bytes| HyperLogLog::from_datasketches(&bytes.to_vec()));
         Ok(Self {
             flows: bitmap.transpose().map_err(MergeError::Bitmap)?,
             packets: count_min(PACKETS, &row.count_min_packets)?,

@@ -6,10 +6,13 @@ use crate::overflow::{Bounded, Overflow, Sketches};
 use crate::rate_change::{FOLLOWED, RateChange, RateChanges};
 use crate::rows::{Closing, change_row, is_elephant};
 use crate::settings::Settings;
+use crate::sketch_columns::CountMinColumns;
 use crate::total::Total;
 use crate::window::Window;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_model::WindowRows;
+use rocescope_sketches::LinearCounting;
 
 /// The state that outlives windows.
 #[derive(Debug)]
@@ -19,7 +22,10 @@ pub(crate) struct ClosedWindows {
     pub(crate) changes: RateChanges,
     /// The shape of the sketches.
     pub(crate) empty: Sketches,
-    sketches: Sketches,
+    /// Memory for the sketches of windows with many flows.
+    filled: Option<Box<Sketches>>,
+    /// The flows of the window that is closed.
+    flows: LinearCounting,
     /// What is already in rows of closed windows.
     delivery: Delivery,
 }
@@ -30,8 +36,9 @@ impl ClosedWindows {
             rows: WindowRows::default(),
             total: Total::new(settings.exact_flows),
             changes: RateChanges::new(settings),
-            sketches: empty.clone(),
             empty,
+            filled: None,
+            flows: LinearCounting::default(),
             delivery: Delivery::default(),
         }
     }
@@ -49,18 +56,21 @@ impl ClosedWindows {
             total,
             changes,
             empty,
-            sketches,
+            filled,
+            flows,
             delivery: before,
         } = self;
         window.count_all(empty);
         let delivery = delivery.map(|now| now.since(core::mem::replace(before, now)));
-        sketches.clear();
+        flows.clear();
         for flow in window.flows.flows() {
-            sketches.add(flow.hash(), &flow.counts);
+            flows.add(flow.hash());
         }
         if let Some(overflow) = &window.overflow {
-            sketches.merge(&overflow.sketches);
+            // All bitmaps of this kind have one shape.
+            let _ = flows.merge(&overflow.sketches.flows);
         }
+        let count_min = settings.sketches.then(|| CountMinColumns::of(window, empty, filled));
         let top = largest(&window.flows, window.overflow.as_deref(), settings);
         let elephants = top.iter().filter(|bounded| is_elephant(settings, bounded)).count();
         let mut completed: Vec<RateChange> = Vec::new();
@@ -75,7 +85,8 @@ impl ClosedWindows {
             window,
             top: &top,
             changes: &completed,
-            sketches,
+            flows,
+            count_min: count_min.as_ref(),
             elephants: elephants as u64,
             delivery,
         }

@@ -70,7 +70,7 @@ fn large(n: i64) -> WindowRows {
         state
     };
     let sketch = (0..32 << 10).flat_map(|_| noise().to_le_bytes());
-    rows.windows[0].count_min_bytes = Some(sketch.collect());
+    rows.windows[0].count_min_bytes = Some(sketch.collect::<Vec<u8>>().into());
     rows
 }
 

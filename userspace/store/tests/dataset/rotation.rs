@@ -76,7 +76,7 @@ fn size_ends_a_segment() {
     let windows: Vec<WindowRows> = (0..5)
         .map(|n| {
             let mut rows = window(n * SECOND);
-            rows.windows[0].count_min_bytes = Some(vec![1; 600 << 10]);
+            rows.windows[0].count_min_bytes = Some(vec![1; 600 << 10].into());
             rows
         })
         .collect();

@@ -76,9 +76,9 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         mirror_gap_frames: Some(13),
         boundary_slack_ns: 4_000_000,
         jitter_events: 12,
-        linear_counting: Some(vec![0b1010_0001; 64]),
-        hll_flows: Some(vec![2, 1, 7, 12]),
-        count_min_packets: Some([&[0, 0, 0, 1], &[0; 96][..], &[9]].concat()),
+        linear_counting: Some(vec![0b1010_0001; 64].into()),
+        hll_flows: Some(vec![2, 1, 7, 12].into()),
+        count_min_packets: Some([&[0, 0, 0, 1], &[0; 96][..], &[9]].concat().into()),
         count_min_bytes: None,
     }
 }

@@ -1,0 +1,68 @@
+//! Passes frames with times through windows and connections, in any order of time.
+
+use super::bytes::Bytes;
+use rocescope_model::WindowRows;
+use rocescope_pipeline::{Pipeline, Settings};
+use rocescope_record::observer::FrameTime;
+use rocescope_record::{Config, Observer, Slot};
+use rocescope_wire::{FrameLengths, LinkType};
+
+/// Input: as for [`observe`](super::observe).
+pub fn run(input: &[u8]) {
+    let mut bytes = Bytes(input);
+    let window_ns = u64::from(bytes.u32()).max(1_000_000);
+    let mut config = Config::exact(window_ns);
+    config.mark_mask = u32::from(bytes.u8());
+    let sets = 1 << (bytes.u8() % 4);
+    bytes.u16();
+    let settings = Settings {
+        window_ns,
+        sketches: false,
+        ..Settings::default()
+    };
+    let Ok(mut pipeline) = Pipeline::new(settings) else {
+        return;
+    };
+    let slot: Slot = bytemuck::Zeroable::zeroed();
+    let mut observer = Observer::new(config, vec![[slot; 2]; sets]);
+    let mut time_ns = 1_795_228_209_000_000_000u64;
+    while !bytes.0.is_empty() {
+        let length = bytes.u16();
+        let step = i64::from(bytes.u16().cast_signed());
+        let interface = u32::from(bytes.u8() & 3);
+        let kind = bytes.u8();
+        bytes.u16();
+        let frame = bytes.slice(usize::from(length));
+        // Quadratic steps: nanoseconds and seconds, forwards and backwards.
+        time_ns = time_ns.wrapping_add_signed(step * step.abs());
+        // As `Session` of the engine does it.
+        if !pipeline.is_current(time_ns) {
+            if pipeline.is_ahead(time_ns) {
+                observer.flush(Some(time_ns), &mut pipeline);
+            }
+            pipeline.turn(time_ns, observer.counters());
+            pipeline.rows().clear();
+        }
+        if kind & 7 == 7 {
+            pipeline.capture_lost(time_ns.saturating_sub(1_000), time_ns, 1);
+        }
+        let captured = frame.len() as u32;
+        let lengths = FrameLengths {
+            captured,
+            original: captured,
+        };
+        let clock = FrameTime(time_ns);
+        observer.observe(frame, LinkType::Ethernet, lengths, interface, &clock, &mut pipeline);
+    }
+    observer.flush(None, &mut pipeline);
+    pipeline.finish(observer.counters());
+    let rows: &mut WindowRows = pipeline.rows();
+    assert!(
+        rows.connections
+            .iter()
+            .all(|row| row.first_ns <= row.last_ns || row.packets == 0)
+    );
+    let counters = observer.counters();
+    assert_eq!(pipeline.summary().totals.all().packets, counters.roce_packets);
+    assert_eq!(pipeline.summary().totals.frames().frames, counters.frames);
+}
