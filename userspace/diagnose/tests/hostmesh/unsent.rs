@@ -75,7 +75,7 @@ fn analyzer() -> Analyzer {
     Analyzer::new(Settings::default(), "diagnose").unwrap()
 }
 
-fn analyse(analyzer: &mut Analyzer, rows: Vec<ProbeRow>, number: i64) -> WindowDiagnosis {
+fn analyse(analyzer: &mut Analyzer, rows: &[ProbeRow], number: i64) -> WindowDiagnosis {
     rows.iter().for_each(|row| analyzer.probe(row));
     analyzer.advance(Time((number + 1) * WINDOW)).remove(0)
 }
@@ -95,7 +95,7 @@ fn a_cold_start_gives_no_verdict() {
             true => Unsent(reason),
             false => Received,
         };
-        let found = analyse(&mut analyzer(), window(4, 0, 0, cold), 0);
+        let found = analyse(&mut analyzer(), &window(4, 0, 0, cold), 0);
         assert_eq!(lines(&found), [""; 0], "{reason:?}");
         assert!(found.sla.unsent > 50, "{}", found.sla.unsent);
         let why = format!("{} unsent probes are no evidence", found.sla.unsent);
@@ -104,8 +104,8 @@ fn a_cold_start_gives_no_verdict() {
     // An agent that starts in the middle of a window is still resolving next hops, however few pairs are left.
     let mut analyzer = analyzer();
     let starting = window(4, 0, 8 * SECOND, |_, _, _| Unsent(Some("no_next_hop")));
-    assert_eq!(lines(&analyse(&mut analyzer, starting, 0)), [""; 0]);
-    let found = analyse(&mut analyzer, window(4, 1, 0, |_, _, _| Received), 1);
+    assert_eq!(lines(&analyse(&mut analyzer, &starting, 0)), [""; 0]);
+    let found = analyse(&mut analyzer, &window(4, 1, 0, |_, _, _| Received), 1);
     assert_eq!(lines(&found), [""; 0]);
 }
 
@@ -125,7 +125,7 @@ fn a_port_that_is_down_is_named_and_its_peers_are_not() {
                 (_, 2) => Unsent(Some(to)),
                 _ => Received,
             };
-            let found = analyse(&mut analyzer(), window(nics, 0, 0, fate), 0);
+            let found = analyse(&mut analyzer(), &window(nics, 0, 0, fate), 0);
             assert_eq!(lines(&found), ["link_down nic h0/rail2"], "{nics} {from}");
             let verdict = &found.verdicts[0];
             assert_eq!(
@@ -147,7 +147,7 @@ fn a_port_that_is_down_behind_routers_is_one_problem() {
         (_, 2) => Lost,
         _ => Received,
     };
-    let found = analyse(&mut analyzer(), window(4, 0, 0, fate), 0);
+    let found = analyse(&mut analyzer(), &window(4, 0, 0, fate), 0);
     assert_eq!(lines(&found), ["link_down nic h0/rail2"]);
     let verdict = &found.verdicts[0];
     assert_eq!(
@@ -170,7 +170,7 @@ fn a_pair_without_a_next_hop_is_not_an_access_list() {
         (1, 3) => Unsent(Some("no_next_hop")),
         _ => Received,
     };
-    let found = analyse(&mut analyzer(), window(8, 0, 0, fate), 0);
+    let found = analyse(&mut analyzer(), &window(8, 0, 0, fate), 0);
     assert_eq!(lines(&found), ["unsent pair h0/rail1 to h0/rail3"]);
     assert!(
         found.verdicts[0].action.contains("ip neigh"),
@@ -191,7 +191,7 @@ fn a_route_that_comes_and_goes_is_no_loss() {
     for row in &rows {
         analyzer.path(&straight(row));
     }
-    let found = analyse(&mut analyzer, rows, 0);
+    let found = analyse(&mut analyzer, &rows, 0);
     let [verdict] = &found.verdicts[..] else {
         panic!("{:?}", lines(&found));
     };
