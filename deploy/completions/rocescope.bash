@@ -76,6 +76,9 @@ _rocescope() {
             rocescope,top)
                 cmd="rocescope__subcmd__top"
                 ;;
+            rocescope,verify)
+                cmd="rocescope__subcmd__verify"
+                ;;
             rocescope__subcmd__config,check)
                 cmd="rocescope__subcmd__config__subcmd__check"
                 ;;
@@ -172,6 +175,9 @@ _rocescope() {
             rocescope__subcmd__help,top)
                 cmd="rocescope__subcmd__help__subcmd__top"
                 ;;
+            rocescope__subcmd__help,verify)
+                cmd="rocescope__subcmd__help__subcmd__verify"
+                ;;
             rocescope__subcmd__help__subcmd__config,check)
                 cmd="rocescope__subcmd__help__subcmd__config__subcmd__check"
                 ;;
@@ -191,7 +197,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version capture completions collect compare config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help"
+            opts="-h -V --config --help --version capture completions collect compare config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -209,7 +215,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -263,10 +269,6 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --status-interval)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --mode)
                     COMPREPLY=($(compgen -W "auto native generic af-packet" -- "${cur}"))
                     return 0
@@ -312,6 +314,10 @@ _rocescope() {
                     return 0
                     ;;
                 --keep-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-free)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1111,7 +1117,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="capture completions collect compare config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help"
+            opts="capture completions collect compare config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1447,6 +1453,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__top)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__verify)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1931,6 +1951,32 @@ _rocescope() {
                     ;;
                 -i)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__verify)
+            opts="-o -h -V --output --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --config)

@@ -66,6 +66,7 @@ off\:"Leave tags in the frames"))' \
 '--segment-bytes=[Seal a segment when it reaches SIZE before compression]:SIZE:_default' \
 '--keep-age=[Delete sealed segments and recordings whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
+'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--keep-frames=[Keep the headers of the last SECONDS of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces, this uses packet sockets]:SECONDS:_default' \
 '--keep-frames-dir=[Directory of the recordings; default\: \`_frames\` in the dataset]:DIR:_files' \
 '--keep-frames-memory=[Memory for headers; when it is full, the oldest are overwritten early]:SIZE:_default' \
@@ -652,6 +653,20 @@ off\:"Leave tags in the frames"))' \
 '*::command -- Run COMMAND, stop when it exits, and exit with its status:_default' \
 && ret=0
 ;;
+(verify)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Format of the result]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the result]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- Dataset to check:_files' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_rocescope__subcmd__help_commands" \
@@ -780,6 +795,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(verify)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -815,6 +834,7 @@ _rocescope_commands() {
 'schema:Print the tables of the dataset and their columns' \
 'restore-vlan-offload:Restore the VLAN offload of a NIC when standard input ends' \
 'top:Show flows, opcodes, connections and events in the terminal' \
+'verify:Check every file of a dataset against its checksums, and its tables against each other' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope commands' commands "$@"
@@ -972,6 +992,7 @@ _rocescope__subcmd__help_commands() {
 'schema:Print the tables of the dataset and their columns' \
 'restore-vlan-offload:Restore the VLAN offload of a NIC when standard input ends' \
 'top:Show flows, opcodes, connections and events in the terminal' \
+'verify:Check every file of a dataset against its checksums, and its tables against each other' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope help commands' commands "$@"
@@ -1102,6 +1123,11 @@ _rocescope__subcmd__help__subcmd__top_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help top commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__verify_commands] )) ||
+_rocescope__subcmd__help__subcmd__verify_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help verify commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__man_commands] )) ||
 _rocescope__subcmd__man_commands() {
     local commands; commands=()
@@ -1141,6 +1167,11 @@ _rocescope__subcmd__schema_commands() {
 _rocescope__subcmd__top_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope top commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__verify_commands] )) ||
+_rocescope__subcmd__verify_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope verify commands' commands "$@"
 }
 
 if [ "$funcstack[1]" = "_rocescope" ]; then
