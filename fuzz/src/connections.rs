@@ -64,5 +64,5 @@ pub fn run(input: &[u8]) {
     );
     let counters = observer.counters();
     assert_eq!(pipeline.summary().totals.all().packets, counters.roce_packets);
-    assert_eq!(pipeline.summary().totals.frames().frames, counters.frames);
+    assert_eq!(pipeline.summary().totals.frames(), counters.frames);
 }
