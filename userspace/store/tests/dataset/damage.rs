@@ -32,15 +32,15 @@ fn a_segment_truncated_anywhere_is_listed_and_the_others_are_read() {
     }
 }
 
-/// The footer is readable and the pages are not: an error that names the file, no panic.
+/// Damage of several bytes, in the footer or in pages: the segment is named and has no rows, and nothing panics.
 #[test]
-fn damaged_pages_are_an_error_of_the_reader() {
+fn a_damaged_segment_is_named_and_skipped() {
     let root = scratch();
     dataset(root.path());
     let found = scan(root.path()).unwrap();
     let path = found.table("windows").next().unwrap().path.clone();
     let whole = fs::read(&path).unwrap();
-    let mut failed = 0;
+    let mut named = 0;
     for at in (4..whole.len()).step_by(11) {
         let mut damaged = whole.clone();
         for byte in damaged.iter_mut().skip(at).take(8) {
@@ -48,32 +48,16 @@ fn damaged_pages_are_an_error_of_the_reader() {
         }
         fs::write(&path, damaged).unwrap();
         let found = scan(root.path()).unwrap();
-        if let Err(error) = found.rows::<rocescope_model::WindowRow>() {
-            failed += 1;
-            let name = path.to_str().unwrap();
-            assert!(error.to_string().contains(name), "{error}");
+        let rows = found.rows::<rocescope_model::WindowRow>().unwrap();
+        let damaged = found.damaged();
+        // The page indexes after the columns are not read.
+        assert_eq!(rows.len(), usize::from(damaged.is_empty()), "byte {at}");
+        if let [file] = damaged.as_slice() {
+            assert_eq!(file.path, path);
+            named += 1;
         }
     }
-    assert!(failed > 0, "no damage was noticed");
-}
-
-#[test]
-fn other_files_are_ignored() {
-    let root = tempfile::tempdir().unwrap();
-    dataset(root.path());
-    let before = scan(root.path()).unwrap();
-    let hour = before.segments[0].path.parent().unwrap();
-    for path in [
-        root.path().join("README"),
-        root.path().join("flows/_SUCCESS"),
-        hour.join("notes.txt"),
-        hour.join(".hidden.parquet"),
-    ] {
-        fs::write(path, "not a segment").unwrap();
-    }
-    fs::create_dir_all(root.path().join("flows/date=never/hour=x/deeper")).unwrap();
-    assert_eq!(scan(root.path()).unwrap(), before);
-    assert_eq!(repair(root.path()).unwrap().removed.len(), 0);
+    assert!(named > 100, "{named} of the damages were noticed");
 }
 
 /// The root of a file system of its own.
