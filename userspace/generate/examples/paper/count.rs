@@ -24,7 +24,7 @@ pub(crate) fn flow_count() -> Result<Line, Box<dyn Error>> {
         for window in &replayed.windows {
             let truth = window.truth.flow_bytes.len() as f64;
             let bytes = window.totals.linear_counting.as_ref().ok_or("no bitmap")?;
-            let bitmap = LinearCounting::from_row_bytes(&[bytes])?.estimate().flows;
+            let bitmap = LinearCounting::from_row_bytes(&[bytes.to_vec()])?.estimate().flows;
             let error = (bitmap.round() / truth - 1.0).abs();
             bitmap_error += error;
             worst = worst.max(error);

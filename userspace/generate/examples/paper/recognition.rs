@@ -86,7 +86,7 @@ fn line(what: &str, (sketched, listed): (Found, Found), things: &str) -> String 
 
 fn table(window: &Window) -> Result<CountMin, Box<dyn Error>> {
     let bytes = window.totals.count_min_bytes.as_ref().ok_or("no table")?;
-    Ok(CountMin::from_spark(bytes)?)
+    Ok(CountMin::from_spark(&bytes.to_vec())?)
 }
 
 fn bps(bytes: u64) -> u64 {

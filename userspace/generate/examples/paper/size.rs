@@ -80,7 +80,7 @@ fn flow_errors(windows: &[Window]) -> Result<(Mean, Mean), Box<dyn Error>> {
     let (mut sketched, mut listed) = (Mean::default(), Mean::default());
     for window in windows {
         let bytes = window.totals.count_min_bytes.as_ref().ok_or("no table")?;
-        let table = CountMin::from_spark(bytes)?;
+        let table = CountMin::from_spark(&bytes.to_vec())?;
         for (flow, bytes) in &window.truth.flow_bytes {
             let hash = truth::hash(flow);
             sketched.add(table.estimate(hash), *bytes);
