@@ -18,9 +18,9 @@ mod rings;
 
 use aya_ebpf::bindings::xdp_action::{XDP_DROP, XDP_PASS};
 use aya_ebpf::bindings::xdp_md;
+use aya_ebpf::helpers::bpf_xdp_get_buff_len;
 use aya_ebpf::macros::xdp;
 use aya_ebpf::programs::XdpContext;
-use aya_ebpf::helpers::bpf_xdp_get_buff_len;
 use core::sync::atomic::{Ordering, compiler_fence};
 use linear::Linear;
 use maps::{Block, State};
