@@ -6,6 +6,8 @@ use rocescope_model::WindowRow;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SoFar {
     pub(crate) ring: u64,
+    /// Frames that a full packet socket dropped; `None` with XDP and for files.
+    pub(crate) socket_frames: Option<u64>,
     pub(crate) fabric: Option<u64>,
     pub(crate) retransmitted: Option<u64>,
     pub(crate) mirror: Option<u64>,
@@ -19,6 +21,7 @@ impl SoFar {
             }
         };
         self.ring += window.lost_packets;
+        add(&mut self.socket_frames, window.dropped_frames);
         add(&mut self.fabric, window.fabric_lost_packets);
         add(&mut self.retransmitted, window.retransmitted_packets);
         add(&mut self.mirror, window.mirror_lost_packets);

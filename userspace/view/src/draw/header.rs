@@ -131,7 +131,7 @@ fn flows(shown: &Shown) -> String {
 
 /// Frames as the sum of their classes. Classes of zero frames are left out where room is short.
 fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
-    let parts = [
+    let mut parts = vec![
         ("RoCEv2", total.roce_packets, Tone::Text),
         ("other", total.not_roce_frames, Tone::Text),
         ("malformed", total.malformed_frames, Tone::Bad),
@@ -139,6 +139,9 @@ fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
         ("filtered", total.filtered_frames, Tone::Text),
         ("snapped", total.snapped_frames, Tone::Notice),
     ];
+    if total.lost_packets > 0 {
+        parts.push(("capture loss", total.lost_packets, Tone::Bad));
+    }
     let sum: u64 = parts.iter().map(|(_, number, _)| number).sum();
     let text = |(name, number, _): &(&str, u64, Tone)| format!("{} {name}", grouped(*number));
     let frames = format!("{} frames", grouped(total.frames));
@@ -146,7 +149,7 @@ fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
     let length = frames.len() + 3 + all.iter().map(|part| part.len() + 3).sum::<usize>();
     let fits = length <= usize::from(area.width);
     let mut x = pen.text(area.x + 1, area.y, &frames, area.width, Tone::Text) + 1;
-    // In a live capture a run may extend past the end of its window by a tick: then the two differ slightly.
+    // Rows of earlier versions may differ by the packets at the edges of their window.
     let (sign, tone) = if sum == total.frames {
         ("=", Tone::Good)
     } else {
@@ -176,6 +179,8 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
         windows_not_shown,
     } = view.header.losses;
     let so_far = view.so_far;
+    // A dataset has the drops in its windows; live, the newest count comes from the socket itself.
+    let socket_frames = socket_frames.or(so_far.socket_frames);
     let mut pieces = Vec::new();
     let mut part = |name: &str, number: Option<u64>, priority: u8| {
         let (text, tone) = match number {

@@ -387,6 +387,22 @@ fn any_keys_over_any_windows_draw_at_any_size() {
     }
 }
 
+/// Lost packets are part of the frames of their window, dropped frames are not; both are capture loss.
+#[test]
+fn capture_loss_of_rings_and_of_sockets_is_shown() {
+    let mut rig = small();
+    let mut rows = window(3);
+    rows.windows[0].frames += 7;
+    rows.windows[0].lost_packets = 7;
+    rows.windows[0].dropped_frames = Some(5);
+    rig.view.window(rows);
+    rig.shows(&[
+        "10,023 frames = 10,000 RoCEv2 + 16 other",
+        "+ 7 capture loss",
+        "capture loss 12",
+    ]);
+}
+
 /// A loss stays in the header, in red, when the next window has none; zero is not highlighted.
 #[test]
 fn a_loss_of_an_earlier_window_stays_visible() {
