@@ -142,20 +142,24 @@ impl Capture {
         some |= self.control_packets.drain();
         if watermark > self.watermark_ns {
             self.watermark_ns = watermark;
-            self.count_losses(&self.kernel.counters()?);
+            self.count_losses()?;
         }
         self.hand_over(watermark, &mut sink);
         Ok((watermark, some))
     }
 
-    /// Reports the losses in the counters before the runs that show a gap are delivered.
-    fn count_losses(&mut self, counters: &Counters) {
+    /// Reports the losses in the counters before the runs that show a gap are delivered. Returns the counters.
+    fn count_losses(&mut self) -> Result<Counters, Error> {
         let config = self.kernel.config();
-        let now_ns = self.now_ns();
-        let since_ns = std::mem::replace(&mut self.counted_ns, now_ns);
+        // The next interval begins before these counters are read: the process may be stopped in between.
+        let before_ns = self.now_ns();
+        let counters = self.kernel.counters()?;
+        let since_ns = std::mem::replace(&mut self.counted_ns, before_ns);
         // A lost run began up to a slice before it was lost.
         let since_ns = since_ns.saturating_sub(config.slice_ns + 2 * config.tick_ns);
-        self.rings.count(counters, since_ns, now_ns);
+        let now_ns = self.now_ns();
+        self.rings.count(&counters, since_ns, now_ns);
+        Ok(counters)
     }
 
     /// Delivers warnings and blind intervals, then the complete events.
@@ -219,8 +223,7 @@ impl Capture {
         }
         self.rings.drain(&mut self.order);
         self.control_packets.drain();
-        let counters = self.kernel.counters()?;
-        self.count_losses(&counters);
+        let counters = self.count_losses()?;
         self.hand_over(u64::MAX, &mut sink);
         let mut losses = self.rings.losses().clone();
         losses.unreadable += self.control_packets.unreadable();
