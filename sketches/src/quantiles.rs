@@ -38,6 +38,12 @@ impl Default for Quantiles {
 }
 
 impl Quantiles {
+    /// Bytes that the buckets have allocated.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.buckets.capacity() * size_of::<(u32, u32)>()
+    }
+
     /// Adds a sample.
     pub fn add(&mut self, value_ns: u64) {
         self.samples += 1;

@@ -20,7 +20,7 @@ const TOP_REPORT_NS: u64 = 500_000_000;
 /// `rocescope capture`.
 pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
     let settings = Settings {
-        connections: arguments.connections.then(ConnectionSettings::default),
+        connections: arguments.connections.then(|| tracked(&arguments.measure)),
         filter: arguments.filter.clone(),
         addresses: arguments.anonymize.clone(),
         sketches: !arguments.dataset.no_sketches,
@@ -32,7 +32,7 @@ pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
         // A check writes nothing, even if the configuration file sets a dataset. Flows show directions and tags.
         request.duration = Some(Duration::from_secs(seconds.into()));
         let settings = &mut request.intake.settings;
-        settings.connections = Some(ConnectionSettings::default());
+        settings.connections = Some(tracked(&arguments.measure));
         settings.top = settings.exact_flows;
     } else {
         request.intake.dataset = dataset(&arguments.dataset);
@@ -46,7 +46,7 @@ pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
 /// `rocescope connections`, of a file or interfaces.
 pub(crate) fn connections(arguments: &ConnectionsArguments) -> Result<CaptureRequest> {
     let settings = Settings {
-        connections: Some(ConnectionSettings::default()),
+        connections: Some(tracked(&arguments.measure)),
         ..measured(&arguments.measure)
     };
     let mut request = live(&arguments.live, settings, &arguments.udp_ports)?;
@@ -58,7 +58,7 @@ pub(crate) fn connections(arguments: &ConnectionsArguments) -> Result<CaptureReq
 pub(crate) fn top(arguments: &TopArguments, connections: bool) -> Result<CaptureRequest> {
     let connections = connections.then(|| ConnectionSettings {
         report_ns: TOP_REPORT_NS,
-        ..ConnectionSettings::default()
+        ..tracked(&arguments.measure)
     });
     let settings = Settings {
         connections,
@@ -66,6 +66,13 @@ pub(crate) fn top(arguments: &TopArguments, connections: bool) -> Result<Capture
         ..measured(&arguments.measure)
     };
     live(&arguments.live, settings, &arguments.udp_ports)
+}
+
+fn tracked(measure: &MeasureArguments) -> ConnectionSettings {
+    ConnectionSettings {
+        max_bytes: usize::try_from(measure.connection_memory).unwrap_or(usize::MAX),
+        ..ConnectionSettings::default()
+    }
 }
 
 fn measured(measure: &MeasureArguments) -> Settings {

@@ -9,7 +9,7 @@
 use rocescope_capture::file::FrameReader;
 use rocescope_engine::session::Session;
 use rocescope_pipeline::Settings;
-use rocescope_pipeline::connections::{DIRECTION_BYTES, MAX_HEAP_BYTES};
+use rocescope_pipeline::connections::{ConnectionSettings, DIRECTION_BYTES, MAX_HEAP_BYTES};
 use rocescope_record::Config;
 use rocescope_wire::{Bth, Opcode, Psn, Qpn};
 
@@ -128,13 +128,15 @@ fn processor_ns() -> u64 {
 
 /// The whole path, with or without connections.
 fn speed(load: Load, connections: bool) -> Measured {
-    let mut settings = Settings {
+    let settings = Settings {
         sketches: false,
+        // All 100,000 are tracked.
+        connections: connections.then(|| ConnectionSettings {
+            max_bytes: 1 << 30,
+            ..ConnectionSettings::default()
+        }),
         ..Settings::default()
     };
-    if !connections {
-        settings.connections = None;
-    }
     let config = Config::exact(settings.window_ns);
     let mut session = Session::new(settings, config, None).unwrap();
     let mut traffic = Traffic::new(load);

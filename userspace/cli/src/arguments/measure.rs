@@ -1,6 +1,6 @@
 //! The arguments of the measurement.
 
-use crate::units::{bits_per_second, count, duration, name, positive_duration, share};
+use crate::units::{bits_per_second, bytes, count, duration, name, positive_duration, share};
 use clap::Args;
 use std::time::Duration;
 
@@ -26,6 +26,9 @@ pub struct MeasureArguments {
     /// Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest
     #[arg(long, value_name = "COUNT", default_value_t = 131_072, value_parser = count)]
     pub exact_flows: usize,
+    /// Memory for the state of connections; at the limit, the packets of further ones are only counted
+    #[arg(long, value_name = "SIZE", default_value = "256Mi", value_parser = bytes)]
+    pub connection_memory: u64,
     /// Minimum rate of an elephant flow, in bits per second
     #[arg(long, value_name = "RATE", default_value = "1G", value_parser = bits_per_second)]
     pub elephant: f64,

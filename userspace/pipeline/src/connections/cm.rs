@@ -21,7 +21,9 @@ impl Connections {
                 times,
                 mtu,
             } => {
-                let (a, b) = (self.fresh(there, time_ns), self.fresh(back, time_ns));
+                let (Some(a), Some(b)) = (self.fresh(there, time_ns), self.fresh(back, time_ns)) else {
+                    return;
+                };
                 self.pair(a, b, PairedBy::Cm);
                 let (active, passive) = times.starts();
                 for (at, psn) in [(a, active), (b, passive)] {
@@ -87,15 +89,15 @@ impl Connections {
         });
     }
 
-    /// A new direction with this key: writes and removes the rest of an earlier queue pair with the same number.
-    fn fresh(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
+    /// A new direction with this key, `None` if the memory is full: writes and removes the rest of an earlier queue pair with the same number.
+    fn fresh(&mut self, key: DirectionKey, now_ns: u64) -> Option<u32> {
         if let Some(at) = self.directions.find(&key) {
             let untouched = self
                 .directions
                 .get(at)
                 .is_some_and(|direction| direction.counts.packets == 0 && !direction.closed);
             if untouched {
-                return at;
+                return Some(at);
             }
             self.retire(at);
         }

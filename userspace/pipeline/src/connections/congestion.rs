@@ -164,6 +164,11 @@ pub(crate) struct Notifications {
 }
 
 impl Notifications {
+    /// Bytes that they occupy.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + self.interval.heap_bytes()
+    }
+
     pub(crate) fn add(&mut self, now_ns: u64) {
         if let Some(last_ns) = self.last_ns {
             self.interval.add(now_ns.saturating_sub(last_ns));

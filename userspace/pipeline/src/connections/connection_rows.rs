@@ -42,26 +42,17 @@ impl Connections {
         self.report_at.is_some()
     }
 
-    /// Makes room: removes the longest silent sixteenth of the directions.
-    pub(super) fn evict_oldest(&mut self) {
-        let numbers = self.directions.numbers();
-        let mut times: Vec<u64> = numbers.filter_map(|at| self.directions.last_ns(at)).collect();
-        let at = times.len() / 16;
-        let (_, limit_ns, _) = times.select_nth_unstable(at);
-        let limit_ns = *limit_ns;
-        let mut left = at + 1;
-        for number in self.directions.numbers() {
-            if left == 0 {
-                break;
-            }
-            if self
-                .directions
-                .last_ns(number)
-                .is_some_and(|last_ns| last_ns <= limit_ns)
-            {
+    /// Makes room: removes the directions that are idle at `time_ns`, with their peers.
+    pub(super) fn evict_idle(&mut self, time_ns: u64) {
+        for at in self.directions.numbers() {
+            let Some(direction) = self.directions.get(at) else {
+                continue;
+            };
+            let last_ns = |at| self.directions.last_ns(at).unwrap_or(0);
+            let last_ns = last_ns(at).max(direction.peer.map_or(0, last_ns));
+            if time_ns.saturating_sub(last_ns) > self.settings.idle_ns {
                 self.summary.evicted += 1;
-                self.retire(number);
-                left -= 1;
+                self.retire(at);
             }
         }
     }

@@ -237,6 +237,24 @@ impl Direction {
         self.sizes.add(bytes, messages);
     }
 
+    /// Bytes that it has allocated, at most [`MAX_HEAP_BYTES`](super::MAX_HEAP_BYTES).
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let boxed = |is_used: bool, bytes: usize| if is_used { bytes } else { 0 };
+        self.requests.heap_bytes()
+            + self.responses.heap_bytes()
+            + self.outstanding.heap_bytes()
+            + self.sizes.heap_bytes()
+            + self.latencies.heap_bytes()
+            + self.skipped.heap_bytes()
+            + boxed(self.episode.is_some(), size_of::<Episode>())
+            + boxed(self.response_retry.is_some(), size_of::<ResponseRetry>())
+            + boxed(self.setup.is_some(), size_of::<Setup>())
+            + self
+                .notifications
+                .as_ref()
+                .map_or(0, |notifications| notifications.heap_bytes())
+    }
+
     /// Reads a byte of every cache line that the next run will need.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {

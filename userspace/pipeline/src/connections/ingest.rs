@@ -24,7 +24,13 @@ impl Connections {
         let at = match known {
             Some(at) if self.directions.try_fast_path(at, run) => return,
             Some(at) => at,
-            None => self.begin(key, run.first_ns),
+            None => match self.begin(key, run.first_ns) {
+                Some(at) => at,
+                None => {
+                    self.summary.untracked_packets += u64::from(run.packets);
+                    return;
+                }
+            },
         };
         self.directions.flush(at);
         if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
@@ -93,10 +99,11 @@ impl Connections {
         }
     }
 
-    /// Adds a direction for its first packet.
-    pub(super) fn begin(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
-        if self.directions.len() >= self.settings.max_directions {
-            self.evict_oldest();
+    /// Adds a direction for its first packet; `None` if the memory is full.
+    pub(super) fn begin(&mut self, key: DirectionKey, now_ns: u64) -> Option<u32> {
+        if self.bytes() >= self.settings.max_bytes {
+            self.is_full = true;
+            return None;
         }
         let tcp = self.handshakes.before(&key, now_ns, self.settings.handshake_ns);
         let at = self.directions.insert(key, now_ns);
@@ -108,7 +115,7 @@ impl Connections {
                 tcp: Some(tcp),
             }));
         }
-        at
+        Some(at)
     }
 
     fn request(&mut self, at: u32, run: &RunRecord) {

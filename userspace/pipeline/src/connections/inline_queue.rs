@@ -52,6 +52,14 @@ impl<T> InlineQueue<T> {
         self.oldest.iter_mut().chain(others.into_iter().flatten())
     }
 
+    /// Bytes that it has allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let others = self.others.as_ref();
+        others.map_or(0, |others| {
+            size_of::<VecDeque<T>>() + others.capacity() * size_of::<T>()
+        })
+    }
+
     pub(crate) fn push_back(&mut self, element: T) {
         if self.oldest.is_none() {
             self.oldest = Some(element);

@@ -33,6 +33,16 @@ impl Latencies {
         self.others.as_deref()
     }
 
+    /// Bytes that they have allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let rare = self.others.as_ref();
+        self.rtt.heap_bytes()
+            + self.completion.heap_bytes()
+            + rare.map_or(0, |rare| {
+                size_of::<RareLatencies>() + rare.response.heap_bytes() + rare.reaction.heap_bytes()
+            })
+    }
+
     /// The smallest round trip seen.
     pub(crate) fn min_rtt_ns(&self) -> Option<u64> {
         self.rtt.min()
@@ -72,6 +82,11 @@ impl Default for GatheredHistogram {
 }
 
 impl GatheredHistogram {
+    fn heap_bytes(&self) -> usize {
+        let histogram = self.histogram.as_ref();
+        histogram.map_or(0, |histogram| size_of::<Quantiles>() + histogram.heap_bytes())
+    }
+
     #[inline]
     pub(crate) fn add(&mut self, ns: u64) {
         let short = u32::try_from(ns).unwrap_or(u32::MAX);

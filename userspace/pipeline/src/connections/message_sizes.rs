@@ -27,6 +27,11 @@ impl MessageSizes {
         self.add_class(class(bytes), u32::try_from(messages).unwrap_or(u32::MAX));
     }
 
+    /// Bytes that it has allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.all.as_ref().map_or(0, |_| SIZES * size_of::<u32>())
+    }
+
     /// Counts messages of a class.
     pub(crate) fn add_class(&mut self, class: u8, messages: u32) {
         if messages == 0 {

@@ -43,7 +43,7 @@
 //! is never filled is a *lost gap*.
 //!
 //! Memory: a direction is bounded by [`DIRECTION_BYTES`], its histograms, gaps and outstanding requests
-//! by [`MAX_HEAP_BYTES`]; directions by [`max_directions`](ConnectionSettings::max_directions).
+//! by [`MAX_HEAP_BYTES`]; all of it by [`max_bytes`](ConnectionSettings::max_bytes).
 
 pub mod congestion;
 pub mod event;

@@ -46,6 +46,11 @@ pub(crate) struct OutstandingRequests {
 }
 
 impl OutstandingRequests {
+    /// Bytes that they have allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.requests.heap_bytes()
+    }
+
     pub(crate) fn push(&mut self, request: OutstandingRequest) {
         if self.requests.back().is_some_and(|newest| newest.last >= request.last) {
             // Reordered: rare, and not worth sorting.

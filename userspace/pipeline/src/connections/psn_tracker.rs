@@ -131,6 +131,11 @@ impl PsnTracker {
         (self.high >> 24) - (self.low >> 24)
     }
 
+    /// Bytes that it has allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.gaps.capacity() * size_of::<Gap>()
+    }
+
     pub(crate) fn gaps(&self) -> &[Gap] {
         &self.gaps
     }

@@ -17,9 +17,10 @@ pub struct ConnectionSettings {
     pub forget_ns: u64,
     /// How often an active connection becomes rows of `connections`: 60 s of event time.
     pub report_ns: u64,
-    /// Directions tracked at once: 262,144, that is 131,072 connections. With more, the longest silent ones are removed
-    /// and their rows written.
-    pub max_directions: usize,
+    /// Memory for the state of directions: 256 MiB, which is enough for about 75,000 connections. When it is full, idle
+    /// directions give way, at most once a second of event time; other new ones are not tracked, and their packets
+    /// counted.
+    pub max_bytes: usize,
     /// Runs that wait to be sorted before [`Pipeline::is_current`](crate::Pipeline::is_current) requests a turn: 8,192,
     /// 1 MiB, which a second-level cache holds.
     pub waiting_runs: usize,
@@ -40,7 +41,7 @@ impl Default for ConnectionSettings {
             idle_ns: 10_000_000_000,
             forget_ns: 60_000_000_000,
             report_ns: 60_000_000_000,
-            max_directions: 262_144,
+            max_bytes: 256 << 20,
             waiting_runs: 8_192,
             clock_error_ns: 1_000,
             event_rows: 10_000,

@@ -25,6 +25,12 @@ pub(crate) struct SkippedRanges {
 }
 
 impl SkippedRanges {
+    /// Bytes that they have allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let ranges = self.ranges.as_ref();
+        ranges.map_or(0, |_| MAX_RANGES * size_of::<Option<SkippedRange>>())
+    }
+
     /// Adds a range; returns the oldest if there is no room.
     pub(crate) fn put(&mut self, range: SkippedRange) -> Option<SkippedRange> {
         let ranges = self.ranges.get_or_insert_default();

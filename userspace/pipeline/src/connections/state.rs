@@ -26,6 +26,11 @@ pub const DIRECTION_BYTES: usize = core::mem::size_of::<Direction>() + core::mem
 pub const MAX_HEAP_BYTES: usize =
     5 * (56 + 65 * 8 * 3 / 2) + 33 * 4 + 16 * 48 + 64 * 40 * 3 / 2 + 8 * 32 + 32 + 256 + 32;
 
+/// Checks that visit all directions: a visit to each is a few cache misses.
+pub(super) const HEAP_PARTS: usize = 16;
+/// The place of a direction in the index, at most.
+const INDEX_BYTES: usize = 32;
+
 /// Connection rows returned at once: rows of 100,000 connections need as much memory as their state, so they are
 /// written in parts.
 pub const ROWS_AT_ONCE: usize = 1_024;
@@ -39,6 +44,11 @@ pub struct Connections {
     /// Runs that may wait before a turn is requested.
     pub(super) limit: usize,
     pub(super) directions: Directions,
+    /// What each sixteenth of the directions had allocated beside their state at its last check, and the next one.
+    pub(super) heap_bytes: [usize; HEAP_PARTS],
+    pub(super) heap_part: usize,
+    /// A new direction found no room since the last check.
+    pub(super) is_full: bool,
     pub(super) prefetch: Prefetch,
     pub(super) open: OpenRequests,
     /// Candidates of directions with several possible peers.
@@ -73,8 +83,10 @@ pub struct Connections {
 pub struct ConnectionSummary {
     /// Connections and unpaired directions whose last rows were written.
     pub connections: u64,
-    /// Those evicted because there were too many.
+    /// Idle ones that gave way because the memory was full.
     pub evicted: u64,
+    /// Packets of directions that are not tracked because the memory was full.
+    pub untracked_packets: u64,
     /// Pairings that a later answer contradicted.
     pub unpaired: u64,
     /// Packets to and from QP 1: management, not a connection.
@@ -102,6 +114,9 @@ impl Connections {
             sort_buffer: SortBuffer::default(),
             limit: settings.waiting_runs,
             directions: Directions::default(),
+            heap_bytes: [0; HEAP_PARTS],
+            heap_part: 0,
+            is_full: false,
             prefetch: Prefetch::default(),
             open: OpenRequests::default(),
             candidates: BTreeMap::new(),
@@ -132,6 +147,13 @@ impl Connections {
             hurried_runs: self.sort_buffer.hurried,
             ..self.summary
         }
+    }
+
+    /// Bytes of the state of all directions; what they allocate beside it is counted every 16 seconds of event
+    /// time.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.directions.len() * (DIRECTION_BYTES + INDEX_BYTES) + self.heap_bytes.iter().sum::<usize>()
     }
 
     /// Directions tracked now.

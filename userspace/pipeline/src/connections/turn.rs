@@ -3,7 +3,7 @@
 use super::event_rows;
 use super::prefetch::GROUP;
 use super::sort_buffer::Item;
-use super::state::{Connections, ROWS_AT_ONCE};
+use super::state::{Connections, HEAP_PARTS, ROWS_AT_ONCE};
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_record::{ControlPacket, RunRecord};
@@ -91,6 +91,14 @@ impl Connections {
         self.handshakes.forget_before(time_ns.saturating_sub(within_ns));
         for at in self.directions.numbers() {
             self.check_retry_exhaustion(at, time_ns);
+        }
+        let part = self.heap_part;
+        let directions = self.directions.numbers().skip(part).step_by(HEAP_PARTS);
+        let allocated = directions.filter_map(|at| Some(self.directions.get(at)?.heap_bytes()));
+        self.heap_bytes[part] = allocated.sum();
+        self.heap_part = (part + 1) % HEAP_PARTS;
+        if core::mem::take(&mut self.is_full) {
+            self.evict_idle(time_ns);
         }
     }
 
