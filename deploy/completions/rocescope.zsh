@@ -78,6 +78,7 @@ off\:"Leave tags in the frames"))' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--connection-memory=[Memory for the state of connections; at the limit, the packets of further ones are only counted]:SIZE:_default' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
 '--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
@@ -274,6 +275,7 @@ off\:"Leave tags in the frames"))' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--connection-memory=[Memory for the state of connections; at the limit, the packets of further ones are only counted]:SIZE:_default' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
 '--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
@@ -634,6 +636,7 @@ off\:"Leave tags in the frames"))' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--connection-memory=[Memory for the state of connections; at the limit, the packets of further ones are only counted]:SIZE:_default' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
 '--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \

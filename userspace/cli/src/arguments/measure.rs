@@ -27,7 +27,7 @@ pub struct MeasureArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 131_072, value_parser = count)]
     pub exact_flows: usize,
     /// Memory for the state of connections; at the limit, the packets of further ones are only counted
-    #[arg(long, value_name = "SIZE", default_value = "256Mi", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "512Mi", value_parser = bytes)]
     pub connection_memory: u64,
     /// Minimum rate of an elephant flow, in bits per second
     #[arg(long, value_name = "RATE", default_value = "1G", value_parser = bits_per_second)]

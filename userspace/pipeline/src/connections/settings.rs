@@ -17,7 +17,7 @@ pub struct ConnectionSettings {
     pub forget_ns: u64,
     /// How often an active connection becomes rows of `connections`: 60 s of event time.
     pub report_ns: u64,
-    /// Memory for the state of directions: 256 MiB, which is enough for about 75,000 connections. When it is full, idle
+    /// Memory for the state of directions: 512 MiB, which is enough for about 150,000 connections. When it is full, idle
     /// directions give way, at most once a second of event time; other new ones are not tracked, and their packets
     /// counted.
     pub max_bytes: usize,
@@ -41,7 +41,7 @@ impl Default for ConnectionSettings {
             idle_ns: 10_000_000_000,
             forget_ns: 60_000_000_000,
             report_ns: 60_000_000_000,
-            max_bytes: 256 << 20,
+            max_bytes: 512 << 20,
             waiting_runs: 8_192,
             clock_error_ns: 1_000,
             event_rows: 10_000,
