@@ -32,8 +32,6 @@ pub struct Capture {
     has_said_full: bool,
     /// The watermark of the last poll.
     watermark_ns: u64,
-    /// All losses before this time are reported.
-    counted_ns: u64,
 }
 
 impl std::fmt::Debug for Capture {
@@ -71,7 +69,6 @@ impl Capture {
             reader: None,
             has_said_full: false,
             watermark_ns: 0,
-            counted_ns: 0,
         })
     }
 
@@ -141,22 +138,19 @@ impl Capture {
         }
         some |= self.control_packets.drain();
         if watermark > self.watermark_ns {
-            self.watermark_ns = watermark;
-            self.count_losses()?;
+            let since_ns = std::mem::replace(&mut self.watermark_ns, watermark);
+            self.count_losses(since_ns)?;
         }
         self.hand_over(watermark, &mut sink);
         Ok((watermark, some))
     }
 
     /// Reports the losses in the counters before the runs that show a gap are delivered. Returns the counters.
-    fn count_losses(&mut self) -> Result<Counters, Error> {
-        let config = self.kernel.config();
-        // The next interval begins before these counters are read: the process may be stopped in between.
-        let before_ns = self.now_ns();
+    ///
+    /// `since_ns` is the watermark when they were read last: runs that began before it had been published then, so
+    /// what was lost since began after it. Their age is no bound, because threads of a busy host may stop for long.
+    fn count_losses(&mut self, since_ns: u64) -> Result<Counters, Error> {
         let counters = self.kernel.counters()?;
-        let since_ns = std::mem::replace(&mut self.counted_ns, before_ns);
-        // A lost run began up to a slice before it was lost.
-        let since_ns = since_ns.saturating_sub(config.slice_ns + 2 * config.tick_ns);
         let now_ns = self.now_ns();
         self.rings.count(&counters, since_ns, now_ns);
         Ok(counters)
@@ -223,7 +217,7 @@ impl Capture {
         }
         self.rings.drain(&mut self.order);
         self.control_packets.drain();
-        let counters = self.count_losses()?;
+        let counters = self.count_losses(self.watermark_ns)?;
         self.hand_over(u64::MAX, &mut sink);
         let mut losses = self.rings.losses().clone();
         losses.unreadable += self.control_packets.unreadable();
