@@ -29,18 +29,6 @@ struct Found {
     error: Option<anyhow::Error>,
 }
 
-/// Kinds of events that belong to connections instead of windows.
-const KINDS: [&str; 8] = [
-    "retransmission",
-    "rnr_episode",
-    "fatal_nak",
-    "retry_exhausted",
-    "loss",
-    "connect",
-    "disconnect",
-    "reject",
-];
-
 pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
     let (source, found) = if !arguments.read.is_empty() {
         of_files(arguments)?
@@ -158,5 +146,5 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
 }
 
 fn is_of_a_connection(event: &EventRow) -> bool {
-    KINDS.contains(&&*event.kind)
+    EventRow::OF_CONNECTIONS.contains(&&*event.kind)
 }

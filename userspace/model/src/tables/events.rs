@@ -50,6 +50,18 @@ table! {
 }
 
 impl EventRow {
+    /// Kinds of events that need the state of connections, and belong to connections instead of windows.
+    pub const OF_CONNECTIONS: [&'static str; 8] = [
+        "retransmission",
+        "rnr_episode",
+        "fatal_nak",
+        "retry_exhausted",
+        "loss",
+        "connect",
+        "disconnect",
+        "reject",
+    ];
+
     /// Every kind, with the unit of its `value` and `previous`.
     pub const KINDS: [(&'static str, Unit); 16] = [
         ("nak", Unit::None),

@@ -3,20 +3,8 @@
 use super::connections::columns;
 use super::{Change, Side};
 use crate::Report;
-use rocescope_model::{FlowRow, Row, Rule, Unit, Value, WindowRow};
+use rocescope_model::{EventRow, FlowRow, Row, Rule, Unit, Value, WindowRow};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Kinds of events that need the state of connections.
-const OF_CONNECTIONS: [&str; 8] = [
-    "retransmission",
-    "rnr_episode",
-    "fatal_nak",
-    "retry_exhausted",
-    "loss",
-    "connect",
-    "disconnect",
-    "reject",
-];
 
 pub(super) fn tables(a: &Side, b: &Side) -> Vec<(&'static str, Vec<Change>)> {
     vec![
@@ -198,7 +186,7 @@ fn events(a: &Side, b: &Side) -> Vec<Change> {
     for change in &mut changes {
         // Without connections these were not looked for.
         let is_known = |side: &Side, counts: &BTreeMap<String, f64>| {
-            !OF_CONNECTIONS.contains(&change.figure.as_str())
+            !EventRow::OF_CONNECTIONS.contains(&change.figure.as_str())
                 || side.connections.is_tracked()
                 || counts.contains_key(&change.figure)
         };
