@@ -37,7 +37,7 @@ use anyhow::{Result, bail};
 pub const USAGE: &str = "\
 cargo xtask <task>
 
-  ci [--full]                   run every check of a change; --full adds the slow ones
+  ci [--full | STEP…]           run every check of a change; --full adds the slow ones; names run these steps alone
   docs [--check]                write the generated pages, or fail if one is stale
   ebpf [--check]                build the XDP program, or check the committed one against its lock
   graph                         check crates against the table in ARCHITECTURE.md, and files for cycles
@@ -74,8 +74,9 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["fabric", ..] => testbed::run(arguments),
         [] | ["help"] => help(),
         _ if asks_for_help(arguments) => help(),
-        ["ci"] => ci::run(false),
-        ["ci", "--full"] => ci::run(true),
+        ["ci"] => ci::run(ci::Choice::Gate),
+        ["ci", "--full"] => ci::run(ci::Choice::Full),
+        ["ci", names @ ..] => ci::run(ci::Choice::Named(names)),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["ebpf", rest @ ..] => ebpf::run(rest),

@@ -1,7 +1,7 @@
-//! `cargo xtask ci [--full]`: the checks of a change. `.ci/run` installs their tools.
+//! `cargo xtask ci [--full | STEP…]`: the checks of a change. `.ci/run` installs their tools.
 //!
 //! Every change must pass `GATE`. `--full` adds `SLOW`: steps that take minutes and rarely break. Run them by hand
-//! before a release, and after changes to the code that they check.
+//! before a release, and after changes to the code that they check. Names of steps run these alone, `tests` included.
 //!
 //! Compiling takes most of the time, so every dependency is built only three times. Lints and documentation check the
 //! workspace with all features. Tests and testbed tasks use one debug build of `--workspace`: fewer packages would give
@@ -33,6 +33,9 @@ const FEATURES: [&str; 3] = ["--workspace", "--features", "rocescope/per-packet,
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
 
+/// The last step: the summary of the test runners ends the log.
+const TESTS: &str = "tests";
+
 /// The steps that every change must pass, before the tests.
 const GATE: &[Step] = &[
     ("format", format),
@@ -55,13 +58,36 @@ const GATE: &[Step] = &[
 /// The steps that `--full` adds.
 const SLOW: &[Step] = &[("Spark", spark), ("fuzzing", || fuzz::run(&["--seconds", FUZZING]))];
 
-/// Runs the steps, then the tests.
-pub(crate) fn run(is_full: bool) -> Result<()> {
+/// Which steps to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Choice<'a> {
+    /// Every change must pass these.
+    Gate,
+    /// The slow ones too.
+    Full,
+    /// These alone, by name.
+    Named(&'a [&'a str]),
+}
+
+impl Choice<'_> {
+    fn includes(self, name: &str, is_slow: bool) -> bool {
+        match self {
+            Self::Gate => !is_slow,
+            Self::Full => true,
+            Self::Named(names) => names.contains(&name),
+        }
+    }
+}
+
+/// Runs the chosen steps, then the tests.
+pub(crate) fn run(choice: Choice<'_>) -> Result<()> {
+    check_names(choice)?;
     let begun = Instant::now();
     let mut ended = Vec::new();
     let mut failed = Vec::new();
-    let slow = if is_full { SLOW } else { &[] };
-    for (name, step) in GATE.iter().chain(slow) {
+    let gate = GATE.iter().map(|step| (step, false));
+    let steps = gate.chain(SLOW.iter().map(|step| (step, true)));
+    for ((name, step), _) in steps.filter(|((name, _), is_slow)| choice.includes(name, *is_slow)) {
         let (took, result) = timed(name, step);
         ended.push((*name, took, result.is_ok()));
         if let Err(error) = result {
@@ -70,11 +96,13 @@ pub(crate) fn run(is_full: bool) -> Result<()> {
         }
     }
     let mut lines = Vec::new();
-    let (took, result) = timed("tests", || suites::run(&mut lines));
-    ended.push(("tests", took, result.is_ok()));
-    if let Err(error) = result {
-        eprintln!("tests: {error:#}");
-        failed.push("tests");
+    if choice.includes(TESTS, false) {
+        let (took, result) = timed(TESTS, || suites::run(&mut lines));
+        ended.push((TESTS, took, result.is_ok()));
+        if let Err(error) = result {
+            eprintln!("{TESTS}: {error:#}");
+            failed.push(TESTS);
+        }
     }
     println!("\n== timings");
     for (name, took, passed) in ended {
@@ -90,6 +118,17 @@ pub(crate) fn run(is_full: bool) -> Result<()> {
         bail!("failed: {}", failed.join(", "));
     }
     Ok(())
+}
+
+fn check_names(choice: Choice<'_>) -> Result<()> {
+    let Choice::Named(names) = choice else {
+        return Ok(());
+    };
+    let steps: Vec<&str> = GATE.iter().chain(SLOW).map(|(name, _)| *name).chain([TESTS]).collect();
+    match names.iter().find(|name| !steps.contains(name)) {
+        Some(unknown) => bail!("no step is named {unknown:?}; the steps are: {}", steps.join(", ")),
+        None => Ok(()),
+    }
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<()>) -> (Duration, Result<()>) {
