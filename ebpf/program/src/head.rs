@@ -7,9 +7,8 @@
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::generated::bpf_xdp_load_bytes;
 use rocescope_wire::Octets;
+use rocescope_wire::octets::REACH;
 
-/// All headers are within this length, a power of two.
-const REACH: usize = 1024;
 /// The longest single read.
 const PIECE: usize = 64;
 

@@ -52,7 +52,8 @@ reasons! {
         IpHeader = 2 "ip_header",
         /// The IP header promises more bytes than the frame has.
         IpLength = 3 "ip_length",
-        /// The chain of IPv6 extension headers is too long or wrong.
+        /// The chain of IPv6 extension headers is wrong or too long: it has more than six, or ends beyond
+        /// [`EXTENSIONS_END`](crate::ip::EXTENSIONS_END).
         Ipv6Extension = 4 "ipv6_extension",
         /// The frame ends inside the UDP header.
         UdpShort = 5 "udp_short",

@@ -1,11 +1,15 @@
 //! IPv4 and IPv6: addresses, payload length, fragments.
 
-use crate::octets::Octets;
+use crate::octets::{Octets, REACH};
 
 /// Protocol number of UDP.
 pub const PROTOCOL_UDP: u8 = 17;
 /// Protocol number of GRE.
 pub const PROTOCOL_GRE: u8 = 47;
+
+/// A chain of IPv6 extension headers ends within this many bytes of the beginning of the frame: whatever follows it,
+/// two tunnels included, is then within [`REACH`].
+pub const EXTENSIONS_END: usize = REACH / 2;
 
 /// An IP header, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +50,7 @@ pub enum IpError {
     Short,
     /// A version or length field that contradicts itself.
     Header,
-    /// An IPv6 extension chain that is too long or wrong.
+    /// An IPv6 extension chain that is wrong or too long: more than six, or beyond [`EXTENSIONS_END`].
     Extension,
 }
 
@@ -169,7 +173,7 @@ enum Extension {
     Header,
     /// The frame ends inside it.
     Short,
-    /// It is longer than the packet.
+    /// It is longer than the packet, or ends beyond [`EXTENSIONS_END`].
     Wrong,
 }
 
@@ -205,10 +209,11 @@ fn v6_extension<O: Octets + ?Sized>(frame: &O, ip: &mut Ip) -> Extension {
         }
         _ => return Extension::None,
     };
-    if bytes > ip.payload_bytes {
+    let end = ip.payload_at + bytes as usize;
+    if bytes > ip.payload_bytes || end > EXTENSIONS_END {
         return Extension::Wrong;
     }
-    ip.payload_at = frame.settle(ip.payload_at + bytes as usize);
+    ip.payload_at = frame.settle(end);
     ip.payload_bytes -= bytes;
     if ip.fragment {
         // What follows a later piece is not a header.

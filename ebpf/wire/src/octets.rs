@@ -1,5 +1,9 @@
 //! Checked reads of a frame's bytes.
 
+/// Every header of a frame that is decoded ends within this many bytes of its beginning, a power of two: the kernel's
+/// program holds no more of a frame.
+pub const REACH: usize = 1024;
+
 /// Bytes of one frame that can be read at an offset.
 ///
 /// A slice in user space, a pair of packet pointers in the kernel. A read returns `None` if any byte of

@@ -3,6 +3,7 @@
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_generate::{Generator, Scenario};
 use rocescope_wire::LinkType;
+use rocescope_wire::ip::PROTOCOL_UDP;
 use std::path::{Path, PathBuf};
 
 /// Times and bytes.
@@ -71,14 +72,7 @@ pub(crate) fn scenarios() -> impl Iterator<Item = (String, Frames)> {
 pub(crate) fn mutated(frames: &Frames, seed: u64) -> Frames {
     /// All headers, including tunnels, are within this length.
     const HEADERS: u64 = 128;
-    let mut random = seed;
-    // SplitMix64.
-    let mut next = move |below: u64| {
-        random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (random ^ random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % below
-    };
+    let mut next = random(seed);
     let mut frames = frames.clone();
     for (_, frame) in &mut frames {
         match next(9) {
@@ -104,4 +98,73 @@ pub(crate) fn mutated(frames: &Frames, seed: u64) -> Frames {
         }
     }
     frames
+}
+
+/// IPv6 packets with random chains of extension headers, some longer than all that the program holds of a frame.
+pub(crate) fn chains(seed: u64) -> Frames {
+    /// Hop-by-hop, routing, authentication, destination options, fragment.
+    const KINDS: [u8; 5] = [0, 43, 51, 60, 44];
+    let mut next = random(seed);
+    let mut frames = Frames::new();
+    for time_ns in 0..4_000 {
+        let (mut chain, mut kind_at) = (Vec::new(), None);
+        let mut first = PROTOCOL_UDP;
+        for _ in 0..next(8) {
+            let kind = KINDS[next(5) as usize];
+            let longest = [4, 16, 256][next(3) as usize];
+            let units = if kind == 44 { 0 } else { next(longest) as u8 };
+            *kind_at.map_or(&mut first, |at: usize| &mut chain[at]) = kind;
+            kind_at = Some(chain.len());
+            chain.extend([PROTOCOL_UDP, units]);
+            let bytes = if kind == 51 {
+                (usize::from(units) + 2) * 4
+            } else {
+                (usize::from(units) + 1) * 8
+            };
+            chain.resize(chain.len() + bytes - 2, 0);
+        }
+        // UDP with an acknowledgement.
+        chain.extend([
+            0xc0,
+            1,
+            0x12,
+            0xb7,
+            0,
+            28,
+            0,
+            0,
+            17,
+            0,
+            0xff,
+            0xff,
+            0,
+            0,
+            0,
+            17,
+            0,
+            0,
+            0,
+            time_ns as u8,
+        ]);
+        chain.extend([0; 8]);
+        let mut frame = vec![2; 12];
+        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
+        frame.extend((chain.len() as u16).to_be_bytes());
+        frame.extend([first, 64]);
+        frame.extend([0xfe; 32]);
+        frame.extend(chain);
+        frames.push((time_ns, frame));
+    }
+    frames
+}
+
+/// Numbers below a limit: `SplitMix64`.
+fn random(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut random = seed;
+    move |below| {
+        random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (random ^ random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ mixed >> 31) % below
+    }
 }

@@ -12,7 +12,7 @@ mod overload;
 mod pair;
 mod reconfigured;
 
-use corpus::{Frames, captures, mutated, scenarios};
+use corpus::{Frames, captures, chains, mutated, scenarios};
 use pair::{Compared, Pair};
 use rocescope_record::Config;
 
@@ -81,5 +81,18 @@ fn damaged_frames_give_the_same_records() {
     same(
         pair,
         damaged.map(|((name, frames), seed)| (format!("{name}, seed {seed}"), mutated(&frames, seed))),
+    );
+}
+
+/// The program holds 1,024 bytes of a frame, a file reader all of them: both accept the same chains.
+#[test]
+fn chains_of_ipv6_extension_headers_have_the_same_classes() {
+    let Some(mut pair) = Pair::new(exact(), 256) else {
+        return;
+    };
+    let counters = pair.compare("chains", &chains(1)).counters;
+    assert!(
+        counters.roce_packets > 1_000 && counters.malformed() > 1_000,
+        "{counters:?}"
     );
 }
