@@ -104,6 +104,16 @@ impl Zstd {
         }
     }
 
+    /// Compares the content of a whole frame with its checksum, if the frame has one: the decoder does not.
+    fn check(&self) -> io::Result<()> {
+        match self.decoder.get_checksum_from_data() {
+            Some(expected) if self.decoder.get_calculated_checksum() != Some(expected) => {
+                Err(io::Error::other("the content does not match its checksum"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Advances to the next frame; `false` at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
@@ -141,6 +151,7 @@ impl Read for Zstd {
                 return Ok(read);
             }
             self.in_frame = false;
+            self.check()?;
         }
     }
 }

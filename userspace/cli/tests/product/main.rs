@@ -6,6 +6,7 @@
 //! | `oracle` | etherparse and `wire` agree on every frame |
 //! | `cuts` | frames cut at every length, and files cut at every byte |
 //! | `damaged` | a damaged journal is named and kept |
+//! | `flipped` | one flipped bit in a capture file of any form |
 //! | `fuzzed` | the fuzzer's inputs, and inputs that broke a promise |
 //! | `anonymize` | equal counts under other addresses |
 //! | `filter` | kept and rejected packets sum to the whole |
@@ -31,6 +32,7 @@ mod cuts;
 mod damaged;
 mod files;
 mod filter;
+mod flipped;
 mod frames;
 mod full_disk;
 mod fuzzed;

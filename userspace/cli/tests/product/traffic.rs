@@ -2,6 +2,7 @@
 
 use crate::captures::Capture;
 use rocescope_capture::file::FrameReader;
+use rocescope_wire::{Class, LinkType, ROCE_UDP_PORT, decode};
 
 /// Header of a file of Ethernet frames with microseconds, little-endian.
 const HEADER: [u8; 24] = [
@@ -50,19 +51,33 @@ pub(crate) fn repeated(capture: &Capture, frames: usize, start_s: u32, step_us: 
     capture.frames(|frame| bodies.push(frame.bytes.to_vec()));
     let mut file = HEADER.to_vec();
     for (at, body) in (0..frames as u64).zip(bodies.iter().cycle()) {
-        let time_us = u64::from(start_s) * 1_000_000 + at * step_us;
-        let length = body.len() as u32;
-        for word in [
-            (time_us / 1_000_000) as u32,
-            (time_us % 1_000_000) as u32,
-            length,
-            length,
-        ] {
-            file.extend(word.to_le_bytes());
-        }
-        file.extend(body);
+        record(&mut file, u64::from(start_s) * 1_000_000 + at * step_us, body);
     }
     file
+}
+
+/// The first `count` RoCEv2 frames of a capture, as a pcap file.
+pub(crate) fn roce(capture: &Capture, count: usize) -> Vec<u8> {
+    let mut file = HEADER.to_vec();
+    let mut left = count;
+    capture.frames(|frame| {
+        let class = decode(frame.bytes, LinkType::Ethernet, frame.lengths, [ROCE_UDP_PORT, 0, 0, 0]);
+        if left > 0 && matches!(class, Class::Roce(_)) {
+            left -= 1;
+            record(&mut file, frame.time_ns / 1_000, frame.bytes);
+        }
+    });
+    assert_eq!(left, 0, "{} has fewer RoCEv2 frames", capture.name);
+    file
+}
+
+fn record(file: &mut Vec<u8>, time_us: u64, frame: &[u8]) {
+    let length = frame.len() as u32;
+    let (seconds, rest_us) = ((time_us / 1_000_000) as u32, (time_us % 1_000_000) as u32);
+    for word in [seconds, rest_us, length, length] {
+        file.extend(word.to_le_bytes());
+    }
+    file.extend(frame);
 }
 
 /// A pcap file without RoCEv2: ARP, TCP, ICMP, DNS and RoCE v1.
@@ -82,14 +97,9 @@ pub(crate) fn not_roce() -> Vec<u8> {
         (0x8915, vec![0; 60]),
     ];
     let mut file = HEADER.to_vec();
-    for (at, (kind, body)) in (0_u32..).zip(frames) {
-        let length = 14 + body.len() as u32;
-        for word in [1_767_225_600, at, length, length] {
-            file.extend(word.to_le_bytes());
-        }
-        file.extend([2; 12]);
-        file.extend(kind.to_be_bytes());
-        file.extend(body);
+    for (at, (kind, body)) in (0_u64..).zip(frames) {
+        let frame = [&[2; 12][..], &kind.to_be_bytes(), &body].concat();
+        record(&mut file, 1_767_225_600_000_000 + at, &frame);
     }
     file
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod cut;
+mod flips;
 mod flow;
 mod harm;
 mod killed;

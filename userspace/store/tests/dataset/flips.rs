@@ -1,83 +1,277 @@
-//! One flipped bit in any segment: no number changes without a word, and nothing panics.
+//! One flipped bit in any file of a dataset: no number changes without a word, and nothing panics.
 
-use crate::rows::{SECOND, read, scratch, together, window};
-use rocescope_model::{CAPTURE_TABLES, WindowRows};
-use rocescope_store::{Options, Scan, Writer, scan, verify};
+use crate::rows::{SECOND, START, files, read, scratch, together, window};
+use rocescope_model::{
+    CAPTURE_TABLES, Cells, LinkRow, PathRow, ProbeRow, SlaRow, TABLES, Time, VerdictRow, WindowRows,
+};
+use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Flips in each segment.
+/// Flips in each segment of a capture, and of a mesh.
 const FLIPS: usize = 250;
+const MESH_FLIPS: usize = 50;
+/// Flips in a journal of a collector.
+const JOURNAL_FLIPS: usize = 200;
 
-fn dataset(root: &Path) -> WindowRows {
+/// Positions of `count` bits in a file of this many bytes, the same in every run.
+fn bits(count: usize, bytes: usize) -> impl Iterator<Item = usize> {
+    let mut state = 7_u64;
+    (0..count).map(move |_| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % (bytes * 8)
+    })
+}
+
+fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
+    let mut damaged = bytes.to_vec();
+    damaged[bit / 8] ^= 1 << (bit % 8);
+    damaged
+}
+
+/// Flips bits of every segment: `read` returns the same rows, or those without the table of a segment that it names.
+/// `verify` names the segment always.
+fn flip<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    root: &Path,
+    flips: usize,
+    read: impl Fn(&Scan) -> T,
+    without: impl Fn(&T, &str) -> T,
+) {
+    let whole = read(&scan(root).unwrap());
+    assert_eq!(verify(root).unwrap().problems, []);
+    assert_eq!(verify(root).unwrap().unverified, [] as [&Path; 0]);
+    let segments = scan(root).unwrap().segments;
+    let (mut noticed, mut harmless) = (0, 0);
+    for segment in &segments {
+        let bytes = fs::read(&segment.path).unwrap();
+        for bit in bits(flips, bytes.len()) {
+            fs::write(&segment.path, flipped(&bytes, bit)).unwrap();
+            let found = scan(root).unwrap();
+            let (rows, named) = (read(&found), found.damaged());
+            let at = format!("{} bit {bit}", segment.table);
+            if named.is_empty() {
+                assert_eq!(rows, whole, "{at}: changed without a word");
+                harmless += 1;
+            } else {
+                assert_eq!(paths(&named), std::slice::from_ref(&segment.path), "{at}");
+                assert_eq!(rows, without(&whole, &segment.table), "{at}");
+                noticed += 1;
+            }
+            let verified = verify(root).unwrap();
+            assert_eq!(paths(&verified.problems), std::slice::from_ref(&segment.path), "{at}");
+        }
+        fs::write(&segment.path, bytes).unwrap();
+    }
+    assert_eq!(read(&scan(root).unwrap()), whole);
+    let count = flips * segments.len();
+    println!(
+        "{what:<20} {count:>4} flips: {noticed:>4} noticed by readers, {harmless:>4} harmless to them; verify: all"
+    );
+}
+
+fn paths(files: &[Unreadable]) -> Vec<PathBuf> {
+    files.iter().map(|file| file.path.clone()).collect()
+}
+
+#[test]
+fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
+    let root = scratch();
     let windows = [window(0), window(SECOND), window(2 * SECOND)];
-    let mut writer = Writer::create(root, Options::new("rail3")).unwrap();
+    let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
     for rows in &windows {
         writer.append(rows, Instant::now()).unwrap();
     }
     writer.finish().unwrap();
-    together(windows)
-}
-
-/// Reads all tables, and returns what was found damaged meanwhile.
-fn read_all(root: &Path) -> (WindowRows, Vec<rocescope_store::Unreadable>) {
-    let found: Scan = scan(root).unwrap();
-    let rows = WindowRows {
+    assert_eq!(read(root.path()).unwrap(), together(windows));
+    assert_eq!(scan(root.path()).unwrap().segments.len(), CAPTURE_TABLES.len());
+    let read = |found: &Scan| WindowRows {
         windows: found.rows().unwrap(),
         flows: found.rows().unwrap(),
         opcodes: found.rows().unwrap(),
         events: found.rows().unwrap(),
         connections: found.rows().unwrap(),
     };
-    (rows, found.damaged())
+    flip("segments (capture)", root.path(), FLIPS, read, |rows, table| {
+        let mut rows = rows.clone();
+        match table {
+            "windows" => rows.windows.clear(),
+            "flows" => rows.flows.clear(),
+            "opcodes" => rows.opcodes.clear(),
+            "events" => rows.events.clear(),
+            _ => rows.connections.clear(),
+        }
+        rows
+    });
 }
 
-/// Returns the rows without those of one table.
-fn without(table: &str, rows: &WindowRows) -> WindowRows {
-    let mut rows = rows.clone();
-    match table {
-        "windows" => rows.windows.clear(),
-        "flows" => rows.flows.clear(),
-        "opcodes" => rows.opcodes.clear(),
-        "events" => rows.events.clear(),
-        _ => rows.connections.clear(),
+/// The tables of probes and of their analysis.
+#[derive(Clone, Debug, PartialEq)]
+struct Mesh {
+    probes: Vec<ProbeRow>,
+    paths: Vec<PathRow>,
+    sla: Vec<SlaRow>,
+    verdicts: Vec<VerdictRow>,
+    links: Vec<LinkRow>,
+}
+
+/// A probe of a number, due that many seconds after [`START`].
+fn probe(number: i64) -> ProbeRow {
+    let due_ns = START + number * SECOND;
+    ProbeRow {
+        observer: "h0".into(),
+        time: Time(due_ns),
+        time_ns: due_ns,
+        src_nic: "h0n0".into(),
+        dst_nic: "h0n1".into(),
+        sequence: number.unsigned_abs(),
+        outcome: "received".into(),
+        network_latency_ns: (number % 3 > 0).then_some(1_000 + number),
+        clock_source: "kernel software".into(),
+        ..ProbeRow::default()
     }
-    rows
+}
+
+/// As many rows of each table.
+fn mesh(count: i64) -> Mesh {
+    let at = |number: i64| (Time(START + number * SECOND), START + number * SECOND);
+    Mesh {
+        probes: (0..count).map(probe).collect(),
+        paths: (0..count)
+            .map(|number| PathRow {
+                observer: "h0".into(),
+                time: at(number).0,
+                time_ns: at(number).1,
+                ..PathRow::default()
+            })
+            .collect(),
+        sla: (0..count)
+            .map(|number| SlaRow {
+                window_start: at(number).0,
+                window_start_ns: at(number).1,
+                ..SlaRow::default()
+            })
+            .collect(),
+        verdicts: (0..count)
+            .map(|number| VerdictRow {
+                window_start: at(number).0,
+                window_start_ns: at(number).1,
+                ..VerdictRow::default()
+            })
+            .collect(),
+        links: (0..count)
+            .map(|number| LinkRow {
+                window_start: at(number).0,
+                window_start_ns: at(number).1,
+                ..LinkRow::default()
+            })
+            .collect(),
+    }
 }
 
 #[test]
-fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
+fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() {
     let root = scratch();
-    let whole = dataset(root.path());
-    assert_eq!(verify(root.path()).unwrap().problems, []);
-    assert_eq!(verify(root.path()).unwrap().unverified, [] as [&Path; 0]);
-    let segments = scan(root.path()).unwrap().segments;
-    assert_eq!(segments.len(), CAPTURE_TABLES.len());
-    let mut state = 7_u64;
-    for segment in segments {
-        let bytes = fs::read(&segment.path).unwrap();
-        for _ in 0..FLIPS {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let bit = (state >> 33) as usize % (bytes.len() * 8);
-            let mut damaged = bytes.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            fs::write(&segment.path, damaged).unwrap();
-            let (rows, named) = read_all(root.path());
-            let at = format!("{} bit {bit}", segment.table);
-            if named.is_empty() {
-                assert_eq!(rows, whole, "{at}: changed without a word");
-            } else {
-                assert_eq!(named[0].path, segment.path, "{at}");
-                assert_eq!(rows, without(&segment.table, &whole), "{at}");
-            }
-            let verified = verify(root.path()).unwrap();
-            let problems: Vec<_> = verified.problems.iter().map(|file| file.path.clone()).collect();
-            assert_eq!(problems, std::slice::from_ref(&segment.path), "{at}");
-        }
-        fs::write(&segment.path, bytes).unwrap();
+    let rows = mesh(20);
+    let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
+    let tables: [&dyn Cells; 5] = [&rows.probes, &rows.paths, &rows.sla, &rows.verdicts, &rows.links];
+    assert_eq!(
+        tables.len() + CAPTURE_TABLES.len(),
+        TABLES.len(),
+        "every table is flipped"
+    );
+    for cells in tables {
+        writer.append_cells(cells, Instant::now()).unwrap();
     }
-    assert_eq!(read(root.path()).unwrap(), whole);
+    writer.finish().unwrap();
+    for segment in scan(root.path()).unwrap().segments {
+        // The empty ones of a capture: another test flips them.
+        if CAPTURE_TABLES.iter().any(|table| table.name == segment.table) {
+            fs::remove_file(segment.path).unwrap();
+        }
+    }
+    let read = |found: &Scan| Mesh {
+        probes: found.rows().unwrap(),
+        paths: found.rows().unwrap(),
+        sla: found.rows().unwrap(),
+        verdicts: found.rows().unwrap(),
+        links: found.rows().unwrap(),
+    };
+    assert_eq!(read(&scan(root.path()).unwrap()), rows);
+    flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
+        let mut rows = rows.clone();
+        match table {
+            "probes" => rows.probes.clear(),
+            "paths" => rows.paths.clear(),
+            "sla" => rows.sla.clear(),
+            "verdicts" => rows.verdicts.clear(),
+            _ => rows.links.clear(),
+        }
+        rows
+    });
+}
+
+/// The journal of a collector, whose batches have numbers: a flip costs one batch at most, by name, and what agents
+/// send again is not stored twice.
+#[test]
+fn a_flipped_bit_of_a_numbered_journal_is_named_and_doubles_nothing() {
+    let root = scratch();
+    let batches: Vec<Vec<ProbeRow>> = (0..3)
+        .map(|batch| (2 * batch..2 * batch + 2).map(probe).collect())
+        .collect();
+    let store = |writer: &mut Writer| {
+        for (batch, number) in batches.iter().zip(1..) {
+            let numbered = Numbered::new("h0", 7, number, batch).unwrap();
+            writer.append_numbered(&[numbered], Instant::now()).unwrap();
+        }
+    };
+    let options = || Options {
+        tables: &[],
+        ..Options::new("collector")
+    };
+    let mut writer = Writer::create(root.path(), options()).unwrap();
+    store(&mut writer);
+    let journal = scan(root.path()).unwrap().open[0].clone();
+    let whole = fs::read(&journal).unwrap();
+    drop(writer);
+    for bit in bits(JOURNAL_FLIPS, whole.len()) {
+        for file in files(root.path()) {
+            fs::remove_file(root.path().join(file)).unwrap();
+        }
+        let damaged = flipped(&whole, bit);
+        fs::write(&journal, &damaged).unwrap();
+        let repaired = repair(root.path()).unwrap();
+        assert_eq!(repaired.damaged.len(), 1, "bit {bit}");
+        assert_eq!(fs::read(&repaired.damaged[0].path).unwrap(), damaged, "bit {bit}");
+        assert_eq!(verify(root.path()).unwrap().problems.len(), 1, "bit {bit}");
+        let rows: Vec<ProbeRow> = scan(root.path()).unwrap().rows().unwrap();
+        let stored = |rows: &[ProbeRow]| -> Vec<usize> {
+            let times = |batch: &Vec<ProbeRow>| rows.windows(2).filter(|two| *two == batch.as_slice()).count();
+            batches.iter().map(times).collect()
+        };
+        let before = stored(&rows);
+        assert_eq!(
+            before.iter().sum::<usize>() * 2,
+            rows.len(),
+            "bit {bit}: whole batches only"
+        );
+        assert!(
+            before.iter().all(|times| *times <= 1) && (rows.is_empty() || rows.len() >= 4),
+            "bit {bit}: {before:?}"
+        );
+        let mut writer = Writer::create(root.path(), options()).unwrap();
+        store(&mut writer);
+        writer.finish().unwrap();
+        let mut rows: Vec<ProbeRow> = scan(root.path()).unwrap().rows().unwrap();
+        rows.sort_by_key(|row| row.sequence);
+        assert!(stored(&rows).iter().all(|times| *times <= 1), "bit {bit}: stored twice");
+        assert!(rows.len() >= 4, "bit {bit}");
+    }
+    println!(
+        "{:<20} {JOURNAL_FLIPS:>4} flips: {JOURNAL_FLIPS:>4} noticed",
+        "journal (collector)"
+    );
 }
