@@ -10,7 +10,7 @@
 //! - A recording has headers only, so its ICRCs cannot be verified.
 //!
 //! So for every flip: nothing panics, every identity holds, every byte read is accounted for, and either nothing changes,
-//! or an error or a count with a reason says so, or the bit is one of those that nothing protects.
+//! or an error or a count with a reason states it, or the bit is one of those that nothing protects.
 
 use crate::captures::{self, Capture};
 use crate::recorder::{files, keep};
@@ -110,7 +110,7 @@ fn count(file: &[u8]) -> Result<Figures, FileError> {
     })
 }
 
-/// What became of the flips of a form.
+/// What happened to a file of one form when its bits were flipped.
 #[derive(Default, Debug, PartialEq)]
 struct Tally {
     /// The file is refused.
@@ -211,7 +211,7 @@ fn a_flipped_bit_of_a_capture_file_is_noticed_where_the_format_protects_it() {
     let tally = flip("pcapng", &pcapng, |byte| is_unprotected(&frames, byte));
     assert!(tally.noticed > FLIPS / 2, "{tally:?}");
 
-    // A checksum of the whole content: every figure is the same, or an error says otherwise.
+    // A checksum of the whole content: every figure is the same, or an error reports it.
     let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(pcap).unwrap();
     flip("gzip", &gzip.finish().unwrap(), |_| false);
