@@ -166,6 +166,10 @@ fn wrong_input_is_answered_with_a_remedy() {
         (&["report", "d", "--last", "-5m"], "expected a duration"),
         (&["report", "d", "--from", "-5"], "such as -1h or -90s"),
         (
+            &["capture", "-r", file, "-w", "-", "-o", "jsonl"],
+            "standard output carries the frames of `--write -`: write them to a file for `-o jsonl`",
+        ),
+        (
             &["extract", "-r", file, "-w", "/nowhere/x", "qp", "1"],
             "cannot write /nowhere/x: No such",
         ),
