@@ -55,6 +55,12 @@ impl Origin {
         self.mode == "file"
     }
 
+    /// Whether the frames were recorded before, so that the dataset may have them already.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        matches!(self.mode.as_str(), "file" | "stdin")
+    }
+
     /// The options of a writer, with the metadata of every segment.
     #[must_use]
     pub fn options(&self, settings: &Settings) -> Options {

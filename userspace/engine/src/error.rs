@@ -2,6 +2,8 @@
 
 use rocescope_capture::file::FileError;
 use rocescope_capture::{af_packet, xdp};
+use rocescope_model::Time;
+use rocescope_model::human::plural;
 use rocescope_pipeline::settings::SettingsError;
 use std::collections::TryReserveError;
 use std::io;
@@ -26,6 +28,22 @@ pub enum EngineError {
     /// The dataset cannot be opened.
     #[error(transparent)]
     Store(rocescope_store::Error),
+    /// A capture file that the dataset has already.
+    #[error(
+        "{} already has the window of {observer} at {start:.3} with the same counts: stored again, these frames would \
+         count twice; write them to another directory, or give another tap a name of its own with --observer{}",
+        .root.display(), stored_before(*.new)
+    )]
+    StoredBefore {
+        /// The dataset.
+        root: PathBuf,
+        /// Name of the observer.
+        observer: String,
+        /// Start of the window.
+        start: Time,
+        /// Windows that were stored before this one.
+        new: u64,
+    },
     /// The dataset cannot be written, for another reason than a full disk.
     #[error("the dataset")]
     Dataset(#[source] rocescope_store::Error),
@@ -123,9 +141,29 @@ pub enum EngineError {
     },
 }
 
+fn stored_before(windows: u64) -> String {
+    match windows {
+        0 => String::new(),
+        windows => format!(" ({} before it were new and are stored)", plural(windows, "window")),
+    }
+}
+
 impl From<xdp::Error> for EngineError {
     fn from(error: xdp::Error) -> Self {
         Self::Xdp(Box::new(error))
+    }
+}
+
+impl EngineError {
+    /// The message with those of its causes.
+    pub(crate) fn whole(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text = format!("{text}: {error}");
+            cause = error.source();
+        }
+        text
     }
 }
 

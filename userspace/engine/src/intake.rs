@@ -9,10 +9,12 @@ use crate::notice::{Notice, Notices};
 use crate::outcome::Outcome;
 use crate::recorder::Recorder;
 use crate::request::IntakeRequest;
+use crate::stored::Stored;
 use rocescope_capture::file::Frame;
 use rocescope_model::WindowRows;
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::Counters;
+use rocescope_store::{Retained, Summary};
 use rocescope_wire::{Class, Packet};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -33,6 +35,8 @@ pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
 #[derive(Default)]
 pub struct Outputs {
     dataset: Option<Target>,
+    /// What the dataset has already, if the frames may be among it.
+    stored: Option<Stored>,
     /// Why the dataset is not written any more.
     store_error: Option<rocescope_store::Error>,
     notices: Notices,
@@ -50,6 +54,23 @@ enum Target {
     Live(Box<Dataset>),
     /// The windows of a file.
     File(FileWriter),
+}
+
+impl Target {
+    fn append(&mut self, mut rows: WindowRows, notices: &Notices) -> Result<(), rocescope_store::Error> {
+        match self {
+            _ if rows.is_empty() => Ok(()),
+            Self::Live(dataset) => dataset.append(&mut rows, notices),
+            Self::File(writer) => writer.append(&mut rows),
+        }
+    }
+
+    fn finish(self) -> Result<(Summary, Retained), rocescope_store::Error> {
+        match self {
+            Self::Live(dataset) => dataset.finish(),
+            Self::File(writer) => writer.finish(),
+        }
+    }
 }
 
 impl fmt::Debug for Outputs {
@@ -94,10 +115,12 @@ impl Outputs {
                 })
             }
         };
+        let stored = request.dataset.as_ref().filter(|_| origin.is_recorded());
         Ok(Self {
             recorder,
             frames,
             dataset,
+            stored: stored.map(|dataset| Stored::of(&dataset.root, &request.settings.observer)),
             notices: notices.clone(),
             store_error: None,
             taps: Vec::new(),
@@ -110,6 +133,37 @@ impl Outputs {
         self.taps.push(tap);
     }
 
+    /// Stores rows. If the dataset has their windows already, that ends the capture, and seals what was new.
+    fn store(&mut self, rows: &mut WindowRows) -> Result<()> {
+        let Some(target) = &mut self.dataset else {
+            return Ok(());
+        };
+        let early = match self.stored.as_mut().map(|stored| stored.admit(rows)) {
+            None => WindowRows::default(),
+            Some(Ok(Some(early))) => early,
+            Some(Ok(None)) => return Ok(()),
+            Some(Err(refused)) => {
+                let sealed = self.dataset.take().map(Target::finish).transpose();
+                return sealed.map_err(EngineError::Dataset).and(Err(refused));
+            }
+        };
+        // Taps and kept rows need them too.
+        let is_last = self.taps.is_empty() && self.kept.is_none();
+        let stored = target.append(early, &self.notices);
+        let stored = stored.and_then(|()| match target {
+            Target::Live(dataset) => dataset.append(rows, &self.notices),
+            Target::File(writer) if is_last => writer.append(rows),
+            Target::File(writer) => writer.append(&mut rows.clone()),
+        });
+        if let Err(error) = stored {
+            // The counts go on without the dataset, and the outcome is incomplete.
+            self.notices.send(Notice::StoringEnded(error.to_string()));
+            self.store_error = Some(error);
+            self.dataset = None;
+        }
+        Ok(())
+    }
+
     /// Writes the rows of a window at `time_ns`. A full disk or a vanished directory stops the writing, but not the
     /// capture.
     fn take(&mut self, rows: &mut WindowRows, time_ns: u64) -> Result<()> {
@@ -119,19 +173,7 @@ impl Outputs {
         if rows.is_empty() {
             return Ok(());
         }
-        let stored = match &mut self.dataset {
-            None => Ok(()),
-            Some(Target::Live(dataset)) => dataset.append(rows, &self.notices),
-            // Taps and kept rows need them too.
-            Some(Target::File(writer)) if self.taps.is_empty() && self.kept.is_none() => writer.append(rows),
-            Some(Target::File(writer)) => writer.append(&mut rows.clone()),
-        };
-        if let Err(error) = stored {
-            // The counts go on without the dataset, and the outcome is incomplete.
-            self.notices.send(Notice::StoringEnded(error.to_string()));
-            self.store_error = Some(error);
-            self.dataset = None;
-        }
+        self.store(rows)?;
         for tap in &mut self.taps {
             if tap(rows).is_break() {
                 return Err(EngineError::Stopped);
@@ -249,10 +291,7 @@ impl Intake {
         // The end closes windows, not the time.
         pipeline.finish_by_window(counters, &mut |rows| outputs.take(rows, 0))?;
         outputs.take(pipeline.rows(), 0)?;
-        let store = outputs.dataset.take().map(|target| match target {
-            Target::Live(dataset) => dataset.finish(),
-            Target::File(writer) => writer.finish(),
-        });
+        let store = outputs.dataset.take().map(Target::finish);
         let (store, store_error) = match store {
             None => (None, outputs.store_error.take()),
             Some(Ok(summary)) => (Some(summary), None),

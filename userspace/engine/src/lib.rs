@@ -15,6 +15,7 @@
 //! | [`dataset`] | the dataset that a capture writes, and its retention |
 //! | `file_writer` | the windows of a file, written by a thread of its own |
 //! | `gap` | windows that a full disk kept out of the dataset |
+//! | `stored` | the windows that a dataset already has |
 //! | [`reserve`] | the part of a file system that a dataset leaves free |
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
 //! | [`frames`] | the frames that match the filter: counted up to a limit, and written to a file |
@@ -48,6 +49,7 @@ pub mod resources;
 pub mod service;
 pub mod session;
 pub mod signals;
+mod stored;
 
 pub use error::{EngineError, Result};
 pub use notice::{Notice, Notices};

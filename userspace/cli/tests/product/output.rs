@@ -148,8 +148,10 @@ fn old_segments_are_deleted_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("dataset");
     let capture = captures::ours().join("rnr_nak.pcap.gz");
-    let run = |more: &[&str]| {
-        let arguments = ["--out", out.to_str().unwrap(), "--window", "100ms"];
+    // The same frames are stored again only as those of another observer.
+    let run = |observer: &str, more: &[&str]| {
+        let out = out.to_str().unwrap();
+        let arguments = ["--out", out, "--window", "100ms", "--observer", observer];
         rocescope::json(&capture, &[&arguments, more].concat())
     };
     let bytes = |found: &Value| {
@@ -157,15 +159,15 @@ fn old_segments_are_deleted_and_counted() {
         let sizes = tables.values().map(|table| table["bytes"].as_u64().unwrap());
         sizes.sum::<u64>()
     };
-    let first = run(&["--segment-bytes", "1", "--keep-bytes", "1G"]);
+    let first = run("first", &["--segment-bytes", "1", "--keep-bytes", "1G"]);
     assert_eq!(first["dataset"]["deleted_segments"], 0);
     let written = bytes(&first);
     // A second capture: together they exceed the limit, so old segments are deleted.
-    let second = run(&["--keep-bytes", &written.to_string()]);
+    let second = run("second", &["--keep-bytes", &written.to_string()]);
     let deleted = second["dataset"]["deleted_bytes"].as_u64().unwrap();
     assert!(deleted > 0 && written + bytes(&second) - deleted <= written);
     // Frames of another day are all older than an hour.
-    let third = run(&["--keep-age", "1h"]);
+    let third = run("third", &["--keep-age", "1h"]);
     let deleted = third["dataset"]["deleted_segments"].as_u64().unwrap();
     assert!(deleted > 0);
     let left = walkdir(&out);

@@ -65,11 +65,72 @@ fn a_missing_table_is_no_complete_report() {
     assert!(said.contains("whose opcodes do not sum to the window"), "{said}");
 }
 
+/// A dataset with each segment twice, as versions that did not refuse a capture file wrote it.
+fn doubled(root: &Path) -> PathBuf {
+    let out = dataset(root);
+    for segment in scan(&out).unwrap().segments {
+        let name = segment.path.to_str().unwrap().replace("-0000.parquet", "-0001.parquet");
+        assert_ne!(segment.path, Path::new(&name));
+        fs::copy(&segment.path, name).unwrap();
+    }
+    out
+}
+
+#[test]
+fn a_capture_file_is_stored_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = dataset(folder.path());
+    let root = out.to_str().unwrap();
+    let before = json(&["verify", root, "-o", "json"]);
+    let path = captures::named("rnr_nak").path;
+    let path = path.to_str().unwrap();
+    let pipe = || {
+        let mut command = rocescope::command(&["capture", "-r", "-", "--out", root]);
+        command.stdin(fs::File::open(path).unwrap()).output().unwrap()
+    };
+    let again = || rocescope::run(&["capture", "-r", path, "--out", root, "--connections"]);
+    for refused in [again(), pipe()] {
+        assert_eq!(refused.status.code(), Some(1));
+        let said = rocescope::text(&refused.stderr);
+        assert!(
+            said.contains("already has the window of local at 2026-11-21T01:40:16.000Z with the same counts"),
+            "{said}"
+        );
+        assert!(said.contains("write them to another directory"), "{said}");
+        assert_eq!(rocescope::text(&refused.stdout), "");
+    }
+    assert_eq!(json(&["verify", root, "-o", "json"]), before, "nothing was stored");
+    // Another place, and the rest of an interrupted file.
+    rocescope::json(Path::new(path), &["--out", root, "--observer", "other"]);
+    let half = folder.path().join("half");
+    let half = half.to_str().unwrap();
+    rocescope::json(Path::new(path), &["--out", half, "-c", "300"]);
+    let refused = rocescope::run(&["capture", "-r", path, "--out", half]);
+    assert!(rocescope::text(&refused.stderr).contains("already has the window of"));
+    assert_eq!(json(&["verify", half, "-o", "json"]).1["whole"], true);
+}
+
+/// The flows of a window belong to all its rows.
+#[test]
+fn groups_of_windows_with_several_rows_have_the_sums_of_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = doubled(folder.path());
+    for by in ["src", "qp", "opcode"] {
+        let (_, report) = json(&["report", out.to_str().unwrap(), "-o", "json", "--by", by]);
+        let groups = report["groups"]["rows"].as_array().unwrap();
+        let sum: u64 = groups.iter().map(|row| row["packets"].as_u64().unwrap()).sum();
+        assert_eq!(report["totals"]["roce_packets"], sum, "{by}");
+        assert!(
+            groups.iter().all(|row| row["frame_ratio"].as_f64().unwrap() <= 1.0),
+            "{by}"
+        );
+    }
+}
+
 #[test]
 fn a_capture_stored_twice_is_named_and_not_merged() {
     let folder = tempfile::tempdir().unwrap();
-    let out = dataset(folder.path());
-    dataset(folder.path());
+    let out = doubled(folder.path());
     let root = out.to_str().unwrap();
     let (_, report) = json(&["report", root, "-o", "json"]);
     assert_eq!(report["complete"], false);

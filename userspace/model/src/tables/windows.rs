@@ -113,3 +113,16 @@ table! {
         count_min_bytes: Option<SparseBytes>, Bytes, [sketch], hide "Count-Min bytes";
     }
 }
+
+impl WindowRow {
+    /// Whether this is the same window of the same observer with the same counts: the same frames, stored again. Two rows
+    /// with other counts are parts of one window, as two captures that follow each other write them.
+    #[must_use]
+    pub fn repeats(&self, other: &Self) -> bool {
+        let counts = |row: &Self| [row.frames, row.roce_packets, row.frame_bytes, row.payload_bytes];
+        self.frames > 0
+            && self.window_start_ns == other.window_start_ns
+            && self.observer == other.observer
+            && counts(self) == counts(other)
+    }
+}

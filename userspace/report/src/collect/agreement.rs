@@ -73,12 +73,8 @@ impl Agreement {
             sum(|row| row.frame_bytes),
             sum(|row| row.payload_bytes),
         ];
-        let is_same = |a: &WindowRow, b: &WindowRow| {
-            let counts = |row: &WindowRow| (row.frames, row.roce_packets, row.frame_bytes, row.payload_bytes);
-            a.frames > 0 && counts(a) == counts(b)
-        };
         let rows = sums.windows.iter().enumerate();
-        let repeated = rows.filter(|(at, row)| sums.windows.iter().take(*at).any(|before| is_same(before, row)));
+        let repeated = rows.filter(|(at, row)| sums.windows.iter().take(*at).any(|before| row.repeats(before)));
         let found = [
             u64::from(sums.opcodes != expected),
             u64::from(expected[0] > 0 && sums.flows == 0),

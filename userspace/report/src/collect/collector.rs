@@ -132,8 +132,9 @@ impl Collector {
                 let listed: Vec<FlowRow> = listed.filter(matches).cloned().collect();
                 let opcodes = opcodes.iter().filter(|row| &*row.observer == observer);
                 let opcodes: Vec<OpcodeRow> = opcodes.cloned().collect();
-                for window in of_it {
-                    groups.window(window, &listed, &opcodes, filter.is_some());
+                // Flows belong to all rows of the window: a capture that was started again writes a second one.
+                if let Some(window) = Period::of(&of_it) {
+                    groups.window(&window.sums, &listed, &opcodes, filter.is_some());
                 }
             }
         }
