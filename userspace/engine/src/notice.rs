@@ -27,6 +27,8 @@ pub enum Notice {
         /// The option that requires frames, and therefore a packet socket.
         needs_frames: Option<&'static str>,
     },
+    /// Packet sockets replace XDP; the reason.
+    FallsBack(String),
     /// The part of the filter that the kernel applies; `None`: none of it.
     KernelFilter(Option<String>),
     /// Packet sockets filter in user space only.
@@ -121,6 +123,7 @@ impl fmt::Display for Notice {
                 }
                 Ok(())
             }
+            Self::FallsBack(reason) => write!(f, "XDP is unavailable, falls back to packet sockets: {reason}"),
             Self::KernelFilter(Some(words)) => {
                 write!(f, "filter: the kernel applies `{words}`, user space the whole filter")
             }

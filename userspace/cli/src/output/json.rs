@@ -240,6 +240,7 @@ fn dataset<'a>(out: &'a Path, outcome: &'a Outcome) -> Option<DatasetDocument<'a
 #[derive(Serialize)]
 struct LiveDocument<'a> {
     interfaces: Vec<InterfaceDocument<'a>>,
+    xdp_refused: Option<&'a str>,
     verdict: Option<&'a str>,
     verdict_reason: Option<&'a str>,
     clock_source: &'a str,
@@ -267,6 +268,7 @@ impl<'a> LiveDocument<'a> {
                 .iter()
                 .map(|(name, mode)| InterfaceDocument { name, mode })
                 .collect(),
+            xdp_refused: live.xdp_refused.as_deref(),
             verdict: verdict.map(VerdictReason::name),
             verdict_reason: verdict.map(|verdict| verdict.reason.as_str()),
             clock_source: live.clock_source,

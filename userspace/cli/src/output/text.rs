@@ -267,6 +267,9 @@ fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Res
             count(live.lost_events)
         )?;
     }
+    if let Some(reason) = &live.xdp_refused {
+        writeln!(out, "XDP       unavailable: {reason}")?;
+    }
     for (interface, mode) in &live.interfaces {
         writeln!(out, "Captured  {interface} with {mode}")?;
     }

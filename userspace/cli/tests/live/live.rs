@@ -27,6 +27,10 @@ impl Live {
         Self { child, stderr }
     }
 
+    pub(crate) fn of(child: Child, stderr: BufReader<ChildStderr>) -> Self {
+        Self { child, stderr }
+    }
+
     /// The next line on standard error.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();

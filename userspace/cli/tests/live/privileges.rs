@@ -5,6 +5,7 @@ use crate::namespace::{Namespace, RECEIVER};
 use crate::replay::replay;
 use crate::totals::capture;
 use std::fs;
+use std::io::BufRead;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -100,4 +101,30 @@ fn missing_capabilities_are_named_with_the_command_that_grants_them() {
             )
         );
     }
+}
+
+#[test]
+fn auto_reports_why_it_falls_back_to_packet_sockets() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let (_directory, program) = public();
+    let mut command = unprivileged(&namespace, &program, ",+net_raw");
+    let why = "XDP requires cap_bpf, cap_net_admin, which this process lacks; `sudo setcap ";
+    let (child, mut stderr) =
+        crate::background::begin(&mut command, "XDP is unavailable, falls back to packet sockets: ");
+    let mut said = String::new();
+    stderr.read_line(&mut said).unwrap();
+    assert!(said.contains("capturing on in0 with af_packet"), "{said}");
+    let (summary, _) = Live::of(child, stderr).stop();
+    let reason = summary["live"]["xdp_refused"].as_str().unwrap();
+    assert!(reason.starts_with(why), "{reason}");
+    assert_eq!(summary["live"]["interfaces"][0]["mode"], "af_packet");
+    // A packet socket cannot drop frames, so this does not fall back.
+    let output = unprivileged(&namespace, &program, ",+net_raw")
+        .args(["--verdict", "drop"])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8(output.stderr).unwrap().contains(why));
 }

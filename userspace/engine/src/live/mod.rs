@@ -82,6 +82,9 @@ impl LiveCapture {
         let socket = Arc::clone(&report.socket_dropped_so_far);
         let drops = Arc::new(Drops::begin(&interfaces, socket));
         let is_xdp = matches!(plan.source, Source::Xdp(_));
+        if let Some(reason) = &plan.xdp_refused {
+            notices.send(Notice::FallsBack(reason.clone()));
+        }
         let mut restored = Vec::new();
         for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
             if is_xdp && request.keeps_vlan_tags {

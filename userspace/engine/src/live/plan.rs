@@ -18,6 +18,8 @@ pub(super) struct Plan {
     /// The capture mode of each interface.
     modes: Vec<&'static str>,
     verdict: Option<VerdictReason>,
+    /// Why XDP is unavailable, if this plan replaces it.
+    pub(super) xdp_refused: Option<String>,
 }
 
 /// The source of frames.
@@ -58,9 +60,14 @@ impl Plan {
         }
         match xdp(request, interfaces, config) {
             Ok(plan) => Ok(plan),
-            Err(refusal) if mode == Mode::Auto && refusal.may_fall_back => {
+            // A packet socket cannot drop frames.
+            Err(refusal) if mode == Mode::Auto && refusal.may_fall_back && request.verdict != VerdictPolicy::Drop => {
+                let reason = refusal.error.whole();
                 let plan = packet(interfaces).map_err(|_| refusal.error)?;
-                Ok(plan)
+                Ok(Self {
+                    xdp_refused: Some(reason),
+                    ..plan
+                })
             }
             Err(refusal) => Err(refusal.error),
         }
@@ -86,6 +93,7 @@ impl Plan {
         LiveReport {
             interfaces: names.zip(self.modes.iter().copied()).collect(),
             verdict: self.verdict.clone(),
+            xdp_refused: self.xdp_refused.clone(),
             clock_source: self.clock_source(),
             boundary_slack_ns: match &self.source {
                 Source::Xdp(capture) => capture.config().tick_ns,
@@ -130,6 +138,7 @@ fn xdp(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Re
         source: Source::Xdp(Box::new(capture)),
         modes,
         verdict: Some(verdict),
+        xdp_refused: None,
     })
 }
 
@@ -158,6 +167,7 @@ fn packet(interfaces: &[Interface]) -> Result<Plan> {
         source: Source::Packet(sockets?),
         modes: vec!["af_packet"; interfaces.len()],
         verdict: None,
+        xdp_refused: None,
     })
 }
 

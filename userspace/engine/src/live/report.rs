@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct LiveReport {
     /// Interfaces by name, and their capture mode.
     pub interfaces: Vec<(String, &'static str)>,
+    /// Why XDP is unavailable, if packet sockets replace it.
+    pub xdp_refused: Option<String>,
     /// What happened to the frames after XDP.
     pub verdict: Option<VerdictReason>,
     /// The clock of the timestamps.
