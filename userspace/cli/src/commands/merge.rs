@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     let roots: Vec<&Path> = arguments.datasets.iter().map(PathBuf::as_path).collect();
     span::require::<WindowRow>(&roots, &scans, &arguments.span)?;
     refuse_repeated(&scans)?;
+    let observer: Text = arguments.observer.clone().into();
     let parameters = parameters(&scans)?;
     let mut pairs = parameters.footer();
     pairs.extend(origin(arguments));
@@ -42,7 +43,8 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
             ..Options::new(&arguments.observer)
         },
     )?;
-    let observer: Text = arguments.observer.clone().into();
+    // The writer has sealed what a killed merge left.
+    refuse_merged(&scans, out, &observer)?;
     hand_on::<EventRow>(&scans, &mut writer, |row| {
         row.observer.clone_from(&observer);
     })?;
@@ -89,6 +91,31 @@ fn refuse_repeated(scans: &[Scan]) -> Result<()> {
         Some(repetition) => bail!("{repetition} Name each dataset once, and write each capture into one of them."),
         None => Ok(()),
     }
+}
+
+/// A merge that was killed, or that ran before: its windows would be stored twice.
+fn refuse_merged(scans: &[Scan], out: &Path, observer: &Text) -> Result<()> {
+    let merged = rocescope_store::scan(out)?;
+    let mut starts = Rows::<WindowRow>::of(std::slice::from_ref(&merged)).timeline()?;
+    let mut windows = Rows::<WindowRow>::of(scans).timeline()?;
+    while let (Some(ours), Some(start_ns)) = (starts.next_ns(), windows.next_ns()) {
+        if ours < start_ns {
+            starts.take(ours)?;
+        } else if start_ns < ours {
+            windows.take(start_ns)?;
+        } else {
+            windows.take(start_ns)?;
+            let rows = starts.take(ours)?;
+            ensure!(
+                rows.iter().all(|(_, row)| row.observer != *observer),
+                "{} already holds the window of {observer} at {}: a merge was killed, or ran before. Remove the directory, \
+                 or name another one",
+                out.display(),
+                rocescope_model::Time(start_ns)
+            );
+        }
+    }
+    Ok(())
 }
 
 fn same(one: &Path, other: &Path) -> bool {

@@ -3,11 +3,12 @@
 use crate::captures;
 use crate::rocescope;
 use crate::traffic;
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, WindowRow};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, WindowRow};
 use rocescope_store::scan;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -48,18 +49,23 @@ fn a_kill_costs_at_most_one_window() {
     let whole = Rows::read(&whole);
     assert_eq!(whole.windows.len(), FRAMES / WINDOW_FRAMES);
 
-    let written = (0..=12).map(|part| Moment::Written(pcap.len() * part / 12));
-    let sealing = (1..8).map(|part| Moment::Sealing(traffic::bytes_of_first(&pcap, FRAMES * part / 8)));
+    let written = (0..=19).map(|part| Moment::Written(pcap.len() * part / 19));
+    let sealing = (1..=10).map(|part| Moment::Sealing(traffic::bytes_of_first(&pcap, FRAMES * part / 12)));
+    let mut running = 0;
     for (number, moment) in written.chain(sealing).enumerate() {
         let root = folder.path().join(number.to_string());
-        let fed = feed(&pcap, &root, Some(&moment));
+        let (fed, was_running) = feed(&pcap, &root, Some(&moment));
+        running += u32::from(was_running);
         let min = fed.saturating_sub(IN_FLIGHT) * FRAMES / pcap.len() / WINDOW_FRAMES;
         check(&root, &whole, min.saturating_sub(1));
     }
+    println!("capture: {running} of 30 kills while it ran");
+    assert!(running >= 25, "{running}");
 }
 
-/// Captures `pcap` into `root` and kills the process at `moment`. Returns the number of bytes that it got.
-fn feed(pcap: &[u8], root: &Path, moment: Option<&Moment>) -> usize {
+/// Captures `pcap` into `root` and kills the process at `moment`. Returns the number of bytes that it got, and whether it
+/// was still running.
+fn feed(pcap: &[u8], root: &Path, moment: Option<&Moment>) -> (usize, bool) {
     let given = match moment {
         None => pcap.len(),
         Some(Moment::Written(bytes) | Moment::Sealing(bytes)) => *bytes,
@@ -75,7 +81,7 @@ fn feed(pcap: &[u8], root: &Path, moment: Option<&Moment>) -> usize {
         None => {
             drop(stdin);
             assert!(child.wait().unwrap().success());
-            return given;
+            return (given, false);
         }
         Some(Moment::Written(_)) => {}
         Some(Moment::Sealing(_)) => {
@@ -88,8 +94,7 @@ fn feed(pcap: &[u8], root: &Path, moment: Option<&Moment>) -> usize {
         }
     }
     child.kill().unwrap();
-    child.wait().unwrap();
-    given
+    (given, child.wait().unwrap().signal() == Some(9))
 }
 
 /// The number of segments that are being sealed.
@@ -100,7 +105,7 @@ fn unfinished(root: &Path) -> usize {
         .count()
 }
 
-fn files(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     let entries = match fs::read_dir(root) {
         Ok(entries) => entries,
         // The capture removed it since the listing.
@@ -130,16 +135,13 @@ fn check(root: &Path, whole: &Rows, min: usize) {
     assert!(!rocescope::text(&output.stdout).contains("skipped"));
     assert!(scan(root).unwrap().open.is_empty());
 
+    let verified = rocescope::run(&["verify", root.to_str().unwrap()]);
+    assert!(verified.status.success(), "{}", rocescope::text(&verified.stdout));
+
     let rows = Rows::read(root);
     let windows = rows.windows.len();
     assert!(windows >= min, "{windows} windows of {min}");
-    assert_eq!(rows.windows, whole.windows[..windows]);
-    let within: BTreeSet<i64> = rows.windows.iter().map(|row| row.window_start_ns).collect();
-    same(&rows.flows, &whole.flows, &within, |row| row.window_start_ns);
-    same(&rows.opcodes, &whole.opcodes, &within, |row| row.window_start_ns);
-    for event in &rows.events {
-        assert!(whole.events.contains(event));
-    }
+    rows.begins(whole);
 }
 
 /// Asserts that `found` has all rows of `whole` in the windows `within`, and at most one more window.
@@ -153,15 +155,16 @@ fn same<R: PartialEq + std::fmt::Debug>(found: &[R], whole: &[R], within: &BTree
 }
 
 /// All rows of a dataset, in the order of their windows.
-struct Rows {
-    windows: Vec<WindowRow>,
-    flows: Vec<FlowRow>,
-    opcodes: Vec<OpcodeRow>,
-    events: Vec<EventRow>,
+#[derive(PartialEq)]
+pub(crate) struct Rows {
+    pub(crate) windows: Vec<WindowRow>,
+    pub(crate) flows: Vec<FlowRow>,
+    pub(crate) opcodes: Vec<OpcodeRow>,
+    pub(crate) events: Vec<EventRow>,
 }
 
 impl Rows {
-    fn read(root: &Path) -> Self {
+    pub(crate) fn read(root: &Path) -> Self {
         let scan = scan(root).unwrap();
         assert_eq!(scan.unreadable, []);
         let mut rows = Self {
@@ -170,10 +173,35 @@ impl Rows {
             opcodes: scan.rows().unwrap(),
             events: scan.rows().unwrap(),
         };
-        rows.windows.sort_by_key(|row| row.window_start_ns);
-        rows.flows.sort_by_key(|row| (row.window_start_ns, row.rank));
-        rows.opcodes.sort_by_key(|row| (row.window_start_ns, row.opcode_number));
+        let observer = |name: &Text| name.as_str().to_owned();
+        rows.windows
+            .sort_by_cached_key(|row| (row.window_start_ns, observer(&row.observer)));
+        rows.flows
+            .sort_by_cached_key(|row| (row.window_start_ns, observer(&row.observer), row.rank));
+        rows.opcodes
+            .sort_by_cached_key(|row| (row.window_start_ns, observer(&row.observer), row.opcode_number));
+        rows.events.sort_by_cached_key(|row| {
+            (
+                row.time_ns,
+                observer(&row.observer),
+                row.kind.as_str().to_owned(),
+                row.psn,
+            )
+        });
         rows
+    }
+
+    /// Asserts that these are the first windows of `whole`, each once and complete in every table, and at most one
+    /// partial window.
+    pub(crate) fn begins(&self, whole: &Self) {
+        assert_eq!(self.windows, whole.windows[..self.windows.len()]);
+        let within: BTreeSet<i64> = self.windows.iter().map(|row| row.window_start_ns).collect();
+        same(&self.flows, &whole.flows, &within, |row| row.window_start_ns);
+        same(&self.opcodes, &whole.opcodes, &within, |row| row.window_start_ns);
+        for event in &self.events {
+            let times = |all: &[EventRow]| all.iter().filter(|other| *other == event).count();
+            assert!((1..=times(&whole.events)).contains(&times(&self.events)), "{event:?}");
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `output` | keys of the JSON, for every form of the file |
 //! | `refusals` | wrong inputs and paths: one line, exit code not 0 |
 //! | `killed` | `kill -9` costs at most one window |
+//! | `killed_tools` | `kill -9` of `repair` and `merge` loses no row and doubles none |
 //! | `losses` | fabric, capture and mirror loss: each the same number everywhere |
 //! | `full_disk` | a full disk costs only later rows |
 //! | `mirrored` | a mirror that duplicates every frame |
@@ -37,6 +38,7 @@ mod frames;
 mod full_disk;
 mod fuzzed;
 mod killed;
+mod killed_tools;
 mod losses;
 mod mirrored;
 mod numbered;
