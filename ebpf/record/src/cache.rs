@@ -309,6 +309,7 @@ impl Slot {
             || packet.psn() != run.last_psn().plus(1)
             || !is_same(&run.flow, &packet.flow)
             || run.ttl != packet.ttl
+            || run.traffic_class != packet.traffic_class.0
             || run.interface != moment.interface
             || self.middle_frame_bytes != packet.frame_bytes
             || u32::from(run.segment_bytes) != packet.payload_bytes
@@ -384,6 +385,9 @@ impl Slot {
         if self.is_over(moment.tick) {
             return Some(Cut::Slice);
         }
+        if run.traffic_class != packet.traffic_class.0 {
+            return Some(Cut::Class);
+        }
         // A capture file may claim any length for a frame.
         if run.packets == MOST_PACKETS || run.frame_bytes > MOST_BYTES.saturating_sub(packet.frame_bytes) {
             return Some(Cut::Count);
@@ -456,6 +460,7 @@ impl Slot {
         run.opcode = packet.bth.opcode().0;
         run.stream = packet.meaning.stream as u8;
         run.ttl = packet.ttl;
+        run.traffic_class = packet.traffic_class.0;
         run.encapsulation = packet.encapsulation as u8;
         self.first_tick = moment.tick;
         // A slice is at most 100 ms, and a tick at least a nanosecond.
@@ -593,7 +598,7 @@ mod tests {
     use proptest::prelude::*;
     use rocescope_wire::extension::Syndrome;
     use rocescope_wire::tunnel::{Encapsulation, NO_VNI};
-    use rocescope_wire::{Bth, Opcode, Qpn, RawBth};
+    use rocescope_wire::{Bth, Opcode, Qpn, RawBth, TrafficClass};
     use std::collections::BTreeMap;
     use std::vec::Vec;
 
@@ -626,6 +631,7 @@ mod tests {
             frame_bytes: 58 + opcode.extension_bytes() + payload_bytes,
             payload_bytes,
             ttl: 64,
+            traffic_class: TrafficClass(0),
             congestion_experienced: false,
             snapped: false,
             truncated: false,
@@ -825,6 +831,7 @@ mod tests {
                 packet.snapped = flags & 0xfc == 0;
                 packet.frame_bytes += u32::from(flags & 0xf0 == 0x50) * 4;
                 packet.ttl -= u8::from(flags & 0xf0 == 0xa0);
+                packet.traffic_class.0 += u8::from(flags & 0xf0 == 0xb0) * 4;
                 let clock = FrameTime(time);
                 observe(&mut quick, &packet, 0, &clock, &config, &mut quick_counters, &mut quick_runs);
                 observe_without_advance(&mut slow, &packet, &clock, &config, &mut slow_counters, &mut slow_runs);

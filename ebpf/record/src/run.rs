@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::extension::Syndrome;
-use rocescope_wire::{FlowKey, Opcode, Position, Psn, Stream, Suffix};
+use rocescope_wire::{FlowKey, Opcode, Position, Psn, Stream, Suffix, TrafficClass};
 
 /// Packets of one stream of one flow with consecutive PSNs, in two cache lines.
 ///
@@ -68,8 +68,10 @@ pub struct RunRecord {
     pub cut: u8,
     /// [`Encapsulation`](rocescope_wire::tunnel::Encapsulation) around the frames.
     pub encapsulation: u8,
+    /// [`TrafficClass`] of all packets.
+    pub traffic_class: u8,
     /// Always 0.
-    pub reserved: u32,
+    pub reserved: [u8; 3],
 }
 
 const _: () = {
@@ -105,11 +107,13 @@ pub enum Cut {
     Count = 8,
     /// The capture ended.
     Flush = 9,
+    /// Another DSCP or ECN capability.
+    Class = 10,
 }
 
 impl Cut {
     /// The number of reasons.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
 
     /// The name of each reason, in the order of their numbers.
     pub const NAMES: [&str; Self::COUNT] = [
@@ -123,6 +127,7 @@ impl Cut {
         "slice",
         "count",
         "flush",
+        "class",
     ];
 }
 
@@ -188,6 +193,12 @@ impl RunRecord {
     #[must_use]
     pub const fn syndrome(&self) -> Syndrome {
         Syndrome(self.syndrome)
+    }
+
+    /// DSCP and ECN capability of all packets.
+    #[must_use]
+    pub const fn traffic_class(&self) -> TrafficClass {
+        TrafficClass(self.traffic_class)
     }
 
     /// Time of the last packet, nanoseconds since the epoch.

@@ -10,6 +10,7 @@
 //! | [`octets`] | the bytes themselves, checked |
 //! | [`link`] | Ethernet, VLAN, QinQ, Linux cooked captures |
 //! | [`ip`] | IPv4 with options, IPv6 with extension headers, fragments |
+//! | [`traffic_class`] | DSCP and ECN capability |
 //! | [`tunnel`] | ERSPAN I/II/III and VXLAN around a mirrored frame |
 //! | [`mirrored`] | session and sequence number of a mirrored frame |
 //! | [`transport`] | UDP and what follows |
@@ -42,6 +43,7 @@ pub mod opcode;
 pub mod packet;
 pub mod plain;
 pub mod tcp;
+pub mod traffic_class;
 pub mod transport;
 pub mod tunnel;
 
@@ -54,6 +56,7 @@ pub use number::{Psn, Qpn};
 pub use octets::Octets;
 pub use opcode::{Meaning, Opcode, Operation, Position, Stream, Suffix, Transport};
 pub use packet::{FlowKey, FrameLengths, Packet};
+pub use traffic_class::TrafficClass;
 
 /// The UDP destination port of RoCEv2 (IANA `roce`, IBTA Annex A17.9).
 pub const ROCE_UDP_PORT: u16 = 4791;

@@ -6,6 +6,7 @@ use crate::bth::{Bth, RawBth};
 use crate::extension::Syndrome;
 use crate::number::{Psn, Qpn};
 use crate::opcode::{self, Meaning, Opcode, Stream};
+use crate::traffic_class::TrafficClass;
 use crate::tunnel::Encapsulation;
 
 /// The identity of a flow in one direction: 48 bytes, the same in the kernel, in records and in hashes.
@@ -122,6 +123,8 @@ pub struct Packet {
     pub payload_bytes: u32,
     /// TTL or hop limit.
     pub ttl: u8,
+    /// DSCP and ECN capability.
+    pub traffic_class: TrafficClass,
     /// ECN congestion experienced.
     pub congestion_experienced: bool,
     /// Offset of the IP header in the captured bytes.
@@ -153,6 +156,7 @@ impl Packet {
             frame_bytes: 0,
             payload_bytes: 0,
             ttl: 0,
+            traffic_class: TrafficClass(0),
             congestion_experienced: false,
             snapped: false,
             truncated: false,

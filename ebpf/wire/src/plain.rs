@@ -10,6 +10,7 @@ use crate::link::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN, NO_VLAN};
 use crate::number::Qpn;
 use crate::octets::Octets;
 use crate::packet::{FrameLengths, Packet};
+use crate::traffic_class::TrafficClass;
 use crate::transport::{self, ICRC_BYTES, UDP_BYTES, is_roce_port};
 use crate::tunnel::{Encapsulation, NO_VNI};
 
@@ -113,6 +114,7 @@ fn headers<const VERSION: u8, const AT: usize, O: Octets + ?Sized>(
         packet.ttl = ttl;
         // ECN is in the low two bits of the traffic class, which is spread over two bytes.
         packet.congestion_experienced = second & 0x30 == 0x30;
+        packet.traffic_class = TrafficClass::of(first << 4 | second >> 4);
     } else {
         let [_, _, f1, f0, ttl, protocol, _, _] = head.read::<8>(AT + 4)?;
         // More fragments, or an offset.
@@ -126,6 +128,7 @@ fn headers<const VERSION: u8, const AT: usize, O: Octets + ?Sized>(
             return None;
         }
         packet.congestion_experienced = tos & 3 == 3;
+        packet.traffic_class = TrafficClass::of(tos);
     }
     // The end of the IP packet by its header, against the end of the frame.
     if udp_at as u32 + udp_bytes > lengths.original {
@@ -191,6 +194,7 @@ mod tests {
             snapped: true,
             truncated: true,
             encapsulation: Encapsulation::Vxlan,
+            traffic_class: TrafficClass(0xff),
             congestion_experienced: true,
             ..Packet::zeroed()
         };

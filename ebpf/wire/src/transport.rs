@@ -9,6 +9,7 @@ use crate::number::Qpn;
 use crate::octets::Octets;
 use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
 use crate::packet::{FrameLengths, Packet};
+use crate::traffic_class::TrafficClass;
 use crate::tunnel::Encapsulation;
 
 /// Bytes of the invariant CRC after every payload.
@@ -45,6 +46,7 @@ pub(crate) fn read<O: Octets + ?Sized>(
     }
     let bth_at = ip.payload_at + UDP_BYTES as usize;
     packet.ttl = ip.ttl;
+    packet.traffic_class = TrafficClass::of(ip.traffic_class);
     packet.congestion_experienced = ip.traffic_class & 3 == 3;
     packet.network_at = network.at;
     packet.bth_at = bth_at;

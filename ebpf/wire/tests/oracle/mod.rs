@@ -3,11 +3,11 @@
 
 use etherparse::{LinkExtSlice, NetSlice, SlicedPacket, TransportSlice};
 use rocescope_wire::link::NO_VLAN;
-use rocescope_wire::{Packet, ROCE_UDP_PORT};
+use rocescope_wire::{Packet, ROCE_UDP_PORT, TrafficClass};
 
-/// What both parsers say down to UDP: tags, addresses, hop limit, ECN, source port, and where the
+/// What both parsers say down to UDP: tags, addresses, hop limit, DSCP, ECN, source port, and where the
 /// IP header and the UDP payload begin.
-pub(crate) type Agreed = ([u16; 2], [u8; 16], [u8; 16], u8, bool, u16, usize, usize);
+pub(crate) type Agreed = ([u16; 2], [u8; 16], [u8; 16], u8, TrafficClass, bool, u16, usize, usize);
 
 /// What we say.
 pub(crate) fn ours(packet: &Packet) -> Agreed {
@@ -17,6 +17,7 @@ pub(crate) fn ours(packet: &Packet) -> Agreed {
         flow.src,
         flow.dst,
         packet.ttl,
+        packet.traffic_class,
         packet.congestion_experienced,
         flow.udp_src_port,
         packet.network_at,
@@ -38,20 +39,20 @@ pub(crate) fn theirs(frame: &[u8], sliced: &SlicedPacket<'_>) -> Option<Agreed> 
     };
     let mapped = |[a, b, c, d]: [u8; 4]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d];
     let at = |part: &[u8]| part.as_ptr() as usize - frame.as_ptr() as usize;
-    let (src, dst, ttl, ecn, network) = match sliced.net.as_ref()? {
+    let (src, dst, ttl, class, network) = match sliced.net.as_ref()? {
         NetSlice::Ipv4(ip) => {
             let header = ip.header();
             let (src, dst) = (mapped(header.source()), mapped(header.destination()));
-            (src, dst, header.ttl(), header.ecn().value(), header.slice())
+            let class = header.dcp().value() << 2 | header.ecn().value();
+            (src, dst, header.ttl(), class, header.slice())
         }
         NetSlice::Ipv6(ip) => {
             let header = ip.header();
-            let ecn = header.traffic_class() & 3;
             (
                 header.source(),
                 header.destination(),
                 header.hop_limit(),
-                ecn,
+                header.traffic_class(),
                 header.slice(),
             )
         }
@@ -61,5 +62,8 @@ pub(crate) fn theirs(frame: &[u8], sliced: &SlicedPacket<'_>) -> Option<Agreed> 
         return None;
     }
     let (network, payload) = (at(network), at(udp.slice()) + 8);
-    Some((tags, src, dst, ttl, ecn == 3, udp.source_port(), network, payload))
+    // The rules of RFC 3168 in other words than ours.
+    let (dscp, is_ecn_capable) = (class >> 2, matches!(class & 3, 1..=3));
+    let expected = TrafficClass(dscp << 2 | u8::from(is_ecn_capable));
+    Some((tags, src, dst, ttl, expected, class & 3 == 3, udp.source_port(), network, payload))
 }
