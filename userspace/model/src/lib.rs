@@ -14,7 +14,7 @@
 //! | [`cell`] | [`Cell`]: the Rust types of cells, and their conversion to `Value` and back |
 //! | [`row`] | [`Row`] and [`Cells`]: one typed row, or many rows behind one trait object |
 //! | [`tables`] | the rows, one file for each table, and [`WindowRows`], the rows of a finished window |
-//! | [`text`], [`time`], [`sparse`] | small cell types that `core` does not have |
+//! | [`text`], [`time`], [`sparse`], [`dscp_set`] | small cell types that `core` does not have |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
 //! | [`csv`] | rows as CSV |
@@ -33,6 +33,7 @@ pub mod aggregate;
 pub mod cell;
 pub mod column;
 pub mod csv;
+pub mod dscp_set;
 pub mod filter;
 pub mod footer;
 pub mod group;
@@ -53,6 +54,7 @@ pub mod value;
 pub use aggregate::{Aggregate, Over, Rule};
 pub use cell::Cell;
 pub use column::{Column, Table, Type, Unit};
+pub use dscp_set::DscpSet;
 pub use group::GroupBy;
 pub use row::{Cells, Mismatch, Row};
 pub use sparse::SparseBytes;

@@ -65,5 +65,15 @@ pub(crate) fn theirs(frame: &[u8], sliced: &SlicedPacket<'_>) -> Option<Agreed> 
     // The rules of RFC 3168 in other words than ours.
     let (dscp, is_ecn_capable) = (class >> 2, matches!(class & 3, 1..=3));
     let expected = TrafficClass(dscp << 2 | u8::from(is_ecn_capable));
-    Some((tags, src, dst, ttl, expected, class & 3 == 3, udp.source_port(), network, payload))
+    Some((
+        tags,
+        src,
+        dst,
+        ttl,
+        expected,
+        class & 3 == 3,
+        udp.source_port(),
+        network,
+        payload,
+    ))
 }

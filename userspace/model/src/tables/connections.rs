@@ -122,6 +122,14 @@ table! {
         psn_wraps: u64, None, [last | sum], hide "PSN wraps";
         /// Packets with ECN congestion experienced (CE).
         ecn_ce_packets: u64, Packets, [last | sum], show "ECN CE";
+        /// DSCPs of requests, responses and datagrams, ascending, separated by commas; null if there were none.
+        data_dscp: Option<Text>, None, [last | same], hide "DSCP data";
+        /// DSCPs of acknowledgements and NAKs, likewise.
+        ack_dscp: Option<Text>, None, [last | same], hide "DSCP ACK";
+        /// DSCPs of CNPs, likewise.
+        cnp_dscp: Option<Text>, None, [last | same], hide "DSCP CNP";
+        /// Requests, responses and datagrams without ECN capability: switches drop them instead of marking them.
+        not_ecn_capable_packets: Option<u64>, Packets, [last | sum], hide "Not ECN-capable";
         /// CNPs that this direction carried.
         cnp_sent_packets: u64, Packets, [last | sum], hide "CNP sent";
         /// CNPs addressed to the sender of this direction.

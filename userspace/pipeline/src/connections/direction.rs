@@ -13,6 +13,7 @@ use super::responder::Responder;
 use super::send_sequence::SendSequence;
 use super::setup::Setup;
 use super::skipped_ranges::SkippedRanges;
+use super::traffic_classes::TrafficClasses;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Stream, Transport};
@@ -133,6 +134,7 @@ pub(crate) struct Direction {
     pub(crate) latencies: Latencies,
     pub(crate) rate: Rate,
     pub(crate) counts: Counts,
+    pub(crate) classes: TrafficClasses,
 
     pub(crate) episode: Option<Box<Episode>>,
     pub(crate) pending_timeout: Option<PendingTimeout>,
@@ -174,6 +176,7 @@ impl Direction {
             first_ns: now_ns,
             last_ns: now_ns,
             counts: Counts::default(),
+            classes: TrafficClasses::default(),
             mirror_dedup: MirrorDedup::default(),
             sizes: MessageSizes::default(),
             requests: PsnTracker::default(),
@@ -223,6 +226,7 @@ impl Direction {
         counts.packets += u64::from(run.packets);
         counts.frame_bytes += u64::from(run.frame_bytes);
         counts.payload_bytes += run.payload_bytes();
+        self.classes.add(run);
         if run.congestion_experienced > 0 {
             counts.congestion_experienced += u64::from(run.congestion_experienced);
         }

@@ -76,6 +76,7 @@ impl FastState {
         if !self.is(state::ACTIVE | state::REQUESTS)
             || run.first_psn != self.next as u32 & (Psn::MODULUS - 1)
             || run.packets == 0
+            || run.traffic_class() != self.data_class
         {
             return false;
         }
@@ -209,6 +210,7 @@ impl FastState {
         self.is(state::ACTIVE | state::CERTAIN)
             && matches!(run.syndrome().meaning(), Acknowledgement::Ack { .. })
             && run.payload_bytes() == 0
+            && run.traffic_class() == self.ack_class
             && self.sums(run).is_some()
     }
 

@@ -15,7 +15,7 @@ use super::mirror_dedup::RunIdentity;
 use super::outstanding::{Answer, OutstandingRequest};
 use super::psn_tracker::ExtendedPsn;
 use super::send_sequence::SPACING_NS;
-use rocescope_wire::{Psn, Stream, Transport};
+use rocescope_wire::{Psn, Stream, TrafficClass, Transport};
 
 /// The number of answers that make a pairing certain.
 pub(crate) const CERTAIN: u8 = 4;
@@ -107,6 +107,9 @@ pub(crate) struct FastState {
     pub(super) ack_last_psn: u32,
     pub(super) ttl: u8,
     pub(super) gathered: u8,
+    /// The classes of the last requests and ACKs: a run of another class takes the full path.
+    pub(super) data_class: TrafficClass,
+    pub(super) ack_class: TrafficClass,
 }
 
 const _: () = assert!(core::mem::size_of::<FastState>() == 256);
@@ -147,6 +150,8 @@ impl FastState {
             completions: [0; GATHERED],
             forget_ns: 0,
             gathered: 0,
+            data_class: TrafficClass(0),
+            ack_class: TrafficClass(0),
             ttl: 0,
             interface: 0,
             ack_first_ns: 0,
@@ -202,6 +207,8 @@ impl FastState {
             return;
         };
         (self.interface, self.ttl) = interface_and_ttl;
+        let classes = &direction.classes;
+        (self.data_class, self.ack_class) = (classes.last_data, classes.last_acknowledgement);
         (self.peer, self.mtu) = (peer, direction.mtu);
         (self.transport, self.udp_src_port) = (direction.transport, direction.udp_src_port);
         self.last_ns = direction.last_ns;
@@ -329,6 +336,7 @@ impl FastState {
         counts.request_packets += u64::from(self.requests);
         counts.messages += u64::from(self.messages);
         counts.unique_messages += u64::from(self.messages);
+        direction.classes.add_data(u64::from(self.requests), self.data_class);
         direction.last_ns = self.last_ns;
         let interface_and_ttl = (self.interface, self.ttl);
         if self.acks > 0 {

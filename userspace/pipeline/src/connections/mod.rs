@@ -28,6 +28,7 @@
 //! | `new_payload` | new payload of a run |
 //! | `outstanding`, `latency` | outstanding requests, and latencies of their answers |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
+//! | `traffic_classes` | DSCPs and ECN capability |
 //! | [`recovery`], [`event`] | retransmission episodes, and other events |
 //! | `peer_candidates`, `pairing` | pairs directions from PSNs alone |
 //! | `setup`, `cm` | CM datagrams and TCP handshakes |
@@ -87,6 +88,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeout;
+mod traffic_classes;
 mod turn;
 
 pub use direction::PairedBy;

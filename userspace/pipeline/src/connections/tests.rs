@@ -2,10 +2,11 @@
 
 use super::{ConnectionSettings, Connections, DIRECTION_BYTES};
 use crate::Settings;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_record::RunRecord;
-use rocescope_wire::FlowKey;
+use rocescope_wire::{FlowKey, TrafficClass};
 
 fn run(opcode: u8, src: u8, qpn: u32, psns: core::ops::RangeInclusive<u32>, at_us: u64) -> RunRecord {
     let (first, last) = (*psns.start(), *psns.end());
@@ -200,4 +201,44 @@ fn directions_are_bounded_and_packets_of_others_are_counted() {
 fn a_direction_keeps_to_its_stated_size() {
     // 200,000 directions of 100,000 connections: 333 MB of state at most, histograms not counted.
     const { assert!(DIRECTION_BYTES <= 1_664) };
+}
+
+/// Data of DSCP 26 in ECT(0), some of it DSCP 0 without ECN capability; ACKs of DSCP 26, CNPs of 48. Both paths agree.
+#[test]
+fn every_direction_states_its_traffic_classes() {
+    let in_class = |mut runs: Vec<RunRecord>, byte: u8| {
+        let class = TrafficClass::of(byte).0;
+        runs.iter_mut().for_each(|run| run.traffic_class = class);
+        runs
+    };
+    let mut runs = Vec::new();
+    for at in 0..40u32 {
+        let byte = if at % 10 == 7 { 0 } else { 26 << 2 | 2 };
+        let at_us = 1_000 + 100 * u64::from(at);
+        runs.push(in_class(sends((at, at), at_us), byte));
+        runs.push(in_class(answer(ACK, at, at_us + 20), 26 << 2));
+    }
+    runs.push(in_class(alloc::vec![run(0x81, 2, 9, 0..=0, 6_000)], 48 << 2));
+    for fast_path in [true, false] {
+        let settings = ConnectionSettings {
+            fast_path,
+            ..ConnectionSettings::default()
+        };
+        let mut connections = Connections::new(settings, &Settings::default());
+        runs.iter().flatten().for_each(|run| connections.run(run));
+        connections.finish();
+        let (mut rows, mut events) = (Vec::new(), Vec::new());
+        connections.rows(true, &mut rows, &mut events);
+        let [a, b] = &rows[..] else { panic!("{rows:?}") };
+        let dscps = |row: &ConnectionRow| {
+            [&row.data_dscp, &row.ack_dscp, &row.cnp_dscp].map(|text| text.as_ref().map(ToString::to_string))
+        };
+        let text = |text: &str| Some(text.to_string());
+        assert_eq!(dscps(a), [text("0,26"), None, None]);
+        assert_eq!(dscps(b), [None, text("26"), text("48")]);
+        assert_eq!(
+            (a.not_ecn_capable_packets, b.not_ecn_capable_packets),
+            (Some(4), Some(0))
+        );
+    }
 }

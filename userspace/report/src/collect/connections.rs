@@ -5,6 +5,7 @@
 //! unless it is among the worst. Memory is therefore bounded by the connections that a capture follows at once, not by
 //! their number in a week.
 
+use super::classes::Classes;
 use super::connection::Connection;
 use super::scope::Scope;
 use super::top::Top;
@@ -35,6 +36,8 @@ pub struct ConnectionFigures {
     pub timed: u64,
     /// See `timed`.
     pub uneven: u64,
+    /// Traffic classes of all directions.
+    pub classes: Classes,
     /// All directions merged into one row.
     sums: Option<ConnectionRow>,
     /// The few with the largest share of retransmissions, and the few with the most fatal NAKs, to name in findings.
@@ -73,6 +76,7 @@ impl ConnectionFigures {
 
     fn add(&mut self, connection: &Connection) {
         self.count += 1;
+        self.classes.add(connection);
         for row in connection.directions() {
             match &mut self.sums {
                 Some(sums) => sums.merge(row, Over::Observers),

@@ -16,6 +16,7 @@
 //! | `top` | the items with the highest ranks |
 
 pub mod agreement;
+mod classes;
 mod collector;
 mod connection;
 mod connections;
@@ -29,6 +30,7 @@ mod top;
 mod totals;
 mod unlisted_bounds;
 
+pub use classes::{ByDscp, Classes, Group};
 pub use collector::Collector;
 pub use connection::Connection;
 pub use connections::ConnectionFigures;

@@ -14,6 +14,7 @@
 //! | `connections` | which connections have problems? |
 //! | `events` | which events happened? |
 //! | `congestion` | was there congestion? |
+//! | `classes` | do packets use the traffic classes they should? |
 //! | `mesh` | does every NIC reach every other? |
 //! | `sla` | what is its service level over time? |
 //! | `verdicts` | what fails, and where? |
@@ -21,6 +22,7 @@
 //!
 //! `section`, `grid` and `periods` contain their common parts.
 
+mod classes;
 mod congestion;
 mod connections;
 mod coverage;
@@ -72,6 +74,7 @@ pub fn all(report: &Report) -> Vec<Section> {
     if !report.is_empty() {
         sections.push(congestion::section(report));
     }
+    sections.extend(classes::section(report));
     if let Some(mesh) = &report.mesh {
         sections.push(mesh::section(report, mesh));
         if mesh.total.windows > 0 {
