@@ -81,10 +81,9 @@ fn findings(report: &Report) -> Vec<Finding> {
     // Where no data are ECN-capable, ECN is probably not in use.
     if classes.not_ecn_capable.count > 0 && classes.ecn_capable > 0 {
         findings.push(Finding::note(format!(
-            "Data of {} are not ECN-capable, unlike those of {} others: congested switches drop them instead of marking \
-             them. {}.",
-            plural(classes.not_ecn_capable.count, "connection"),
-            grouped(classes.ecn_capable),
+            "Data of {} of {} are not ECN-capable: congested switches drop them instead of marking them. {}.",
+            grouped(classes.not_ecn_capable.count),
+            plural(classes.not_ecn_capable.count + classes.ecn_capable, "connection"),
             named(&classes.not_ecn_capable)
         )));
     } else if classes.not_ecn_capable.count > 0 {
