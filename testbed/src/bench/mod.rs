@@ -8,6 +8,7 @@ mod mesh;
 mod paper;
 mod probe;
 mod sketches;
+mod truth;
 mod view;
 
 use anyhow::{Result, bail};
@@ -22,9 +23,10 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["sketches", options @ ..] => sketches::run(options),
         ["paper", options @ ..] => paper::run(options),
         ["probe", options @ ..] => probe::run(options),
+        ["truth", options @ ..] => truth::run(options),
         ["view", options @ ..] => view::run(options),
         _ => {
-            bail!("usage: cargo xtask bench capture, day, file, memory, mesh, paper, probe, sketches or view")
+            bail!("usage: cargo xtask bench capture, day, file, memory, mesh, paper, probe, sketches, truth or view")
         }
     }
 }

@@ -4,12 +4,12 @@
 //! ([`Channel::turn`]), what happens downstream after it was seen ([`Channel::passed`],
 //! [`Channel::answered`]).
 
-use super::delivery::Delivery;
+use super::delivery::{Burst, Delivery};
 use super::lost::{LossPoint, Lost, PacketKind};
-use super::message::Request;
 use super::requester::{Act, Answer, Requester};
 use super::responder::{Replied, RepliedKind, Responder};
 use super::rules::Rules;
+use super::scenario::group::Sender;
 use super::scenario::impairment::Side;
 use super::tally::Direction;
 use super::tapped::{Cause, Content};
@@ -26,7 +26,7 @@ struct Straggler {
     /// How many packets may still overtake it.
     left: u32,
     at: u64,
-    request: Request,
+    content: Content,
     cause: Cause,
     delivery: Delivery,
     /// Its PSN passed the tap for the first time.
@@ -39,6 +39,8 @@ pub(super) struct Channel {
     pub(super) requester: Requester,
     responder: Responder,
     stragglers: Vec<Straggler>,
+    /// Of requests and of responses.
+    bursts: [Burst; 2],
 }
 
 /// The next event of a channel.
@@ -46,6 +48,7 @@ pub(super) struct Channel {
 pub(super) enum Next {
     Request(Act),
     Reply,
+    Nak,
     Cnp,
     Straggler(usize),
 }
@@ -56,19 +59,19 @@ impl Channel {
             requester,
             responder,
             stragglers: Vec::new(),
+            bursts: [Burst::default(); 2],
         }
     }
 
     /// The next event and its time in nanoseconds.
     pub(super) fn due(&self, rules: &Rules) -> (u64, Next) {
         let (at, act) = self.requester.due(rules);
-        let (reply_at, cnp_at) = self.responder.due();
+        let [reply_at, nak_at, cnp_at] = self.responder.due();
         let mut first = (at, Next::Request(act));
-        if reply_at < first.0 {
-            first = (reply_at, Next::Reply);
-        }
-        if cnp_at < first.0 {
-            first = (cnp_at, Next::Cnp);
+        for other in [(reply_at, Next::Reply), (nak_at, Next::Nak), (cnp_at, Next::Cnp)] {
+            if other.0 < first.0 {
+                first = other;
+            }
         }
         for (index, straggler) in self.stragglers.iter().enumerate() {
             if straggler.at < first.0 {
@@ -89,7 +92,7 @@ impl Channel {
     ) -> Option<(Content, Cause, Delivery)> {
         let [requests, responses] = directions;
         match next {
-            Next::Request(Act::Send) => self.send(now, rules, requests),
+            Next::Request(act @ (Act::Send | Act::Repair)) => self.send(now, act, rules, requests),
             Next::Request(Act::Back) => {
                 self.requester.go_back(now);
                 None
@@ -99,6 +102,10 @@ impl Channel {
                 None
             }
             Next::Reply => self.reply(now, rules, responses),
+            Next::Nak => {
+                self.responder.complain(now, rules);
+                None
+            }
             Next::Cnp => {
                 self.responder.notify();
                 Some((Content::Cnp, Cause::Original, Delivery::default()))
@@ -106,36 +113,67 @@ impl Channel {
             Next::Straggler(index) => {
                 let straggler = self.stragglers.swap_remove(index);
                 if straggler.side == Side::AfterTap {
-                    self.arrive(now, &straggler.request, straggler.fair, straggler.delivery, rules);
+                    self.arrive(now, &straggler.content, straggler.fair, straggler.delivery, rules);
                     return None;
                 }
-                Some((Content::Request(straggler.request), straggler.cause, straggler.delivery))
+                Some((straggler.content, straggler.cause, straggler.delivery))
             }
         }
     }
 
-    fn send(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Delivery)> {
-        let (request, number) = self.requester.send(now, rules)?;
-        let cause = if request.again {
-            Cause::Retransmission
+    fn send(
+        &mut self,
+        now: u64,
+        act: Act,
+        rules: &Rules,
+        direction: &mut Direction,
+    ) -> Option<(Content, Cause, Delivery)> {
+        let (request, number) = if act == Act::Repair {
+            self.requester.repair(now, rules)?
         } else {
-            Cause::Original
+            self.requester.send(now, rules)?
         };
-        let Some(impairments) = &rules.requests else {
-            return Some((Content::Request(request), cause, Delivery::default()));
-        };
-        let mut delivery = impairments.draw(number, now, self.requester.random());
+        let delivery = rules.requests.as_ref().map_or_else(Delivery::default, |impairments| {
+            impairments.draw(number, now, self.requester.random(), &mut self.bursts[0])
+        });
+        self.launch(now, Content::Request(request), request.again, delivery, direction)
+    }
+
+    fn reply(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Delivery)> {
+        let replied = self.responder.send(now, rules)?;
+        let mut delivery = rules.responses.as_ref().map_or_else(Delivery::default, |impairments| {
+            impairments.draw(replied.number, now, self.responder.random(), &mut self.bursts[1])
+        });
+        if replied.packet_kind() == PacketKind::Acknowledge {
+            // Only data is sprayed.
+            delivery.detour = [0; 2];
+            delivery.port = None;
+        }
+        self.launch(now, Content::Reply(replied), replied.again, delivery, direction)
+    }
+
+    /// Sends a packet towards the tap. Returns it if it passes there at once.
+    fn launch(
+        &mut self,
+        now: u64,
+        content: Content,
+        again: bool,
+        mut delivery: Delivery,
+        direction: &mut Direction,
+    ) -> Option<(Content, Cause, Delivery)> {
+        let cause = if again { Cause::Retransmission } else { Cause::Original };
         if delivery.lost == Some(Side::BeforeTap) {
             direction.lost_before_tap += 1;
-            let of = PacketKind::Request;
-            direction.lose(Lost::new(now, LossPoint::BeforeTap, of, request.sequence, request.go));
+            direction.lose(Lost::of(&content, now, LossPoint::BeforeTap)?);
             return None;
         }
+        let [detour, _] = &mut delivery.detour;
+        let passes_at = now + std::mem::take(detour);
         let mut straggler = Straggler {
             side: Side::BeforeTap,
             left: 0,
-            at: now + BEHIND,
-            request,
+            at: passes_at + BEHIND,
+            content,
             cause,
             delivery,
             fair: false,
@@ -144,93 +182,76 @@ impl Channel {
             delivery.doubled = None;
             straggler.delivery = Delivery {
                 damaged: delivery.damaged,
+                port: delivery.port,
                 ..Delivery::default()
             };
             straggler.cause = Cause::Copy;
             self.stragglers.push(straggler);
         }
-        if let Some(late) = delivery.late
-            && late.side == Side::BeforeTap
-        {
+        let late = delivery.late.filter(|late| late.side == Side::BeforeTap);
+        if late.is_none() && passes_at == now {
+            return Some((content, cause, delivery));
+        }
+        if late.is_some() {
             delivery.late = None;
-            self.stragglers.push(Straggler {
-                left: late.by,
-                at: now + late.hold,
-                cause: if request.again { cause } else { Cause::Late },
-                delivery,
-                ..straggler
-            });
-            return None;
         }
-        Some((Content::Request(request), cause, delivery))
-    }
-
-    fn reply(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Delivery)> {
-        let replied = self.responder.send(now, rules)?;
-        let cause = if replied.again {
-            Cause::Retransmission
-        } else {
-            Cause::Original
-        };
-        let mut delivery = Delivery::default();
-        if let Some(impairments) = &rules.responses {
-            delivery = impairments.draw(replied.number, now, self.responder.random());
-            if delivery.lost == Some(Side::BeforeTap) {
-                direction.lost_before_tap += 1;
-                let of = replied.packet_kind();
-                direction.lose(Lost::new(now, LossPoint::BeforeTap, of, replied.sequence, replied.go));
-                return None;
-            }
-        }
-        Some((Content::Reply(replied), cause, delivery))
+        self.stragglers.push(Straggler {
+            left: late.map_or(0, |late| late.by),
+            at: passes_at + late.map_or(0, |late| late.hold),
+            cause: if again { cause } else { Cause::Late },
+            delivery,
+            ..straggler
+        });
+        None
     }
 
     /// Lists what passed the tap and will not arrive.
     pub(super) fn lose(&self, now: u64, content: &Content, place: LossPoint, direction: &mut Direction) {
-        let (of, sequence, go, awaited) = match content {
-            Content::Request(request) => {
-                let awaited = self.responder.awaits(request);
-                (PacketKind::Request, request.sequence, request.go, awaited)
-            }
-            Content::Reply(replied) => (replied.packet_kind(), replied.sequence, replied.go, true),
-            Content::Cnp | Content::Session(_) => return,
+        let Some(lost) = Lost::of(content, now, place) else {
+            return;
         };
-        direction.lose(Lost {
-            awaited,
-            ..Lost::new(now, place, of, sequence, go)
-        });
+        let awaited = match content {
+            Content::Request(request) => self.responder.awaits(request),
+            _ => true,
+        };
+        direction.lose(Lost { awaited, ..lost });
     }
 
-    /// A request has passed the tap.
+    /// A request or a reply has passed the tap.
     pub(super) fn passed(
         &mut self,
         now: u64,
-        request: &Request,
+        content: &Content,
         cause: Cause,
         delivery: Delivery,
         fair: bool,
         rules: &Rules,
     ) {
-        if cause != Cause::Copy {
+        let is_request = matches!(content, Content::Request(_));
+        if is_request && cause != Cause::Copy {
             self.overtake(Side::BeforeTap, now);
         }
-        if delivery.lost.is_some() || delivery.damaged {
+        if !delivery.arrives() {
             return;
         }
-        if let Some(late) = delivery.late {
+        let [_, detour] = delivery.detour;
+        if delivery.late.is_some() || detour > 0 {
+            let late = delivery.late;
             self.stragglers.push(Straggler {
                 side: Side::AfterTap,
-                left: late.by,
-                at: now + late.hold,
-                request: *request,
+                left: late.map_or(0, |late| late.by),
+                at: now + detour + late.map_or(0, |late| late.hold),
+                content: *content,
                 cause,
-                delivery: Delivery { late: None, ..delivery },
+                delivery,
                 fair,
             });
             return;
         }
-        self.arrive(now, request, fair, delivery, rules);
-        self.overtake(Side::AfterTap, now);
+        self.arrive(now, content, fair, delivery, rules);
+        if is_request {
+            self.overtake(Side::AfterTap, now);
+        }
     }
 
     /// A packet overtakes those that wait on one side of the tap.
@@ -245,15 +266,20 @@ impl Channel {
         }
     }
 
-    fn arrive(&mut self, now: u64, request: &Request, fair: bool, delivery: Delivery, rules: &Rules) {
-        self.responder.receive(now, request, fair, rules);
-        if delivery.doubled.is_some() {
-            self.responder.receive(now, request, false, rules);
+    fn arrive(&mut self, now: u64, content: &Content, fair: bool, delivery: Delivery, rules: &Rules) {
+        match content {
+            Content::Request(request) => {
+                self.responder.receive(now, request, fair, rules);
+                if delivery.doubled.is_some() {
+                    self.responder.receive(now, request, false, rules);
+                }
+            }
+            Content::Reply(replied) => self.answered(now, replied, rules),
+            Content::Cnp | Content::Session(_) => {}
         }
     }
 
-    /// A reply has passed the tap and arrives unimpaired.
-    pub(super) fn answered(&mut self, now: u64, replied: &Replied, rules: &Rules) {
+    fn answered(&mut self, now: u64, replied: &Replied, rules: &Rules) {
         let answer = match replied.kind {
             RepliedKind::Read(..) | RepliedKind::Atomic => Answer::Response,
             RepliedKind::Acknowledge(syndrome) => match syndrome >> 5 {
@@ -264,5 +290,11 @@ impl Channel {
             },
         };
         self.requester.answer(now, replied.sequence, answer, rules);
+        if answer == Answer::NakSequence && rules.sender == Sender::Selective {
+            let also = self.responder.missing().filter(|_| rules.sack);
+            for sequence in std::iter::once(replied.sequence).chain(also) {
+                self.requester.plan_repair(now, sequence, rules);
+            }
+        }
     }
 }

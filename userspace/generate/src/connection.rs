@@ -110,13 +110,8 @@ impl Connection {
             channel.lose(now, &tapped.content, place, direction);
         }
         match &tapped.content {
-            Content::Request(request) => {
-                channel.passed(now, request, tapped.cause, tapped.delivery, fair, rules);
-            }
-            Content::Reply(replied) => {
-                if tapped.delivery == Delivery::default() {
-                    channel.answered(now, replied, rules);
-                }
+            content @ (Content::Request(_) | Content::Reply(_)) => {
+                channel.passed(now, content, tapped.cause, tapped.delivery, fair, rules);
             }
             Content::Cnp => channel.requester.slow_down(now, rules),
             Content::Session(_) => {}

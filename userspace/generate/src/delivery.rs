@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use super::scenario::Group;
-use super::scenario::impairment::{Impairment, Of, Side};
+use super::scenario::impairment::{Impairment, Of, Ports, Side};
 
 /// How long a reordered packet is held by default, in nanoseconds.
 const HOLD: u64 = 100_000;
@@ -14,7 +14,22 @@ pub(super) struct Delivery {
     pub(super) damaged: bool,
     pub(super) doubled: Option<Side>,
     pub(super) late: Option<Lateness>,
+    /// How much longer its path takes than the shortest, before and after the tap, in nanoseconds.
+    pub(super) detour: [u64; 2],
+    /// The UDP source port of its path, instead of its flow's.
+    pub(super) port: Option<u16>,
 }
+
+impl Delivery {
+    /// Whether it reaches its receiver whole.
+    pub(super) const fn arrives(&self) -> bool {
+        self.lost.is_none() && !self.damaged
+    }
+}
+
+/// The end of the packets that are lost in a row, and where.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Burst(u64, Option<Side>);
 
 /// The delay of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,17 +48,53 @@ pub(super) struct Impairments {
     duplicate: Vec<Impairment>,
     reorder: Vec<Impairment>,
     corrupt: Vec<Impairment>,
+    spray: Option<Paths>,
+}
+
+/// The paths of sprayed packets.
+#[derive(Clone, Copy, Debug)]
+struct Paths {
+    count: u32,
+    skew: u64,
+    side: Side,
+    ports: Ports,
+    /// Lowest and highest UDP source port.
+    range: [u16; 2],
+}
+
+impl Paths {
+    /// Draws a path: its detour and its port. Paths are evenly spaced from the shortest to the longest.
+    fn draw(&self, random: &mut Random, delivery: &mut Delivery) {
+        let path = random.below(self.count.into());
+        let longest = u64::from(self.count.saturating_sub(1).max(1));
+        delivery.detour[self.side as usize] = self.skew * path / longest;
+        let [low, high] = self.range;
+        let ports = u64::from(high - low) + 1;
+        delivery.port = match self.ports {
+            Ports::One => None,
+            Ports::Path => Some(low + (path % ports) as u16),
+            Ports::Packet => Some(low + random.below(ports) as u16),
+        };
+    }
 }
 
 impl Impairments {
     /// The impairments of a group's requests or responses; `None` if it has none.
-    pub(super) fn new(group: &Group, of: Of) -> Option<Self> {
-        let of = |list: &[Impairment]| -> Vec<Impairment> { list.iter().filter(|one| one.of == of).cloned().collect() };
+    pub(super) fn new(group: &Group, kind: Of) -> Option<Self> {
+        let of =
+            |list: &[Impairment]| -> Vec<Impairment> { list.iter().filter(|one| one.of == kind).cloned().collect() };
         let impairments = Self {
             loss: of(&group.loss),
             duplicate: of(&group.duplicate),
             reorder: of(&group.reorder),
             corrupt: of(&group.corrupt),
+            spray: group.spray.iter().find(|one| one.of == kind).map(|one| Paths {
+                count: one.paths,
+                skew: one.skew.0,
+                side: one.side,
+                ports: one.ports,
+                range: group.src_ports,
+            }),
         };
         let any = [
             &impairments.loss,
@@ -53,11 +104,11 @@ impl Impairments {
         ]
         .iter()
         .any(|list| !list.is_empty());
-        any.then_some(impairments)
+        (any || impairments.spray.is_some()).then_some(impairments)
     }
 
     /// Decides what happens to the packet with this number, sent at `now`.
-    pub(super) fn draw(&self, number: u64, now: u64, random: &mut Random) -> Delivery {
+    pub(super) fn draw(&self, number: u64, now: u64, random: &mut Random, burst: &mut Burst) -> Delivery {
         let mut first = |list: &[Impairment]| {
             let mut found = None;
             for (index, one) in list.iter().enumerate() {
@@ -70,11 +121,14 @@ impl Impairments {
         let side =
             |list: &[Impairment], found: Option<usize>| found.and_then(|index| list.get(index)).map(|one| one.side);
         let lost = first(&self.loss);
+        if let Some(one) = lost.and_then(|index| self.loss.get(index)) {
+            *burst = Burst(burst.0.max(number + one.burst.unwrap_or(1)), Some(one.side));
+        }
         let damaged = first(&self.corrupt);
         let doubled = first(&self.duplicate);
         let late = first(&self.reorder);
-        Delivery {
-            lost: side(&self.loss, lost),
+        let mut delivery = Delivery {
+            lost: burst.1.filter(|_| number < burst.0),
             damaged: damaged.is_some(),
             doubled: side(&self.duplicate, doubled),
             late: late.and_then(|index| self.reorder.get(index)).map(|one| Lateness {
@@ -82,7 +136,12 @@ impl Impairments {
                 by: one.by.unwrap_or(1),
                 hold: one.hold.map_or(HOLD, |hold| hold.0),
             }),
+            ..Delivery::default()
+        };
+        if let Some(paths) = &self.spray {
+            paths.draw(random, &mut delivery);
         }
+        delivery
     }
 }
 

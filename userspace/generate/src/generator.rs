@@ -11,15 +11,18 @@ use super::report;
 use super::requester::NEVER;
 use super::scenario::Scenario;
 use super::scenario::units::Probability;
-use super::tapped::Content;
+use super::tapped::{Cause, Content, Tapped};
 use super::truth::Truth;
 use rocescope_wire::tunnel::Encapsulation;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
 
-/// The random stream of the mirror.
+/// The random streams of the mirror: what it loses, and what it copies.
 const MIRROR: u64 = 3;
+const COPIES: u64 = 4;
+/// How long after a frame the mirror sends its copy, in nanoseconds.
+const COPY_NS: u64 = 1_000;
 
 /// A written frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +74,10 @@ pub struct Generator {
     start_ns: u64,
     mirror_loss: Probability,
     mirror: Random,
+    mirror_copies: Probability,
+    copier: Random,
+    /// The copies that the mirror has yet to send: when, of which connection.
+    copies: VecDeque<(u64, usize, Tapped)>,
     account: Account,
 }
 
@@ -102,6 +109,9 @@ impl Generator {
             start_ns: scenario.start_unix_s.saturating_mul(1_000_000_000),
             mirror_loss: scenario.mirror.loss,
             mirror: Random::new(seed, MIRROR),
+            mirror_copies: scenario.mirror.copies,
+            copier: Random::new(seed, COPIES),
+            copies: VecDeque::new(),
             account: Account::new(scenario),
             endpoints,
         }
@@ -114,8 +124,16 @@ impl Generator {
         }
         loop {
             let Reverse((at, index)) = *self.agenda.peek()?;
-            if at == NEVER {
+            let copied_at = self.copies.front().map_or(NEVER, |(at, ..)| *at);
+            if at.min(copied_at) == NEVER {
                 return None;
+            }
+            if copied_at < at {
+                let (at, index, tapped) = self.copies.pop_front()?;
+                self.now = self.now.max(at);
+                let (_, original_bytes) = self.write(index, &tapped, frame)?;
+                let at_ns = self.start_ns.saturating_add(self.now);
+                return Some(Frame { at_ns, original_bytes });
             }
             self.now = self.now.max(at);
             let index = index as usize;
@@ -142,63 +160,95 @@ impl Generator {
     /// of the frame if one was written.
     fn connection(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {
         let now = self.now;
-        let link = self.endpoints.links.get(index)?;
         let connection = self.endpoints.connections.get_mut(index)?;
         let ledger = self.endpoints.ledgers.get_mut(index)?;
-        let rules = self.endpoints.rules.get(link.group)?.each_ref();
-        let layout = self.endpoints.layouts.get_mut(link.group)?;
+        let link = self.endpoints.links.get(index)?;
+        let group = link.group;
+        let rules = self.endpoints.rules.get(group)?.each_ref();
+        let tapped = connection.turn(now, rules, &mut ledger.directions);
         let mut written = None;
-        if let Some(tapped) = connection.turn(now, rules, &mut ledger.directions) {
-            if let Some(outer) = &mut layout.outer {
+        if let Some(tapped) = tapped {
+            let from = tapped.from();
+            let delivered = !self.mirror_loss.hits(self.mirror.next());
+            let passes = rules[0].tap.sees(from);
+            if let Some(outer) = &mut self.endpoints.layouts.get_mut(group)?.outer {
                 outer.count();
             }
-            let from = tapped.from();
-            let is_session = matches!(tapped.content, Content::Session(_));
-            let gsi_psn = self.endpoints.gsi_psns.get_mut(*link.hosts.get(from)? as usize)?;
-            let seen = !self.mirror_loss.hits(self.mirror.next());
             let mut fair = false;
-            if seen {
-                let numbers = Numbers {
-                    qpn: *link.ends.qpns.get(from)?,
-                    peer_qpn: *link.ends.qpns.get(1 - from)?,
-                    start_psn: *link.ends.start_psns.get(tapped.channel)?,
-                    gsi_psn: *gsi_psn,
-                };
-                let packet = Packet::new(&tapped, numbers, &link.ends, rules[tapped.channel & 1]);
-                let frame_bytes = layout.header_bytes as u32 + packet.bytes();
-                fair = ledger.count(now, &tapped, &packet, frame_bytes, rules[0].service);
-                let header = link.headers.get(from)?;
-                let port = is_session.then_some(GSI_PORT);
-                let original = layout.write(frame, header, port, &packet, self.scenario.snaplen);
-                let outer = layout.outer.as_ref();
-                let mirrored = outer.is_none_or(|outer| frame_bytes <= outer.truncate);
-                let whole = frame.len() == original as usize && mirrored;
-                let flows = if is_session { &link.gsi_flows } else { &link.flows };
-                let flow = *flows.get(from)? as usize;
-                let arrival = Arrival {
-                    at_ns: self.start_ns.saturating_add(now),
-                    frame_bytes,
-                    whole,
-                    encapsulation: outer.map_or(Encapsulation::None, Outer::kind),
-                    series: flow < self.scenario.truth.series,
-                };
-                let flow = self.endpoints.flows.get_mut(flow)?;
-                self.account.packet(&packet, arrival, flow);
+            if passes && delivered {
+                let (is_new, original) = self.write(index, &tapped, frame)?;
+                fair = is_new;
                 written = Some(original);
-            } else {
+                let is_copied = self.mirror_copies.hits(self.copier.next());
+                if is_copied && !matches!(tapped.content, Content::Session(_)) {
+                    let cause = Cause::MirrorCopy;
+                    self.copies
+                        .push_back((now + COPY_NS, index, Tapped { cause, ..tapped }));
+                }
+            } else if passes {
                 self.account.lost_by_mirror += 1;
-                let direction = ledger.directions.get_mut(from)?;
+                let connection = self.endpoints.connections.get(index)?;
+                let direction = self.endpoints.ledgers.get_mut(index)?.directions.get_mut(from)?;
                 direction.lost_by_mirror += 1;
                 connection.lose(now, &tapped, LossPoint::Mirror, direction);
             }
-            if is_session {
+            let host = *self.endpoints.links.get(index)?.hosts.get(from)? as usize;
+            if matches!(tapped.content, Content::Session(_)) {
+                let gsi_psn = self.endpoints.gsi_psns.get_mut(host)?;
                 *gsi_psn = gsi_psn.wrapping_add(1);
             }
+            let rules = self.endpoints.rules.get(group)?.each_ref();
+            let ledger = self.endpoints.ledgers.get_mut(index)?;
+            let connection = self.endpoints.connections.get_mut(index)?;
             connection.deliver(now, &tapped, fair, rules, &mut ledger.directions);
         }
+        let rules = self.endpoints.rules.get(group)?.each_ref();
+        let connection = self.endpoints.connections.get_mut(index)?;
         connection.close(now, rules);
         let next_at = connection.due(rules);
         Some((next_at, written))
+    }
+
+    /// Writes and counts a packet of a connection. Returns whether its PSN is new, and the length of the frame.
+    fn write(&mut self, index: usize, tapped: &Tapped, frame: &mut Vec<u8>) -> Option<(bool, u32)> {
+        let now = self.now;
+        let link = self.endpoints.links.get(index)?;
+        let ledger = self.endpoints.ledgers.get_mut(index)?;
+        let rules = self.endpoints.rules.get(link.group)?.each_ref();
+        let layout = self.endpoints.layouts.get(link.group)?;
+        let from = tapped.from();
+        let is_session = matches!(tapped.content, Content::Session(_));
+        let numbers = Numbers {
+            qpn: *link.ends.qpns.get(from)?,
+            peer_qpn: *link.ends.qpns.get(1 - from)?,
+            start_psn: *link.ends.start_psns.get(tapped.channel)?,
+            gsi_psn: *self.endpoints.gsi_psns.get(*link.hosts.get(from)? as usize)?,
+        };
+        let packet = Packet::new(tapped, numbers, &link.ends, rules[tapped.channel & 1]);
+        let frame_bytes = layout.header_bytes as u32 + packet.bytes();
+        let is_new = ledger.count(now, tapped, &packet, frame_bytes, rules[0].service);
+        let header = link.headers.get(from)?;
+        let port = if is_session {
+            Some(GSI_PORT)
+        } else {
+            tapped.delivery.port
+        };
+        let original = layout.write(frame, header, port, &packet, self.scenario.snaplen);
+        let outer = layout.outer.as_ref();
+        let mirrored = outer.is_none_or(|outer| frame_bytes <= outer.truncate);
+        let whole = frame.len() == original as usize && mirrored;
+        let flows = if is_session { &link.gsi_flows } else { &link.flows };
+        let flow = *flows.get(from)? as usize;
+        let arrival = Arrival {
+            at_ns: self.start_ns.saturating_add(now),
+            frame_bytes,
+            whole,
+            encapsulation: outer.map_or(Encapsulation::None, Outer::kind),
+            series: flow < self.scenario.truth.series,
+        };
+        let flow = self.endpoints.flows.get_mut(flow)?;
+        self.account.packet(&packet, arrival, flow);
+        Some((is_new, original))
     }
 
     fn background(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {

@@ -1,5 +1,6 @@
 //! Lost packets: place, time and kind.
 
+use super::tapped::Content;
 use serde::Serialize;
 
 /// Where a packet was lost.
@@ -53,6 +54,9 @@ pub struct Lost {
     pub(super) sequence: u64,
     #[serde(skip)]
     pub(super) go: u32,
+    /// Packets that pass now still prove that it is missing: its sender has not repeated it.
+    #[serde(skip)]
+    pub(super) open: bool,
 }
 
 impl Lost {
@@ -67,6 +71,25 @@ impl Lost {
             refused: false,
             sequence,
             go,
+            open: true,
+        }
+    }
+
+    /// The loss of this packet; `None` for those that are not listed.
+    pub(super) fn of(content: &Content, now: u64, place: LossPoint) -> Option<Self> {
+        match content {
+            Content::Request(request) => Some(Self {
+                open: !request.repair,
+                ..Self::new(now, place, PacketKind::Request, request.sequence, request.go)
+            }),
+            Content::Reply(replied) => Some(Self::new(
+                now,
+                place,
+                replied.packet_kind(),
+                replied.sequence,
+                replied.go,
+            )),
+            Content::Cnp | Content::Session(_) => None,
         }
     }
 }

@@ -64,6 +64,8 @@ pub(super) struct Request {
     pub(super) rest: bool,
     /// It was sent before.
     pub(super) again: bool,
+    /// Its sender repeats it alone.
+    pub(super) repair: bool,
     /// How often its sender had gone back before.
     pub(super) go: u32,
     /// It was marked in flight.
@@ -115,6 +117,7 @@ impl Message {
             ack_request: false,
             rest: offset > 0 && self.operation == Operation::Read,
             again: false,
+            repair: false,
             go: 0,
             congested: false,
         }

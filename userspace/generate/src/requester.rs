@@ -6,8 +6,8 @@
 use super::message::{Message, Request};
 use super::random::Random;
 use super::rules::{Rules, picoseconds};
-use super::scenario::group::{Operation, Service};
-use std::collections::VecDeque;
+use super::scenario::group::{Operation, Receiver, Sender, Service};
+use std::collections::{BTreeSet, VecDeque};
 
 /// Never.
 pub(super) const NEVER: u64 = u64::MAX;
@@ -44,6 +44,11 @@ pub(super) struct Requester {
     back_at: u64,
     back_to: u64,
     back_wait: u64,
+    /// What it repeats alone, and when.
+    repairs: VecDeque<(u64, u64)>,
+    /// Responses that arrived before an earlier one, and the end of what the answers so far imply.
+    heard: BTreeSet<u64>,
+    implied: u64,
     /// The lost response that was last requested again: later responses in flight report the same gap.
     missed: u64,
     /// The end of the last packet that requests an answer, and when its timer expires (IBTA volume 1,
@@ -92,6 +97,9 @@ impl Requester {
             back_at: NEVER,
             back_to: 0,
             back_wait: 0,
+            repairs: VecDeque::new(),
+            heard: BTreeSet::new(),
+            implied: 0,
             missed: NEVER,
             asked: 0,
             timer_at: NEVER,
@@ -109,6 +117,12 @@ impl Requester {
         }
         let send = self.send_at(rules);
         let mut first = (send, Act::Send);
+        if let Some((at, _)) = self.repairs.front() {
+            let at = (*at).max(self.packet_due / 1000);
+            if at <= first.0 {
+                first = (at, Act::Repair);
+            }
+        }
         // Going back comes first when both are due.
         for other in [(self.back_at, Act::Back), (self.timer_at, Act::Expire)] {
             if other.0 <= first.0 && other.0 != NEVER {
@@ -135,11 +149,54 @@ impl Requester {
         if self.next == self.end {
             self.begin(now, rate, rules);
         }
-        let at = self.messages.partition_point(|message| message.end() <= self.next);
-        // The next packet always belongs to a message: `begin` creates one if necessary.
+        let (request, number) = self.transmit(now, self.next, rate, rules)?;
+        self.next += request.span;
+        self.sent = self.sent.max(self.next);
+        if rules.service == Service::Rc {
+            self.time(now, &request, rules);
+        } else {
+            self.unacknowledged = self.next;
+            if request.position.is_last() {
+                self.messages.pop_front();
+                self.completed += 1;
+            }
+        }
+        Some((request, number))
+    }
+
+    /// Sends again the packet that is next to be repeated alone; `None` if it has arrived meanwhile.
+    pub(super) fn repair(&mut self, now: u64, rules: &Rules) -> Option<(Request, u64)> {
+        let (_, sequence) = self.repairs.pop_front()?;
+        if sequence < self.unacknowledged {
+            return None;
+        }
+        let rate = self.rate(now, rules);
+        let (request, number) = self.transmit(now, sequence, rate, rules)?;
+        self.time(now, &request, rules);
+        Some((
+            Request {
+                repair: true,
+                ..request
+            },
+            number,
+        ))
+    }
+
+    /// Repeats a packet alone, soon.
+    pub(super) fn plan_repair(&mut self, now: u64, sequence: u64, rules: &Rules) {
+        let is_open = sequence >= self.unacknowledged && sequence < self.sent;
+        if is_open && !self.repairs.iter().any(|(_, planned)| *planned == sequence) {
+            self.repairs.push_back((now + rules.near_delay, sequence));
+        }
+    }
+
+    /// The packet with this sequence number, and its number among all transmissions.
+    fn transmit(&mut self, now: u64, sequence: u64, rate: f64, rules: &Rules) -> Option<(Request, u64)> {
+        let at = self.messages.partition_point(|message| message.end() <= sequence);
+        // It always belongs to a message: `begin` creates one if necessary.
         let message = self.messages.get(at).copied()?;
-        let mut request = message.request(self.next, rules.mtu);
-        request.again = self.next < self.sent;
+        let mut request = message.request(sequence, rules.mtu);
+        request.again = sequence < self.sent;
         request.go = self.goes;
         let number = self.transmissions;
         self.transmissions += 1;
@@ -149,24 +206,18 @@ impl Requester {
             let hit = ecn.mark.hits(self.random.next());
             request.congested = hit && ecn.from <= now && now < ecn.until;
         }
-        self.next += request.span;
-        self.sent = self.sent.max(self.next);
         self.pace(now, &request, rate, rules);
-        if rules.service == Service::Rc {
-            if request.ack_request || request.operation.has_response() {
-                self.asked = self.next;
-                if self.timer_at == NEVER {
-                    self.timer_at = now.saturating_add(rules.timeout);
-                }
-            }
-        } else {
-            self.unacknowledged = self.next;
-            if request.position.is_last() {
-                self.messages.pop_front();
-                self.completed += 1;
+        Some((request, number))
+    }
+
+    /// Starts the timer if the packet requests an answer.
+    fn time(&mut self, now: u64, request: &Request, rules: &Rules) {
+        if request.ack_request || request.operation.has_response() {
+            self.asked = self.asked.max(request.sequence + request.span);
+            if self.timer_at == NEVER {
+                self.timer_at = now.saturating_add(rules.timeout);
             }
         }
-        Some((request, number))
     }
 
     fn begin(&mut self, now: u64, rate: f64, rules: &Rules) {
@@ -246,6 +297,7 @@ impl Requester {
         self.goes += 1;
         self.next = self.unacknowledged;
         self.packet_due = self.packet_due.max(now.saturating_mul(1000));
+        self.repairs.clear();
         self.ask_again();
         true
     }
@@ -262,7 +314,9 @@ impl Requester {
             Answer::Response => self.acknowledge(now, sequence + 1, true, rules),
             Answer::NakSequence => {
                 self.acknowledge(now, sequence, false, rules);
-                self.plan_back(now, sequence, 0, rules);
+                if rules.sender == Sender::GoBackN {
+                    self.plan_back(now, sequence, 0, rules);
+                }
             }
             Answer::Rnr(wait) => {
                 self.acknowledge(now, sequence, false, rules);
@@ -290,6 +344,11 @@ impl Requester {
         }
         let before = self.unacknowledged;
         let waited = self.send_at(rules) == NEVER;
+        if rules.receiver != Receiver::Strict {
+            self.gather(upto, response);
+            self.proceed(now, before, waited, rules);
+            return;
+        }
         while let Some(front) = self.messages.front() {
             if front.first >= upto {
                 break;
@@ -312,6 +371,35 @@ impl Requester {
             self.messages.pop_front();
             self.completed += 1;
         }
+        self.proceed(now, before, waited, rules);
+    }
+
+    /// The same for a requester that keeps responses which arrive before an earlier one.
+    fn gather(&mut self, upto: u64, response: bool) {
+        if response {
+            self.heard.insert(upto - 1);
+        }
+        // Responders execute requests in order.
+        self.implied = self.implied.max(upto);
+        while let Some(front) = self.messages.front().filter(|front| front.first < self.implied) {
+            self.unacknowledged = self.unacknowledged.max(front.first);
+            if front.operation.has_response() {
+                while self.unacknowledged < front.end() && self.heard.remove(&self.unacknowledged) {
+                    self.unacknowledged += 1;
+                }
+            } else {
+                self.unacknowledged = front.end().min(self.implied);
+            }
+            if self.unacknowledged < front.end() {
+                break;
+            }
+            self.messages.pop_front();
+            self.completed += 1;
+        }
+    }
+
+    /// Goes on after an answer that acknowledged what was not acknowledged `before`.
+    fn proceed(&mut self, now: u64, before: u64, waited: bool, rules: &Rules) {
         if self.unacknowledged == before {
             return;
         }
@@ -333,6 +421,8 @@ impl Requester {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Act {
     Send,
+    /// Repeat a packet alone.
+    Repair,
     Back,
     Expire,
 }

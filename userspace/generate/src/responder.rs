@@ -8,8 +8,8 @@ use super::message::{Position, Request};
 use super::random::Random;
 use super::requester::NEVER;
 use super::rules::{Rules, picoseconds};
-use super::scenario::group::{Operation, Service};
-use std::collections::VecDeque;
+use super::scenario::group::{Operation, Receiver, Service};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Positive, without credits.
 const ACK: u8 = 0x1f;
@@ -30,11 +30,13 @@ pub(super) struct Responder {
     completed: u32,
     /// A NAK is pending; packets that do not fill the gap are dropped silently.
     refusing: bool,
-    /// Packets kept after a gap: bit `n` is `expected + n`. Those that end messages, and whether one
-    /// requested an acknowledgement.
-    early: u64,
-    early_ends: u64,
-    early_ack: bool,
+    /// Packets kept after a gap.
+    early: BTreeMap<u64, Request>,
+    /// When it requests the first missing packet, what it requested last, and up to where its NAKs reported
+    /// all that was missing.
+    nak_at: u64,
+    refused: Option<u64>,
+    reported: u64,
     /// The last message checked for RNR, and the number of RNR NAKs still to send for it.
     tried: Option<u64>,
     rnr_left: u8,
@@ -112,9 +114,10 @@ impl Responder {
             expected: 0,
             completed: 0,
             refusing: false,
-            early: 0,
-            early_ends: 0,
-            early_ack: false,
+            early: BTreeMap::new(),
+            nak_at: NEVER,
+            refused: None,
+            reported: 0,
             tried: None,
             rnr_left: 0,
             replies: VecDeque::new(),
@@ -133,10 +136,10 @@ impl Responder {
         request.sequence == self.expected
     }
 
-    /// When the next reply passes the tap, and when the next CNP does.
-    pub(super) fn due(&self) -> (u64, u64) {
+    /// When the next reply passes the tap, when it requests what is missing, and when the next CNP passes.
+    pub(super) fn due(&self) -> [u64; 3] {
         let reply = self.replies.front().map_or(NEVER, |reply| reply.at.max(self.free_at));
-        (reply, self.cnps.front().copied().unwrap_or(NEVER))
+        [reply, self.nak_at, self.cnps.front().copied().unwrap_or(NEVER)]
     }
 
     /// Removes the CNP that is due.
@@ -165,14 +168,12 @@ impl Responder {
             self.repeat(now, request, rules);
         } else if ahead == 0 {
             self.accept(now, request, asked_at, rules);
-        } else if rules.tolerant && ahead < 64 && !request.operation.has_response() && !self.refusing {
-            let bit = 1 << ahead;
-            self.early |= bit;
-            if request.position.is_last() {
-                self.early_ends |= bit;
+        } else if rules.receiver != Receiver::Strict && ahead <= rules.window && !self.refusing {
+            self.early.insert(request.sequence, *request);
+            if rules.receiver == Receiver::Selective && self.refused != Some(self.expected) {
+                self.nak_at = self.nak_at.min(now.saturating_add(rules.nak_delay));
             }
-            self.early_ack |= request.ack_request;
-        } else if !self.refusing {
+        } else if rules.receiver != Receiver::Selective && !self.refusing {
             self.refusing = true;
             let expected = self.expected;
             self.reply(now, ReplyKind::Acknowledge(NAK_SEQUENCE, 0, 0), expected, None, rules);
@@ -197,24 +198,61 @@ impl Responder {
             self.reply(now, kind, request.sequence, None, rules);
             return;
         }
-        let from = self.expected;
         self.expected += request.span;
         self.completed = self.completed.wrapping_add(request.position.is_last().into());
         self.respond(now, request, asked_at, rules);
-        // The packets kept after the gap follow.
-        self.early = self.early.checked_shr(request.span as u32).unwrap_or(0);
-        self.early_ends = self.early_ends.checked_shr(request.span as u32).unwrap_or(0);
-        while self.early & 1 != 0 {
-            self.completed = self.completed.wrapping_add((self.early_ends & 1) as u32);
-            self.early >>= 1;
-            self.early_ends >>= 1;
-            self.expected += 1;
+        self.follow(now, rules);
+    }
+
+    /// The packets kept after the gap follow.
+    fn follow(&mut self, now: u64, rules: &Rules) {
+        let mut acknowledge = None;
+        while let Some(first) = self.early.first_entry().filter(|first| *first.key() <= self.expected) {
+            let request = first.remove();
+            if request.sequence < self.expected {
+                continue;
+            }
+            self.expected += request.span;
+            self.completed = self.completed.wrapping_add(request.position.is_last().into());
+            if request.operation.has_response() {
+                acknowledge = None;
+                self.respond(now, &request, None, rules);
+            } else if request.ack_request {
+                acknowledge = Some(request.sequence);
+            }
         }
-        if self.early_ack && self.early == 0 && self.expected > from + request.span {
-            self.early_ack = false;
-            let last = self.expected - 1;
+        if let Some(last) = acknowledge {
             self.reply(now, ReplyKind::Acknowledge(ACK, 1, 0), last, None, rules);
         }
+        let waits = rules.receiver == Receiver::Selective && !self.early.is_empty();
+        self.nak_at = if waits {
+            now.saturating_add(rules.nak_delay)
+        } else {
+            NEVER
+        };
+    }
+
+    /// Requests the first missing packet, once.
+    pub(super) fn complain(&mut self, now: u64, rules: &Rules) {
+        self.nak_at = NEVER;
+        let is_known = self.refused == Some(self.expected) || rules.sack && self.expected < self.reported;
+        if self.early.is_empty() || is_known {
+            return;
+        }
+        self.refused = Some(self.expected);
+        self.reported = self.early.last_key_value().map_or(0, |(last, _)| *last);
+        self.reply(
+            now,
+            ReplyKind::Acknowledge(NAK_SEQUENCE, 0, 0),
+            self.expected,
+            None,
+            rules,
+        );
+    }
+
+    /// What it reported as missing in its last NAK, and still is.
+    pub(super) fn missing(&self) -> impl Iterator<Item = u64> {
+        (self.expected..self.reported).filter(|sequence| !self.early.contains_key(sequence))
     }
 
     /// Whether the receiver has no buffer for the message that begins or ends with this packet.

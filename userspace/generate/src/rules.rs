@@ -2,7 +2,7 @@
 
 use super::delivery::Impairments;
 use super::random::Random;
-use super::scenario::group::{Group, Length, Operation, Receiver, Service};
+use super::scenario::group::{Group, Length, Operation, Receiver, Sender, Service, Tap};
 use super::scenario::impairment::{FatalNak, Of};
 use super::scenario::units::Probability;
 
@@ -26,7 +26,12 @@ pub(super) struct Rules {
     pub(super) ack_every: u64,
     pub(super) ack_coalesce: u8,
     pub(super) ack_delay: u64,
-    pub(super) tolerant: bool,
+    pub(super) receiver: Receiver,
+    pub(super) window: u64,
+    pub(super) nak_delay: u64,
+    pub(super) sender: Sender,
+    pub(super) sack: bool,
+    pub(super) tap: Tap,
     pub(super) timeout: u64,
     pub(super) retries: u8,
     pub(super) requests: Option<Impairments>,
@@ -88,7 +93,12 @@ impl Rules {
             ack_every: group.ack_every.unwrap_or(u64::MAX),
             ack_coalesce: group.ack_coalesce,
             ack_delay: group.ack_delay.0,
-            tolerant: group.receiver == Receiver::Tolerant,
+            receiver: group.receiver,
+            window: group.window,
+            nak_delay: group.nak_delay.0,
+            sender: group.sender,
+            sack: group.sack,
+            tap: group.tap,
             timeout: group.timeout.0,
             retries: group.retries,
             requests: Impairments::new(group, Of::Requests),

@@ -79,6 +79,8 @@ pub struct Direction {
     pub lost_before_tap: u64,
     /// Packets lost between the tap and their receiver.
     pub lost_after_tap: u64,
+    /// Copies that the mirror made, which are among `duplicate_packets`; of acknowledgements too.
+    pub copied_by_mirror: u64,
     /// Packets that passed the tap but not the mirror; counted nowhere else.
     pub lost_by_mirror: u64,
     /// Request PSNs below the highest that never passed.
@@ -124,17 +126,24 @@ impl Direction {
         let all = self.lost.iter_mut().rev();
         for lost in all.filter(|lost| lost.of == of).take_while(|lost| lost.go >= go) {
             let on_the_way = matches!(lost.place, LossPoint::BeforeTap | LossPoint::Mirror);
-            lost.followed |= on_the_way && lost.go == go && lost.sequence < sequence;
+            lost.followed |= on_the_way && lost.open && lost.go == go && lost.sequence < sequence;
+            lost.open &= lost.sequence != sequence;
         }
     }
 
-    /// A packet lost downstream of the tap is requested again.
+    /// A lost packet is requested again.
     fn refuse(&mut self, of: PacketKind, sequence: u64) {
         let mut all = self.lost.iter_mut().rev();
         let behind = |lost: &&mut Lost| {
             lost.of == of && lost.sequence == sequence && matches!(lost.place, LossPoint::AfterTap | LossPoint::Damaged)
         };
         if let Some(lost) = all.find(behind) {
+            lost.refused = true;
+            return;
+        }
+        let mut all = self.lost.iter_mut().rev();
+        if let Some(lost) = all.find(|lost| lost.of == of && lost.sequence == sequence && lost.place != LossPoint::Late)
+        {
             lost.refused = true;
         }
     }
@@ -174,6 +183,8 @@ impl Ledger {
             return false;
         };
         let mut fair = true;
+        let is_copy = matches!(tapped.cause, Cause::Copy | Cause::MirrorCopy);
+        direction.copied_by_mirror += u64::from(tapped.cause == Cause::MirrorCopy);
         match &tapped.content {
             Content::Session(_) => return true,
             Content::Cnp => direction.cnps += 1,
@@ -196,7 +207,7 @@ impl Ledger {
                     Cause::Original => {}
                     Cause::Retransmission => direction.retransmitted_packets += 1,
                     Cause::Late if is_new => direction.out_of_order_packets += u64::from(past),
-                    Cause::Copy => direction.duplicate_packets += 1,
+                    Cause::Copy | Cause::MirrorCopy => direction.duplicate_packets += 1,
                     Cause::Late => {
                         direction.duplicate_packets += 1;
                         direction.lose(Lost {
@@ -226,15 +237,29 @@ impl Ledger {
                         _ => direction.nak_fatal += 1,
                     },
                     RepliedKind::Read(..) | RepliedKind::Atomic => {
+                        let past = responses.is_past(replied.sequence);
                         let is_new = responses.see(replied.sequence, 1) > 0;
+                        match tapped.cause {
+                            Cause::Late if is_new => direction.out_of_order_packets += u64::from(past),
+                            Cause::Late => {
+                                direction.duplicate_packets += 1;
+                                direction.lose(Lost {
+                                    followed: true,
+                                    ..Lost::new(now, LossPoint::Late, PacketKind::Response, replied.sequence, 0)
+                                });
+                            }
+                            Cause::Copy | Cause::MirrorCopy => direction.duplicate_packets += 1,
+                            Cause::Original | Cause::Retransmission => {}
+                        }
                         direction.follow(PacketKind::Response, replied.sequence, replied.go);
-                        direction.retransmitted_packets += u64::from(replied.again);
+                        direction.retransmitted_packets += u64::from(replied.again && !is_copy);
                         direction.unique_payload_bytes += if is_new { u64::from(packet.payload_bytes) } else { 0 };
                         direction.messages += u64::from(packet.ends_message);
                         direction.unique_messages += u64::from(packet.ends_message && is_new);
                     }
                 }
-                answered = replied.asked_at.map(|asked_at| (replied.kind, now - asked_at));
+                let asked_at = replied.asked_at.filter(|_| !is_copy);
+                answered = asked_at.map(|asked_at| (replied.kind, now - asked_at));
             }
         }
         direction.volume.add(frame_bytes, packet.payload_bytes);

@@ -14,12 +14,14 @@ pub(super) enum Cause {
     Retransmission,
     /// Duplicated by the network.
     Copy,
+    /// Copied by the mirror: its receiver does not get it.
+    MirrorCopy,
     /// Overtaken by packets sent after it.
     Late,
 }
 
 /// What passes the tap.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
     Request(Request),
     Reply(Replied),

@@ -1,15 +1,17 @@
 //! Checks of a scenario beyond the types of its fields.
 
 use super::error::ScenarioError;
-use super::group::{Group, Length, Operation, Receiver, Service, Share, Tunnel};
-use super::impairment::{Impairment, Of, Side};
+use super::group::{Group, Length, Operation, Receiver, Sender, Service, Share, Tunnel};
+use super::impairment::{Impairment, Of, Side, Spray};
 use super::{Background, Scenario};
 use std::fmt::Display;
 
 /// The maximum number of flows in a group.
 const FLOWS_MAX: usize = 1_000_000;
-/// How far a reordered packet may fall behind: the memory of the tolerant receiver.
-const REORDER_MAX: u32 = 63;
+/// How far a reordered packet may fall behind, and the memory of a receiver.
+const REORDER_MAX: u32 = 65_535;
+/// The maximum number of paths.
+const PATHS_MAX: u32 = 65_536;
 
 /// Reports an error in a key of a table.
 struct Table<'a> {
@@ -121,6 +123,9 @@ fn group(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
             impairment(table, group, key, one)?;
         }
     }
+    for one in &group.spray {
+        spray(table, group, one)?;
+    }
     reliability(table, group)
 }
 
@@ -199,8 +204,10 @@ fn impairment(table: &Table<'_>, group: &Group, key: &str, impairment: &Impairme
     let by = impairment.by.unwrap_or(1);
     let valid = impairment.by.is_none() && impairment.hold.is_none() || late;
     table.require(valid, key, "by and hold need reorder")?;
+    let valid = impairment.burst.is_none_or(|burst| burst > 0 && key == "loss");
+    table.require(valid, key, "burst must be at least 1, and needs loss")?;
     let valid = (1..=REORDER_MAX).contains(&by);
-    table.require(valid, key, "by must be from 1 to 63")?;
+    table.require(valid, key, "by must be from 1 to 65,535")?;
     table.require(
         key != "corrupt" || impairment.side == Side::BeforeTap,
         key,
@@ -215,6 +222,15 @@ fn impairment(table: &Table<'_>, group: &Group, key: &str, impairment: &Impairme
     Ok(())
 }
 
+fn spray(table: &Table<'_>, group: &Group, spray: &Spray) -> Result<(), ScenarioError> {
+    let valid = (1..=PATHS_MAX).contains(&spray.paths);
+    table.require(valid, "spray", "paths must be from 1 to 65,536")?;
+    let valid = spray.of == Of::Requests || group.service == Service::Rc;
+    table.require(valid, "spray", "responses need service rc")?;
+    let once = group.spray.iter().filter(|one| one.of == spray.of).count() == 1;
+    table.require(once, "spray", "at most one for requests and one for responses")
+}
+
 /// Keys that need a reliable service.
 fn reliability(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     let rc = group.service == Service::Rc;
@@ -224,6 +240,17 @@ fn reliability(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     table.require(rc || group.refuse.is_none(), "refuse", "needs service rc")?;
     let valid = rc || group.receiver == Receiver::Strict;
     table.require(valid, "receiver", "needs service rc")?;
+    let valid = rc || group.sender == Sender::GoBackN;
+    table.require(valid, "sender", "needs service rc")?;
+    let selective = group.receiver == Receiver::Selective;
+    let valid = selective || group.sender == Sender::GoBackN;
+    table.require(valid, "sender", "selective needs a selective receiver")?;
+    let valid = selective || group.nak_delay.0 == 0;
+    table.require(valid, "nak_delay", "needs a selective receiver")?;
+    let valid = group.sender == Sender::Selective || !group.sack;
+    table.require(valid, "sack", "needs a selective sender")?;
+    let valid = (1..=u64::from(REORDER_MAX)).contains(&group.window);
+    table.require(valid, "window", "must be from 1 to 65,535")?;
     if let Some(ecn) = &group.ecn {
         let valid = (0.0..1.0).contains(&ecn.cut);
         table.require(valid, "ecn", "cut must be at least 0 and below 1")?;

@@ -1,6 +1,6 @@
 //! A group of flows that differ only in addresses and numbers.
 
-use super::impairment::{Ecn, Impairment, Refuse, Rnr};
+use super::impairment::{Ecn, Impairment, Refuse, Rnr, Spray};
 use super::pool::Pool;
 use super::units::{Nanos, Rate, Size};
 use serde::Deserialize;
@@ -108,6 +108,24 @@ pub struct Group {
     /// What the responder does with packets after a gap.
     #[serde(default)]
     pub receiver: Receiver,
+    /// The number of packets behind a gap that a tolerant or selective receiver keeps.
+    #[serde(default = "window")]
+    pub window: u64,
+    /// How long a selective receiver waits before it asks for what is missing.
+    #[serde(default)]
+    pub nak_delay: Nanos,
+    /// What the requester sends again after a NAK.
+    #[serde(default)]
+    pub sender: Sender,
+    /// NAKs of a selective receiver tell the sender all that is missing.
+    #[serde(default)]
+    pub sack: bool,
+    /// Which side's packets pass the tap.
+    #[serde(default)]
+    pub tap: Tap,
+    /// Packets that take several paths.
+    #[serde(default)]
+    pub spray: Vec<Spray>,
     /// The time without progress after which the requester retransmits.
     #[serde(default = "timeout")]
     pub timeout: Nanos,
@@ -236,8 +254,45 @@ pub enum Receiver {
     /// Sends a NAK and drops them, like adapters without selective repeat.
     #[default]
     Strict,
-    /// Keeps up to 63 of them and waits for the missing packets.
+    /// Keeps them, up to the window, and waits for the missing packets.
     Tolerant,
+    /// Keeps them too, and asks for the first missing packet.
+    Selective,
+}
+
+/// What a requester sends again when a NAK requests a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sender {
+    /// This packet and all that follow it.
+    #[default]
+    GoBackN,
+    /// Only what is missing.
+    Selective,
+}
+
+/// Which packets pass the tap: all, or those of one side where the answers take another way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tap {
+    /// Those of both sides.
+    #[default]
+    Both,
+    /// Those that `src` sends.
+    FromSrc,
+    /// Those that `dst` sends.
+    FromDst,
+}
+
+impl Tap {
+    /// Whether it sees what this side sends: 0 is `src`.
+    pub(crate) const fn sees(self, side: usize) -> bool {
+        match self {
+            Self::Both => true,
+            Self::FromSrc => side == 0,
+            Self::FromDst => side == 1,
+        }
+    }
 }
 
 /// A new rate.
@@ -340,6 +395,9 @@ const fn src_ports() -> [u16; 2] {
 }
 const fn mtu() -> u32 {
     1024
+}
+const fn window() -> u64 {
+    63
 }
 const fn depth() -> usize {
     64

@@ -11,6 +11,8 @@ pub struct Impairment {
     pub probability: Probability,
     /// The numbers of the packets, counted from 0 over all that the sender sends, including retransmissions.
     pub packets: Vec<u64>,
+    /// How many packets in a row are lost.
+    pub burst: Option<u64>,
     /// The side of the tap where it happens.
     #[serde(rename = "where")]
     pub side: Side,
@@ -24,6 +26,38 @@ pub struct Impairment {
     pub by: Option<u32>,
     /// The maximum time that a reordered packet is held when no packets overtake it.
     pub hold: Option<Nanos>,
+}
+
+/// Several paths of unequal length, one drawn for each packet.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spray {
+    /// The number of paths.
+    pub paths: u32,
+    /// How much longer the longest path takes than the shortest.
+    pub skew: Nanos,
+    /// The side of the tap where the paths are.
+    #[serde(default, rename = "where")]
+    pub side: Side,
+    /// The packets that take them.
+    #[serde(default)]
+    pub of: Of,
+    /// How packets get their UDP source ports.
+    #[serde(default)]
+    pub ports: Ports,
+}
+
+/// How sprayed packets get their UDP source ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ports {
+    /// All packets of a direction have the same: switches choose the path.
+    #[default]
+    One,
+    /// One for each path.
+    Path,
+    /// Another for each packet.
+    Packet,
 }
 
 /// The place of an impairment on a packet's path.

@@ -62,6 +62,8 @@ pub struct Scenario {
 pub struct Mirror {
     /// The share of frames that the mirror loses although the fabric delivers them.
     pub loss: Probability,
+    /// The share of frames that the mirror sends twice, the second a moment later.
+    pub copies: Probability,
 }
 
 /// The content of the truth file beyond totals.

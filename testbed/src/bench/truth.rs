@@ -1,0 +1,27 @@
+//! `cargo xtask bench truth [CLASS]`: what the analysis of connections tells of generated traffic, against its truth.
+
+use anyhow::Result;
+use xtask::process::{command, run as run_command};
+
+/// Seeds of each class.
+const SEEDS: &str = "40";
+
+/// The table goes to standard output. With a class, each difference of it is a line before the table.
+pub(super) fn run(options: &[&str]) -> Result<()> {
+    let cargo = [
+        "test",
+        "--quiet",
+        "--release",
+        "--package",
+        "rocescope",
+        "--test",
+        "truth",
+    ];
+    let mut bench = command("cargo", &cargo);
+    bench.args(["--", "--nocapture", "every_class_is_told_as_well_as_its_floor"]);
+    bench.env("TRUTH_SEEDS", std::env::var("TRUTH_SEEDS").as_deref().unwrap_or(SEEDS));
+    if let [class, ..] = options {
+        bench.env("TRUTH_CLASS", class);
+    }
+    run_command(&mut bench)
+}

@@ -1,0 +1,60 @@
+//! Generates a class and analyses it.
+
+use rocescope::output::connections::{Connection, gather};
+use rocescope_capture::file::FrameReader;
+use rocescope_engine::session::Session;
+use rocescope_generate::{self as generate, Scenario, Truth};
+use rocescope_model::EventRow;
+use rocescope_pipeline::Settings;
+use rocescope_record::Config;
+use std::path::{Path, PathBuf};
+
+/// A scenario, generated and analysed.
+pub(super) struct Followed {
+    pub(super) truth: Truth,
+    pub(super) connections: Vec<Connection>,
+    pub(super) losses: Vec<EventRow>,
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../generate/scenarios/classes")
+}
+
+/// The names of all classes.
+pub(super) fn classes() -> Vec<String> {
+    let files = std::fs::read_dir(folder()).unwrap();
+    let names = files.map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
+    names.collect()
+}
+
+pub(super) fn class(name: &str) -> Scenario {
+    let path = folder().join(name).with_extension("toml");
+    Scenario::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+pub(super) fn follow(scenario: &Scenario, seed: u64) -> Followed {
+    // Headers suffice.
+    let mut scenario = scenario.clone();
+    scenario.snaplen = 96;
+    let mut capture = Vec::new();
+    let truth = generate::write(&scenario, seed, &mut capture).unwrap();
+    let settings = Settings {
+        sketches: false,
+        ..Settings::default()
+    };
+    let config = Config::exact(settings.window_ns);
+    let mut session = Session::new(settings, config, None).unwrap();
+    session.keep_connections();
+    let mut reader = FrameReader::new(&capture[..]).unwrap();
+    while let Some(frame) = reader.next_frame().unwrap() {
+        session.frame(&frame).unwrap();
+    }
+    let kept = session.finish().unwrap().kept.unwrap();
+    let mut losses: Vec<EventRow> = kept.events;
+    losses.retain(|event| &*event.kind == "loss");
+    Followed {
+        truth,
+        connections: gather(kept.connections),
+        losses,
+    }
+}
