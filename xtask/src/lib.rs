@@ -56,7 +56,7 @@ These need the product's crates; they run in rocescope-testbed:
   bench sketches [OPTION...]    the sketches, compared with other implementations
   bench paper [SECONDS]         repeat the evaluation of the Fudan system's paper
   bench probe [SECONDS]         the agent's cost on a host with eight NICs
-  bench truth [CLASS]           what connections tell of generated traffic, against its truth
+  bench truth [CLASS]           what connections report about generated traffic, against its truth
   bench view [SECONDS]          the cost of drawing 10,000 flows
   fabric TASK [OPTION...]       a rail fabric of network namespaces, its faults, and the verdicts about them
   object FILE [--records]       verify an XDP object; compare its records too

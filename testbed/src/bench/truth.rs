@@ -1,4 +1,4 @@
-//! `cargo xtask bench truth [CLASS]`: what the analysis of connections tells of generated traffic, against its truth.
+//! `cargo xtask bench truth [CLASS]`: what the analysis of connections reports about generated traffic, against its truth.
 
 use anyhow::Result;
 use xtask::process::{command, run as run_command};
@@ -18,7 +18,7 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
         "truth",
     ];
     let mut bench = command("cargo", &cargo);
-    bench.args(["--", "--nocapture", "every_class_is_told_as_well_as_its_floor"]);
+    bench.args(["--", "--nocapture", "every_class_reaches_its_floor"]);
     bench.env("TRUTH_SEEDS", std::env::var("TRUTH_SEEDS").as_deref().unwrap_or(SEEDS));
     if let [class, ..] = options {
         bench.env("TRUTH_CLASS", class);

@@ -1,7 +1,7 @@
 //! What the analysis reaches today, class by class. A change must not make a class worse.
 //!
-//! The goal in every class: of losses told at least 98 % are real and none is told where nothing was lost, of visible ones
-//! at least 95 % are told, and payload and messages are exact. Floors below it are to be raised.
+//! The goal in every class: of losses reported at least 98 % are real and none is reported where nothing was lost, of visible ones
+//! at least 95 % are reported, and payload and messages are exact. Floors below it are to be raised.
 
 use super::score::{FIGURES, Score};
 
@@ -9,10 +9,10 @@ use super::score::{FIGURES, Score};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floor {
     pub(super) class: &'static str,
-    /// Of losses told, those that are real; of losses visible, those that are told.
+    /// Of losses reported, those that are real; of losses visible, those that are reported.
     precision: f64,
     recall: f64,
-    /// Losses told in connections that lost nothing: at most so many a seed.
+    /// Losses reported in connections that lost nothing: at most this number for each seed.
     alarms: f64,
     /// Directions whose figure is exact, in the order of `FIGURES`.
     figures: [f64; FIGURES.len()],
@@ -52,7 +52,7 @@ impl Floor {
         }
         if score.without_event > 0 {
             missed.push(format!(
-                "{} lost packets counted otherwise than told",
+                "{} lost packets counted otherwise than reported",
                 score.without_event
             ));
         }

@@ -1,4 +1,4 @@
-//! What the analysis of connections tells, measured against the truth of generated classes of traffic.
+//! What the analysis of connections reports, measured against the truth of generated classes of traffic.
 //!
 //! Each class is a scenario in `userspace/generate/scenarios/classes`. The generator knows of every packet which
 //! transmission of its PSN it is and where it was lost; nothing here is derived from the analysis.
@@ -23,7 +23,7 @@ use std::fmt::Write;
 const SEEDS: u64 = 4;
 
 #[test]
-fn every_class_is_told_as_well_as_its_floor() {
+fn every_class_reaches_its_floor() {
     let variable = |name| std::env::var(name).ok();
     let seeds = variable("TRUTH_SEEDS").map_or(SEEDS, |text| text.parse().unwrap());
     let only = variable("TRUTH_CLASS");

@@ -1,30 +1,30 @@
-//! Matches the losses that are told with those that are real, one to one, by PSN and time.
+//! Matches the losses that are reported with those that are real, one to one, by PSN and time.
 
 use rocescope_generate::{LossPoint, Lost, PacketKind};
 use rocescope_model::EventRow;
 
-/// How much later than its repeat a loss may be told, and its repeat later than the loss, in nanoseconds: more than
+/// How much later than its repeat a loss may be reported, and its repeat later than the loss, in nanoseconds: more than
 /// every timer and round trip of the classes, and less than the time between the lives of a queue pair.
 const WITHIN_NS: u64 = 2_000_000_000;
-/// A told time may be this much before the loss: the loss is that of the sender, before a path's detour.
+/// A reported time may be this much before the loss: the loss is that of the sender, before a path's detour.
 const SLACK_NS: u64 = 50_000;
 
-/// A loss that was told: a packet of it.
+/// A loss that was reported: a packet of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct Reported {
     pub(super) psn: u32,
     pub(super) at_ns: u64,
-    /// It was told as a request or its answer: either is right.
+    /// It was reported as a request or its answer: either is right.
     or_answer: bool,
 }
 
-impl Told {
+impl Reported {
     /// Each packet of an event.
     pub(super) fn of(event: &EventRow) -> Vec<Self> {
         let or_answer = event.detail.contains("or its answer");
         let first = event.psn.unwrap();
         let packet = |at: u64| Self {
-            // A packet that was lost several times is told with one PSN.
+            // A packet that was lost several times is reported with one PSN.
             psn: if or_answer {
                 first
             } else {
@@ -37,11 +37,11 @@ impl Told {
     }
 }
 
-/// A loss of the truth, and whether it was told.
+/// A loss of the truth, and whether it was reported.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Real {
     pub(super) lost: Lost,
-    pub(super) told: bool,
+    pub(super) reported: bool,
 }
 
 impl Real {
@@ -52,7 +52,7 @@ impl Real {
         let mut all: Vec<Self> = all
             .map(|lost| Self {
                 lost: *lost,
-                told: false,
+                reported: false,
             })
             .collect();
         all.sort_by_key(|real| real.lost.at_ns);
@@ -60,41 +60,42 @@ impl Real {
     }
 
     /// Whether the tap could know: a later packet passed before the sender repeated it, or a NAK asked for it. A packet
-    /// that passed and was lost behind the tap shows by a NAK alone.
+    /// that passed and was lost downstream of the tap shows by a NAK alone.
     pub(super) const fn is_visible(&self) -> bool {
         !matches!(self.lost.of, PacketKind::Acknowledge) && (self.lost.followed || self.lost.refused)
     }
 }
 
-/// Finds the real loss that is told, and marks it; `answers` are the losses of the other side. Returns whether there is
+/// Finds the real loss that is reported, and marks it; `answers` are the losses of the other side. Returns whether there is
 /// one.
-pub(super) fn claim(told: &Told, start_ns: u64, own: &mut [Real], answers: &mut [Real]) -> bool {
-    let at_ns = told.at_ns - start_ns;
-    let in_time =
-        |real: &&mut Real| !real.told && real.lost.at_ns <= at_ns + SLACK_NS && at_ns <= real.lost.at_ns + WITHIN_NS;
+pub(super) fn claim(reported: &Reported, start_ns: u64, own: &mut [Real], answers: &mut [Real]) -> bool {
+    let at_ns = reported.at_ns - start_ns;
+    let in_time = |real: &&mut Real| {
+        !real.reported && real.lost.at_ns <= at_ns + SLACK_NS && at_ns <= real.lost.at_ns + WITHIN_NS
+    };
     // Of several losses of one packet those that show come first.
     for visible in [true, false] {
         let mut same = own
             .iter_mut()
             .filter(in_time)
             .filter(|real| real.is_visible() == visible);
-        let found = same.find(|real| real.lost.psn == told.psn && real.lost.of != PacketKind::Acknowledge);
+        let found = same.find(|real| real.lost.psn == reported.psn && real.lost.of != PacketKind::Acknowledge);
         if let Some(found) = found {
-            found.told = true;
+            found.reported = true;
             return true;
         }
     }
-    if !told.or_answer {
+    if !reported.or_answer {
         return false;
     }
     // An acknowledgement names this packet or one that is outstanding with it.
-    let ahead = |psn: u32| psn.wrapping_sub(told.psn) & 0xff_ffff;
+    let ahead = |psn: u32| psn.wrapping_sub(reported.psn) & 0xff_ffff;
     let found = answers
         .iter_mut()
         .filter(in_time)
         .find(|real| real.lost.of != PacketKind::Request && ahead(real.lost.psn) < 1 << 16);
     if let Some(found) = found {
-        found.told = true;
+        found.reported = true;
         return true;
     }
     false

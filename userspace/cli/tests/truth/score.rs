@@ -1,7 +1,7 @@
 //! The figures of a class over its seeds.
 
 use super::follow::Followed;
-use super::matching::{Real, Told, claim};
+use super::matching::{Real, Reported, claim};
 use rocescope_generate::truth::{ConnectionTruth, EndTruth};
 use rocescope_generate::{Direction, LossPoint, Lost, PacketKind};
 use rocescope_model::ConnectionRow;
@@ -39,14 +39,14 @@ pub(super) struct Score {
     /// Packets lost in the fabric; those that the tap could know.
     pub(super) real: u64,
     pub(super) visible: u64,
-    /// Packets told as lost; those that were.
-    pub(super) told: u64,
+    /// Packets reported as lost; those that were.
+    pub(super) reported: u64,
     pub(super) right: u64,
-    /// Visible ones that were told.
+    /// Visible ones that were reported.
     pub(super) found: u64,
-    /// Told in directions that lost nothing.
+    /// Reported in directions that lost nothing.
     pub(super) false_alarms: u64,
-    /// Counted, and told in an event: the two must agree.
+    /// Counted, and reported in an event: the two must agree.
     pub(super) without_event: u64,
     pub(super) figures: BTreeMap<&'static str, Exact>,
 }
@@ -65,7 +65,7 @@ pub(super) const FIGURES: [&str; 8] = [
 
 impl Score {
     pub(super) fn precision(&self) -> f64 {
-        percent(self.right, self.told)
+        percent(self.right, self.reported)
     }
 
     pub(super) fn recall(&self) -> f64 {
@@ -79,7 +79,7 @@ impl Score {
     pub(super) fn header() -> String {
         let mut line = format!(
             "{:<20} {:>6} {:>7} {:>6} {:>6} {:>6} {:>9} {:>7} {:>6}",
-            "class", "lost", "visible", "told", "right", "found", "precision", "recall", "alarms"
+            "class", "lost", "visible", "reported", "right", "found", "precision", "recall", "alarms"
         );
         for name in FIGURES {
             line += &format!(" {name:>13}");
@@ -92,7 +92,7 @@ impl Score {
             "{class:<20} {:>6} {:>7} {:>6} {:>6} {:>6} {:>8.1}% {:>6.1}% {:>6}",
             self.real,
             self.visible,
-            self.told,
+            self.reported,
             self.right,
             self.found,
             self.precision(),
@@ -126,9 +126,9 @@ impl Score {
                 self.real += real.len() as u64;
                 for real in real.iter().filter(|real| sees && real.is_visible()) {
                     self.visible += 1;
-                    self.found += u64::from(real.told);
-                    if !real.told {
-                        wrong.push(format!("{} {side}: not told: {:?}", first.group, real.lost));
+                    self.found += u64::from(real.reported);
+                    if !real.reported {
+                        wrong.push(format!("{} {side}: not reported: {:?}", first.group, real.lost));
                     }
                 }
             }
@@ -152,27 +152,27 @@ impl Score {
         let events = followed.losses.iter().filter(|event| {
             event.dst_qpn == Some(to.qpn) && event.src.is_some_and(|src| src == from.ip) && event.dst == Some(to.ip)
         });
-        let mut told_here = 0;
+        let mut reported_here = 0;
         for event in events {
-            for told in Told::of(event) {
-                told_here += 1;
-                self.told += 1;
-                if claim(&told, start_ns, own, answers) {
+            for reported in Reported::of(event) {
+                reported_here += 1;
+                self.reported += 1;
+                if claim(&reported, start_ns, own, answers) {
                     self.right += 1;
                 } else {
                     self.false_alarms += u64::from(is_clean);
-                    let at = told.at_ns - start_ns;
+                    let at = reported.at_ns - start_ns;
                     wrong.push(format!(
                         "{name}: PSN {} at {at} ns is no loss: {}",
-                        told.psn, event.detail
+                        reported.psn, event.detail
                     ));
                 }
             }
         }
         let counted: u64 = rows(followed, from, to).map(ConnectionRow::fabric_lost_packets).sum();
-        self.without_event += counted.abs_diff(told_here);
-        if counted != told_here {
-            wrong.push(format!("{name}: {counted} lost in the row, {told_here} in events"));
+        self.without_event += counted.abs_diff(reported_here);
+        if counted != reported_here {
+            wrong.push(format!("{name}: {counted} lost in the row, {reported_here} in events"));
         }
     }
 
