@@ -215,7 +215,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --exact-flows --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --hosts --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --exact-flows --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -270,6 +270,10 @@ _rocescope() {
                     return 0
                     ;;
                 --status-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hosts)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

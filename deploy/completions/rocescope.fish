@@ -59,6 +59,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l anonymize -d 'Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l status-interval -d 'Print a line with rates, flows and losses to standard error every DURATION while a live capture runs; default: 10 s on a terminal, otherwise no line' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l mode -d 'How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`' -r -f -a "auto\t'First of the other modes that works'
 native\t'XDP in the driver'
 generic\t'XDP after the driver'

@@ -48,6 +48,7 @@ jsonl\:"A line of JSON for each window as it ends, and one for the summary"))' \
 '--anonymize=[Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them]:KEY:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
 '(-r --read)--status-interval=[Print a line with rates, flows and losses to standard error every DURATION while a live capture runs; default\: 10 s on a terminal, otherwise no line]:DURATION:_default' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
 '(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
 generic\:"XDP after the driver"

@@ -191,6 +191,9 @@ pub struct CaptureArguments {
     /// Hide the progress bar and the status line
     #[arg(short, long)]
     pub quiet: bool,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
     /// Interfaces to capture on
     #[command(flatten)]
     pub live: LiveArguments,

@@ -92,3 +92,59 @@ fn the_file_may_come_from_the_environment_or_the_configuration_and_errors_name_i
         "{error}"
     );
 }
+
+/// A key above the first table is for all commands that show addresses; `observer` and `top` are not for readers.
+#[test]
+fn every_command_that_shows_addresses_takes_the_names_of_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("hosts"), "10.77.0.1 client\n").unwrap();
+    fs::write(
+        folder.join("c.toml"),
+        "hosts = \"hosts\"\nobserver = \"box\"\ntop = 3\n",
+    )
+    .unwrap();
+    fs::write(folder.join("bad"), "server 10.77.0.2\n").unwrap();
+    fs::write(folder.join("bad.toml"), "hosts = \"bad\"\n").unwrap();
+    let with = ["--config", "c.toml"];
+    let capture = ["capture", "-q", "-r", CAPTURE];
+    let name = "client (10.77.0.1)";
+    let out = printed(
+        folder,
+        &[&with, &capture[..], &["--out", "d", "--connections"]].concat(),
+    );
+    assert!(out.contains(name), "{out}");
+    for format in ["json", "jsonl"] {
+        let out = printed(folder, &[&with, &capture[..], &["-o", format]].concat());
+        for line in out.lines().filter(|_| format == "jsonl") {
+            serde_json::from_str::<Value>(line).unwrap();
+        }
+        assert!(out.contains("\"src_name\""), "{format}: {out}");
+    }
+    printed(
+        folder,
+        &[&capture[..], &["--out", "e", "--observer", "other", "-c", "300"]].concat(),
+    );
+    for command in [
+        &["report", "d"][..],
+        &["report", "e", "-o", "markdown"],
+        &["connections", "d"],
+        &["top", "d", "--once"],
+    ] {
+        let out = printed(folder, &[&with, command].concat());
+        assert!(out.contains(name), "{command:?}: {out}");
+        assert!(!printed(folder, command).contains("client"), "{command:?}");
+    }
+    for command in [
+        &["report", "d"][..],
+        &["compare", "d", "e"],
+        &["diagnose", "hostmesh", "d"],
+        &["top", "d", "--once"],
+    ] {
+        let (success, _, error) = run(folder, &[&["--config", "bad.toml"], command].concat(), &[]);
+        assert!(
+            !success && error.contains("`server` is no IP address"),
+            "{command:?}: {error}"
+        );
+    }
+}

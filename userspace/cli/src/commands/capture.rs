@@ -111,8 +111,10 @@ fn summarize(
     live: Option<LiveReport>,
     outcome: &Outcome,
 ) -> Result<()> {
+    let hosts = arguments.hosts.names();
     let source = Source {
         name,
+        hosts: &hosts,
         out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
         udp_ports: &arguments.udp_ports,
@@ -122,8 +124,8 @@ fn summarize(
         live,
     };
     let summary = match arguments.output {
-        CaptureOutput::Json => json::summary(&source, outcome),
-        CaptureOutput::Jsonl => json::line(&source, outcome),
+        CaptureOutput::Json => hosts.json(&json::summary(&source, outcome)),
+        CaptureOutput::Jsonl => hosts.json(&json::line(&source, outcome)),
         CaptureOutput::Table => text::summary(&source, outcome, Color::of_stdout()),
     };
     // Standard output may carry the frames.
@@ -146,6 +148,7 @@ fn list_interfaces(output: CaptureOutput) -> Result<ExitCode> {
 /// Prints every window as a line when it ends. When no one reads them any more, that ends a capture which stores nothing.
 fn windows(arguments: &CaptureArguments) -> Tap {
     let is_stored = arguments.dataset.out.is_some() || arguments.write.is_some();
+    let hosts = arguments.hosts.names();
     // Rows of connections and events may come before their window.
     let mut early = WindowRows::default();
     let mut is_read = true;
@@ -166,7 +169,7 @@ fn windows(arguments: &CaptureArguments) -> Tap {
                 ..std::mem::take(&mut early)
             };
             // An error of standard output ends the lines as a closed pipe does.
-            is_read = print_line(&lines::window(&line, None, None)).unwrap_or(false);
+            is_read = print_line(&hosts.json(&lines::window(&line, None, None))).unwrap_or(false);
         }
         match is_read || is_stored {
             true => ControlFlow::Continue(()),

@@ -9,6 +9,7 @@ use rocescope_engine::dataset::{Dataset, Origin, Retention};
 use rocescope_engine::{Session, Signals, replay};
 use rocescope_generate::{self as generate, Generator, Scenario};
 use rocescope_model::footer;
+use rocescope_model::hosts::Hosts;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::Jitter;
 use rocescope_record::Config;
@@ -99,6 +100,7 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
         out: Some(out),
         window: Duration::from_secs(1),
         udp_ports: &[4791],
+        hosts: &Hosts::default(),
         verify_icrc: false,
         files: &[],
         input_error: None,

@@ -1,6 +1,6 @@
 //! A configuration file, with the line of every value.
 
-use super::keys::{COMMANDS, command, is_flag, is_list, is_settable};
+use super::keys::{COMMANDS, READERS, SHARED, command, is_flag, is_list, is_settable};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rocescope_model::nearest::nearest;
@@ -250,8 +250,12 @@ impl Reader<'_> {
     /// Sets a value above the first table for every command that has the option.
     fn common(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
         let all: Vec<Arg> = COMMANDS.into_iter().flat_map(options).collect();
-        if let Err(error) = self.find(key, &all) {
-            self.errors.push(error);
+        match self.find(key, &all) {
+            Ok(option) if SHARED.contains(&&**key.get_ref()) => {
+                READERS.into_iter().for_each(|name| self.set(name, option, value));
+            }
+            Ok(_) => {}
+            Err(error) => self.errors.push(error),
         }
         for name in COMMANDS {
             for option in options(name) {

@@ -8,6 +8,13 @@ use clap::{Arg, ArgAction, Command};
 /// Commands with options that can be set.
 pub const COMMANDS: [&str; 5] = ["capture", "collect", "connections", "probe", "top"];
 
+/// Commands that read what others have written. Of their options only those of [`SHARED`] can be set, above the first
+/// table: `observer` and `top`, for one, would restrict what they read.
+pub const READERS: [&str; 3] = ["compare", "diagnose", "report"];
+
+/// Options that mean the same for every command.
+pub const SHARED: [&str; 1] = ["hosts"];
+
 /// Options of a single invocation: input and output.
 const PER_INVOCATION: [&str; 15] = [
     "config",
@@ -66,6 +73,9 @@ pub fn variable_of(long: &str) -> String {
 pub fn command(file: Option<&ConfigurationFile>) -> Command {
     arguments::command().mut_subcommands(|command| {
         let name = command.get_name().to_owned();
+        if READERS.contains(&name.as_str()) {
+            return reader(command, &name, file);
+        }
         if !COMMANDS.contains(&name.as_str()) {
             return command;
         }
@@ -77,6 +87,17 @@ pub fn command(file: Option<&ConfigurationFile>) -> Command {
             }
         })
     })
+}
+
+/// A reader, or an action of one, with the layers of the shared options.
+fn reader(command: Command, name: &str, file: Option<&ConfigurationFile>) -> Command {
+    let is_shared = |argument: &Arg| argument.get_long().is_some_and(|long| SHARED.contains(&long));
+    command
+        .mut_args(|argument| match is_shared(&argument) {
+            true => layered(argument, name, file),
+            false => argument,
+        })
+        .mut_subcommands(|action| reader(action, name, file))
 }
 
 fn layered(argument: Arg, command: &str, file: Option<&ConfigurationFile>) -> Arg {

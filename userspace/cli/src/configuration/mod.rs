@@ -2,7 +2,8 @@
 //!
 //! Every option is defined once, in [`Arguments`]. Every long option of the commands in
 //! [`keys::COMMANDS`] is also a key of the configuration file, in the table of its command or,
-//! for all commands that have it, above the first table; and an environment variable,
+//! for all commands that have it, above the first table (there [`keys::SHARED`] also for
+//! [`keys::READERS`]); and an environment variable,
 //! `ROCESCOPE_` and its name. A value in the file becomes the option's default, so the command
 //! line and the environment override it, and the parser of the option rejects an invalid value.
 //!
@@ -176,7 +177,12 @@ fn matches(line: &[OsString]) -> Result<ArgMatches, ArgumentsError> {
     let parsed = Arguments::command().ignore_errors(true).try_get_matches_from(line).ok();
     // An invalid file must not prevent `config check` or `--help`.
     let file = match &parsed {
-        Some(parsed) if keys::COMMANDS.iter().any(|name| parsed.subcommand_name() == Some(name)) => {
+        Some(parsed)
+            if keys::COMMANDS
+                .iter()
+                .chain(&keys::READERS)
+                .any(|name| parsed.subcommand_name() == Some(name)) =>
+        {
             file(parsed.get_one::<PathBuf>("config").map(PathBuf::as_path))?
         }
         _ => None,

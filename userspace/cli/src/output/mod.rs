@@ -17,6 +17,7 @@ pub mod text;
 
 use rocescope_capture::file::FileSpan;
 use rocescope_engine::live::LiveReport;
+use rocescope_model::hosts::Hosts;
 use rocescope_model::{FlowRow, OpcodeRow, Text, Time};
 use rocescope_pipeline::Summary;
 use rocescope_pipeline::fields::{address, vlan, vni};
@@ -37,6 +38,8 @@ pub struct Source<'a> {
     pub window: Duration,
     /// UDP destination ports that carry RoCEv2.
     pub udp_ports: &'a [u16],
+    /// Names of addresses.
+    pub hosts: &'a Hosts,
     /// Whether ICRCs were verified.
     pub verify_icrc: bool,
     /// The capture files; empty for interfaces.

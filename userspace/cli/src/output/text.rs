@@ -154,6 +154,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
         let options = Options {
             columns: Some(&columns),
             human: true,
+            hosts: Some(source.hosts),
             ..Options::default()
         };
         let shown = if (flows.len() as u64) < summary.flows {
