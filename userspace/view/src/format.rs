@@ -64,6 +64,22 @@ pub fn length(ns: i64) -> String {
         .unwrap_or_else(|| format!("{ns} ns"))
 }
 
+/// How long ago, in whole units: `12 s`, `3 min`, `5 h`, `2 days`.
+#[must_use]
+pub fn age(ns: i64) -> String {
+    const SECOND: i64 = 1_000_000_000;
+    const MINUTE: i64 = 60 * SECOND;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    let (size, unit) = match ns {
+        ..MINUTE => (SECOND, "s"),
+        MINUTE..HOUR => (MINUTE, "min"),
+        HOUR..DAY => (HOUR, "h"),
+        DAY.. => (DAY, if ns < 2 * DAY { "day" } else { "days" }),
+    };
+    format!("{} {unit}", ns / size)
+}
+
 /// Shortens text to `width` cells: an ellipsis replaces its end, or the middle of an address, whose ends both matter.
 #[must_use]
 pub fn fit(text: &str, width: usize) -> String {

@@ -1,5 +1,7 @@
 //! What only the source of the windows knows: its name, mode, motion and losses, and what this process uses.
 
+use rocescope_model::Time;
+
 /// What the header shows beside the sums of the window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Header {
@@ -9,6 +11,8 @@ pub struct Header {
     pub mode: String,
     /// How time passes.
     pub motion: Motion,
+    /// The newest data of a source that others write; `None` where nothing newer can follow.
+    pub newest: Option<Newest>,
     /// Losses that the windows do not contain.
     pub losses: Losses,
     /// What this process uses; `None` until it is measured.
@@ -17,6 +21,32 @@ pub struct Header {
     pub no_connections: Option<String>,
     /// Why there is no probe mesh, if there is none.
     pub no_mesh: Option<String>,
+}
+
+/// The newest data of a dataset that others write, and how old they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Newest {
+    /// Their end.
+    pub end: Time,
+    /// The age from which on they are stale: the writer has probably ended, or receives nothing.
+    pub stale_ns: i64,
+    /// The time now.
+    pub now: Time,
+}
+
+impl Newest {
+    /// The age in nanoseconds; 0 if the clock of the writer is ahead.
+    #[must_use]
+    pub const fn age_ns(&self) -> i64 {
+        let age_ns = self.now.0.saturating_sub(self.end.0);
+        if age_ns > 0 { age_ns } else { 0 }
+    }
+
+    /// Whether they are older than expected.
+    #[must_use]
+    pub const fn is_stale(&self) -> bool {
+        self.age_ns() > self.stale_ns
+    }
 }
 
 /// How time passes.

@@ -50,7 +50,7 @@ pub use control::{Control, Next, Stopped};
 pub use draw::draw;
 pub use filter::Matcher;
 pub use glyphs::Glyphs;
-pub use header::{Header, Losses, Motion, ProcessUsage};
+pub use header::{Header, Losses, Motion, Newest, ProcessUsage};
 pub use keys::{Action, Key, Keys};
 pub use pane::Pane;
 pub use player::{Notes, Player};

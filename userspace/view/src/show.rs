@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::screen::{self, Input, Screen};
 use crate::{Effect, Losses, Motion, ProcessUsage, View};
-use rocescope_model::{MeshRows, WindowRows};
+use rocescope_model::{MeshRows, Time, WindowRows};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -52,6 +52,9 @@ pub trait Process: Send {
 
     /// What the process used since the last result, about once a second.
     fn usage(&mut self) -> Option<ProcessUsage>;
+
+    /// The time now, for the age of the data.
+    fn now(&self) -> Time;
 
     /// Sets the losses that the windows do not contain.
     fn losses(&self, losses: &mut Losses);
@@ -202,6 +205,9 @@ impl Show {
                 let losses = &mut stage.view.header().losses;
                 losses.windows_not_shown = not_shown.load(Ordering::Relaxed);
                 process.losses(losses);
+                if let Some(newest) = &mut stage.view.header().newest {
+                    newest.now = process.now();
+                }
                 changed = true;
             }
             if changed && Instant::now() >= due {

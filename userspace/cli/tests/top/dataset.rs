@@ -2,6 +2,56 @@
 
 use crate::input;
 use crate::terminal::Terminal;
+use rocescope_model::{Time, WindowRow, WindowRows, footer};
+use rocescope_store::{Options, Writer};
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// A dataset with a window of this mode that started ten minutes ago.
+fn ten_minutes_old(folder: &Path, mode: &str) -> PathBuf {
+    let root = folder.join(mode);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i64;
+    let start_ns = now - 600_500_000_000;
+    let options = Options {
+        metadata: vec![(footer::MODE.into(), mode.into())],
+        ..Options::new("box")
+    };
+    let rows = WindowRows {
+        windows: vec![WindowRow {
+            observer: "box".into(),
+            window_start: Time(start_ns),
+            window_start_ns: start_ns,
+            window_ns: 1_000_000_000,
+            ..WindowRow::default()
+        }],
+        ..WindowRows::default()
+    };
+    let mut writer = Writer::create(&root, options).unwrap();
+    writer.append(&rows, Instant::now()).unwrap();
+    writer.finish().unwrap();
+    root
+}
+
+/// The data of a capture that has ended must not look current; a capture file has no newer data to wait for.
+#[test]
+fn the_age_of_the_newest_data_is_on_the_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let live = ten_minutes_old(folder.path(), "af_packet");
+    let terminal = Terminal::run(120, 40, &format!("$ROCESCOPE top {}", live.display()));
+    let screen = terminal.wait(", 10 min ago");
+    assert!(screen.contains("STALE: newest "), "{screen}");
+    terminal.quit();
+    let file = ten_minutes_old(folder.path(), "file");
+    for line in [
+        format!("$ROCESCOPE top {} --to now", live.display()),
+        format!("$ROCESCOPE top {}", file.display()),
+    ] {
+        let terminal = Terminal::run(120, 40, &line);
+        let screen = terminal.wait("PAUSED");
+        assert!(!screen.contains("newest"), "{screen}");
+        terminal.quit();
+    }
+}
 
 #[test]
 fn windows_are_stepped_through_and_played() {

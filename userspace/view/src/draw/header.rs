@@ -3,7 +3,7 @@
 use super::pen::{Pen, Piece, piece};
 use super::sla;
 use crate::format;
-use crate::header::{Losses, Motion};
+use crate::header::{Losses, Motion, Newest};
 use crate::pane::Pane;
 use crate::recent::Shown;
 use crate::theme::Tone;
@@ -56,6 +56,7 @@ fn source(view: &View) -> (Vec<Piece>, Vec<Piece>) {
         Motion::Paused => piece("PAUSED", Tone::Notice, 8),
         Motion::Ended => piece("ended", Tone::Faint, 6),
     });
+    left.extend(header.newest.as_ref().map(newest));
     if view.is_held() {
         let behind = view.recent.newest().zip(view.held);
         let behind = behind.map_or(0, |(newest, held)| newest - held);
@@ -80,6 +81,22 @@ fn source(view: &View) -> (Vec<Piece>, Vec<Piece>) {
         right.push(piece(format!("+{length}"), Tone::Text, 9));
     }
     (left, right)
+}
+
+/// How old the newest data are; with the date where they are not of today.
+fn newest(newest: &Newest) -> Piece {
+    let time = format!("{:.0}", newest.end);
+    let is_today = time.get(..10) == format!("{:.0}", newest.now).get(..10);
+    let (date, clock) = (time.get(..10).unwrap_or(""), time.get(11..19).unwrap_or(""));
+    let when = match is_today {
+        true => clock.to_owned(),
+        false => format!("{date} {clock}"),
+    };
+    let age = format::age(newest.age_ns());
+    match newest.is_stale() {
+        true => piece(format!("STALE: newest {when}, {age} ago"), Tone::Bad, 9),
+        false => piece(format!("newest {when}, {age} ago"), Tone::Faint, 6),
+    }
 }
 
 /// What this process uses.

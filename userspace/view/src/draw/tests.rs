@@ -2,7 +2,7 @@
 
 mod mesh;
 
-use crate::header::{Header, Losses, Motion, ProcessUsage};
+use crate::header::{Header, Losses, Motion, Newest, ProcessUsage};
 use crate::keys::Key;
 use crate::pane::Pane;
 use crate::view::{Effect, Mouse, Options, Seek, View};
@@ -446,4 +446,29 @@ fn traffic_is_grouped_by_source_destination_queue_pair_and_opcode() {
     rig.shows(&["6 By src 1 of 4"]);
     rig.press("enter");
     rig.shows(&["groups: all fields of the row", "10.10.0.3"]);
+}
+
+/// A dead writer must not look like one that has little to write.
+#[test]
+fn the_header_states_how_old_the_newest_data_are() {
+    let newest = |now_s: i64| Newest {
+        end: Time(1_767_225_787 * SECOND),
+        stale_ns: 65 * SECOND,
+        now: Time((1_767_225_787 + now_s) * SECOND),
+    };
+    for width in [80, 120] {
+        let mut rig = Rig::new(width, 40, Options::default());
+        assert!(!rig.lines()[0].contains("newest"));
+        for (age_s, text) in [
+            (-3, "newest 00:03:07, 0 s ago"),
+            (12, "newest 00:03:07, 12 s ago"),
+            (65, "newest 00:03:07, 1 min ago"),
+            (66, "STALE: newest 00:03:07, 1 min ago"),
+            (2 * 86_400, "STALE: newest 2026-01-01 00:03:07, 2 days ago"),
+        ] {
+            rig.view.header().newest = Some(newest(age_s));
+            rig.shows(&[text]);
+            assert_eq!(rig.lines()[0].contains("STALE"), age_s > 65);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use rocescope_engine::drops::Drops;
 use rocescope_engine::resources::{Meter, resident_bytes};
 use rocescope_engine::signals::{Ender, JobControl};
 use rocescope_host::privileges;
+use rocescope_model::Time;
 use rocescope_view::{Losses, Process, ProcessError, ProcessUsage};
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,6 +65,10 @@ impl Process for ThisProcess {
             cpu_ratio,
             resident_bytes: resident_bytes().unwrap_or(0),
         })
+    }
+
+    fn now(&self) -> Time {
+        crate::units::now()
     }
 
     fn losses(&self, losses: &mut Losses) {

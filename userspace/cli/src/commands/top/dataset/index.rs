@@ -3,14 +3,22 @@
 use super::mesh::MeshWindows;
 use crate::commands::span::PATHS_NS;
 use anyhow::Result;
-use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows, footer};
 use rocescope_store::query::SpanReader;
 use rocescope_store::{Scan, TimeRange};
+use rocescope_view::Newest;
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// Search for connections this far back: live ones are written once a minute.
 const REPORT_NS: i64 = 61_000_000_000;
+
+/// Data are stale when they are older than this many windows, and the time after which a capture seals them by default.
+const STALE_WINDOWS: i64 = 5;
+const SEALED_NS: i64 = 60_000_000_000;
+
+/// Modes of segments whose frames were recorded before.
+const RECORDED: [&str; 3] = ["file", "stdin", "merge"];
 
 /// A window that can be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +36,8 @@ pub(super) struct Index {
     /// All moments, each once, ascending.
     moments: Vec<Moment>,
     meshes: MeshWindows,
+    /// Whether the newest segment is of a capture or of probes, not of a file.
+    is_live: bool,
 }
 
 /// This time and that of the connections and paths which are known at its start.
@@ -48,7 +58,10 @@ impl Index {
         starts.sort_unstable();
         starts.dedup_by_key(|(start, _)| *start);
         let meshes = MeshWindows::new(&found, time)?;
+        let newest = found.segments.iter().max_by(|a, b| a.partition.cmp(&b.partition));
+        let mode = newest.and_then(|segment| segment.footer(footer::MODE));
         Ok(Self {
+            is_live: mode.is_some_and(|mode| !RECORDED.contains(&mode)),
             moments: moments(&starts, &meshes),
             rows: SpanReader::new(found),
             meshes,
@@ -66,6 +79,17 @@ impl Index {
     /// Start of a window.
     pub(super) fn start(&self, at: usize) -> Option<i64> {
         self.moments.get(at).map(|moment| moment.start_ns)
+    }
+
+    /// The end of the newest window and its age, while a writer may add more: not up to a requested time, and not for
+    /// frames that were recorded before.
+    pub(super) fn newest(&self, to: Option<Time>) -> Option<Newest> {
+        let last = self.moments.last().filter(|_| to.is_none() && self.is_live)?;
+        Some(Newest {
+            end: Time(last.start_ns.saturating_add(last.length_ns)),
+            stale_ns: SEALED_NS.saturating_add(last.length_ns.saturating_mul(STALE_WINDOWS)),
+            now: crate::units::now(),
+        })
     }
 
     /// Whether a window is one of captured traffic.

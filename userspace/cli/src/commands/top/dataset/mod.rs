@@ -63,6 +63,7 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         source: root.display().to_string(),
         mode: format!("dataset of {} windows", index.len()),
         motion: Motion::Paused,
+        newest: index.newest(arguments.span.to),
         no_connections,
         no_mesh,
         ..Header::default()
