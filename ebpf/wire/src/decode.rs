@@ -1,7 +1,7 @@
 //! Decodes a frame into its class: a RoCEv2 packet, or the reason why it is none.
 
 use crate::class::{Class, Malformed, NotRoce};
-use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
+use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_IPV6, PROTOCOL_UDP};
 use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, NO_VLAN, Network};
 use crate::mirrored::Mirrored;
 use crate::octets::Octets;
@@ -66,6 +66,7 @@ fn walk_into<'p, O: Octets + ?Sized>(
     inner.vni = NO_VNI;
     inner.mirrored.kind = 0;
     inner.frame_at = frame.settle(0);
+    inner.outer.is_around = false;
     inner.lengths = lengths;
     let mut step = layer(frame, link, &ports, packet, inner);
     if step == Step::Deeper {
@@ -106,6 +107,8 @@ pub struct Inner {
     pub(crate) lengths: FrameLengths,
     pub(crate) network: Network,
     pub(crate) ip: Ip,
+    /// What is around it.
+    pub(crate) outer: Outer,
     /// VXLAN network identifier, or [`NO_VNI`].
     pub(crate) vni: u32,
     /// The mirror's session and sequence number.
@@ -128,11 +131,30 @@ impl Inner {
                 inner_vlan: NO_VLAN,
             },
             ip: Ip::zeroed(),
+            outer: Outer {
+                at: 0,
+                ttl: 0,
+                traffic_class: 0,
+                is_around: false,
+            },
             vni: NO_VNI,
             mirrored: Mirrored::none(),
             end: Other::Snapped,
         }
     }
+}
+
+/// What switches read and change of an IP packet: its own header, or the outermost of the IPv6 headers around it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Outer {
+    /// Offset of the packet inside, if there is one.
+    at: usize,
+    /// Hop limit.
+    pub(crate) ttl: u8,
+    /// Traffic class.
+    pub(crate) traffic_class: u8,
+    /// Whether there is another IPv6 header around the packet.
+    pub(crate) is_around: bool,
 }
 
 /// The result of a layer.
@@ -179,7 +201,16 @@ fn descend<O: Octets + ?Sized>(
     inner: &mut Inner,
 ) -> Result<bool, Other> {
     let lengths = inner.lengths;
-    let network = link::read(frame, inner.frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?;
+    let network = if inner.outer.is_around {
+        // On the link of the packet around it.
+        Network {
+            at: inner.outer.at,
+            ethertype: ETHERTYPE_IPV6,
+            ..inner.network
+        }
+    } else {
+        link::read(frame, inner.frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?
+    };
     inner.network = network;
     match network.ethertype {
         ETHERTYPE_IPV4 => ip::v4(frame, network.at).map(|ip| inner.ip = ip),
@@ -192,9 +223,22 @@ fn descend<O: Octets + ?Sized>(
         IpError::Header => Other::Malformed(Malformed::IpHeader),
         IpError::Extension => Other::Malformed(Malformed::Ipv6Extension),
     })?;
+    if !inner.outer.is_around {
+        inner.outer.ttl = inner.ip.ttl;
+        inner.outer.traffic_class = inner.ip.traffic_class;
+    }
     let Some(tunnel) = tunnel_in(frame, &inner.ip, lengths, ports)? else {
         return Ok(false);
     };
+    if tunnel.kind == Encapsulation::Ipv6 {
+        if !packet.encapsulation.is_mirror() {
+            packet.encapsulation = Encapsulation::Ipv6;
+        }
+        inner.outer.is_around = true;
+        inner.outer.at = frame.settle(tunnel.inner_at);
+        return Ok(true);
+    }
+    inner.outer.is_around = false;
     packet.encapsulation = tunnel.kind;
     packet.truncated |= tunnel.truncated;
     if tunnel.vni != NO_VNI {
@@ -239,6 +283,7 @@ fn tunnel_in<O: Octets + ?Sized>(
     }
     let tunnel = match ip.protocol {
         PROTOCOL_GRE => tunnel::gre(frame, ip.payload_at),
+        PROTOCOL_IPV6 => Ok(Some(Tunnel::ipv6(ip.payload_at))),
         PROTOCOL_UDP => match frame.be16(ip.payload_at + 2) {
             Some(VXLAN_UDP_PORT) if !is_roce_port(VXLAN_UDP_PORT, ports) => {
                 tunnel::vxlan(frame, ip.payload_at + UDP_BYTES as usize)
@@ -270,6 +315,7 @@ mod tests {
     use crate::extension::{Aeth, Syndrome};
     use crate::number::{Psn, Qpn};
     use crate::opcode::Opcode;
+    use crate::traffic_class::TrafficClass;
     use std::vec::Vec;
 
     const PORTS: [u16; 4] = [crate::ROCE_UDP_PORT, 0, 0, 0];
@@ -437,6 +483,82 @@ mod tests {
         let packet = roce(&ethernet(&[], ETHERTYPE_IPV6, &packet));
         assert_eq!(packet.psn().get(), 7);
         assert!(packet.congestion_experienced);
+    }
+
+    /// IPv6 from the interface `last` of a link to the next, with a hop limit of 60 + `last`.
+    fn ipv6(last: u8, traffic_class: u8, protocol: u8, payload: &[u8]) -> Vec<u8> {
+        let mut packet = std::vec![0x60 | traffic_class >> 4, traffic_class << 4, 0, 0];
+        packet.extend((payload.len() as u16).to_be_bytes());
+        packet.extend([protocol, 60 + last]);
+        for last in [last, last + 1] {
+            packet.extend([0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last]);
+        }
+        packet.extend(payload);
+        packet
+    }
+
+    /// A segment routing header (RFC 8754) of one segment, before `payload` of IPv6.
+    fn segment_routing(payload: &[u8]) -> Vec<u8> {
+        let mut bytes = std::vec![41, 2, 4, 0, 0, 0, 0, 0];
+        bytes.extend([0xfc; 16]);
+        bytes.extend(payload);
+        bytes
+    }
+
+    #[test]
+    fn ipv6_in_ipv6_is_the_packet_inside_with_the_outer_hop_limit_and_class() {
+        let udp = ipv4(4791, &acknowledge()).split_off(20);
+        // DSCP 26 and ECT(0) inside, DSCP 46 and CE outside.
+        let inside = ipv6(1, 26 << 2 | 2, 17, &udp);
+        let plain = roce(&ethernet(&[100], ETHERTYPE_IPV6, &inside));
+        let bare = ethernet(&[100], ETHERTYPE_IPV6, &ipv6(9, 46 << 2 | 3, 41, &inside));
+        let routed = ethernet(
+            &[100],
+            ETHERTYPE_IPV6,
+            &ipv6(9, 46 << 2 | 3, 43, &segment_routing(&inside)),
+        );
+        let twice = ethernet(
+            &[100],
+            ETHERTYPE_IPV6,
+            &ipv6(9, 46 << 2 | 3, 41, &ipv6(7, 3, 41, &inside)),
+        );
+        for frame in [&bare, &routed, &twice] {
+            let packet = roce(frame);
+            let expected = Packet {
+                encapsulation: Encapsulation::Ipv6,
+                frame_bytes: frame.len() as u32,
+                ttl: 69,
+                traffic_class: TrafficClass::of(46 << 2 | 3),
+                congestion_experienced: true,
+                network_at: packet.network_at,
+                bth_at: frame.len() - 20,
+                ..plain
+            };
+            assert_eq!(packet, expected);
+        }
+        // A mark inside counts too, where the outer header has none.
+        let frame = ethernet(&[], ETHERTYPE_IPV6, &ipv6(9, 0, 41, &ipv6(1, 3, 17, &udp)));
+        let packet = roce(&frame);
+        assert!(packet.congestion_experienced && !packet.traffic_class.is_ecn_capable());
+        // In a mirror's tunnel the encapsulation is the mirror's, and the frame the mirrored one.
+        let mut vxlan = std::vec![8, 0, 0, 0, 0, 0, 1, 0];
+        vxlan.extend(&routed);
+        let packet = roce(&ethernet(&[], ETHERTYPE_IPV4, &ipv4(4789, &vxlan)));
+        assert_eq!((packet.encapsulation, packet.flow.vlan), (Encapsulation::Vxlan, 100));
+        assert_eq!((packet.frame_bytes, packet.ttl), (routed.len() as u32, 69));
+        // Four headers are one too many, as with every tunnel.
+        let deep = ipv6(9, 0, 41, &ipv6(7, 0, 41, &ipv6(5, 0, 41, &inside)));
+        assert_eq!(
+            class_of(&ethernet(&[], ETHERTYPE_IPV6, &deep)),
+            Class::NotRoce(NotRoce::DeepTunnel, Encapsulation::Ipv6)
+        );
+        // A frame shorter than its headers say is damaged: no mirror has cut it.
+        let mut short = bare;
+        short.pop();
+        assert_eq!(
+            class_of(&short),
+            Class::Malformed(Malformed::IpLength, Encapsulation::Ipv6)
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! | [`link`] | Ethernet, VLAN, QinQ, Linux cooked captures |
 //! | [`ip`] | IPv4 with options, IPv6 with extension headers, fragments |
 //! | [`traffic_class`] | DSCP and ECN capability |
-//! | [`tunnel`] | ERSPAN I/II/III and VXLAN around a mirrored frame |
+//! | [`tunnel`] | ERSPAN I/II/III and VXLAN around a mirrored frame, IPv6 in IPv6 |
 //! | [`mirrored`] | session and sequence number of a mirrored frame |
 //! | [`transport`] | UDP and what follows |
 //! | [`bth`] | the InfiniBand base transport header |

@@ -115,17 +115,17 @@ pub struct Packet {
     pub snapped: bool,
     /// A mirror truncated the frame, so its ICRC is missing.
     pub truncated: bool,
-    /// The encapsulation of a mirror.
+    /// The encapsulation of a mirror, or of the fabric.
     pub encapsulation: Encapsulation,
     /// Bytes of the frame on the wire, without the encapsulation of a mirror.
     pub frame_bytes: u32,
     /// Bytes of payload, without extension headers, pad and ICRC.
     pub payload_bytes: u32,
-    /// TTL or hop limit.
+    /// TTL or hop limit; of IPv6 in IPv6 that of the outermost header.
     pub ttl: u8,
     /// DSCP and ECN capability.
     pub traffic_class: TrafficClass,
-    /// ECN congestion experienced.
+    /// ECN congestion experienced; of IPv6 in IPv6 in the outermost header or the innermost.
     pub congestion_experienced: bool,
     /// Offset of the IP header in the captured bytes.
     pub network_at: usize,

@@ -10,7 +10,6 @@ use crate::octets::Octets;
 use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
 use crate::packet::{FrameLengths, Packet};
 use crate::traffic_class::TrafficClass;
-use crate::tunnel::Encapsulation;
 
 /// Bytes of the invariant CRC after every payload.
 pub const ICRC_BYTES: u32 = 4;
@@ -35,6 +34,7 @@ pub(crate) fn read<O: Octets + ?Sized>(
         lengths,
         network,
         ip,
+        outer,
         ..
     } = inner;
     let wrong = |reason| Err(Other::Malformed(reason));
@@ -45,9 +45,10 @@ pub(crate) fn read<O: Octets + ?Sized>(
         return Err(Other::Fragment);
     }
     let bth_at = ip.payload_at + UDP_BYTES as usize;
-    packet.ttl = ip.ttl;
-    packet.traffic_class = TrafficClass::of(ip.traffic_class);
-    packet.congestion_experienced = ip.traffic_class & 3 == 3;
+    packet.ttl = outer.ttl;
+    packet.traffic_class = TrafficClass::of(outer.traffic_class);
+    // A switch may have marked either.
+    packet.congestion_experienced = (outer.traffic_class & 3 == 3) | (ip.traffic_class & 3 == 3);
     packet.network_at = network.at;
     packet.bth_at = bth_at;
     let udp_short = || lengths.short(Malformed::UdpShort);
@@ -67,7 +68,7 @@ pub(crate) fn read<O: Octets + ?Sized>(
     }
     // The end of the IP packet by its header, against the end of the frame.
     let missing = ip.payload_at as u64 + u64::from(udp_bytes) > u64::from(lengths.original);
-    if missing && packet.encapsulation == Encapsulation::None {
+    if missing && !packet.encapsulation.is_mirror() {
         return wrong(Malformed::IpLength);
     }
     if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
@@ -79,10 +80,10 @@ pub(crate) fn read<O: Octets + ?Sized>(
     packet.bth.second = frame.be32(bth_at + 4).ok_or(Other::Snapped)?;
     packet.bth.first = frame.be32(bth_at).ok_or(Other::Snapped)?;
     packet.truncated |= missing;
-    packet.frame_bytes = if packet.encapsulation == Encapsulation::None {
-        lengths.original
-    } else {
+    packet.frame_bytes = if packet.encapsulation.is_mirror() {
         inner_frame_bytes(*lengths, *frame_at, ip)
+    } else {
+        lengths.original
     };
     let meaning = packet.opcode().meaning();
     packet.meaning = meaning;

@@ -1,7 +1,8 @@
-//! The encapsulations of mirrored frames: ERSPAN over GRE, and VXLAN.
+//! The encapsulations of mirrored frames, ERSPAN over GRE and VXLAN, and that of SRv6 fabrics, IPv6 in IPv6.
 //!
 //! ERSPAN type I is bare GRE around the frame; types II and III add a header with the session
-//! (draft-foschiano-erspan-03). VXLAN is RFC 7348.
+//! (draft-foschiano-erspan-03). VXLAN is RFC 7348. IPv6 in IPv6 is RFC 2473; SRv6 (RFC 8754, 8986) uses it with a
+//! segment routing header, or with all segments in the outer destination address (RFC 9800).
 
 use crate::octets::Octets;
 
@@ -36,14 +37,24 @@ pub enum Encapsulation {
     Gre = 4,
     /// VXLAN.
     Vxlan = 5,
+    /// An IPv6 packet in another, with or without a segment routing header: a frame as it was on the wire, unless it
+    /// is in another tunnel, which is then its encapsulation.
+    Ipv6 = 6,
 }
 
 impl Encapsulation {
     /// The number of kinds, including [`None`](Self::None).
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
 
     /// The name of each kind, in the order of their numbers.
-    pub const NAMES: [&str; Self::COUNT] = ["none", "erspan_i", "erspan_ii", "erspan_iii", "gre", "vxlan"];
+    pub const NAMES: [&str; Self::COUNT] = ["none", "erspan_i", "erspan_ii", "erspan_iii", "gre", "vxlan", "ipv6"];
+
+    /// Whether a mirror may have cut the frame and added bytes to it.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_mirror(self) -> bool {
+        !matches!(self, Self::None | Self::Ipv6)
+    }
 }
 
 /// The outer headers of a mirrored frame, read.
@@ -51,7 +62,7 @@ impl Encapsulation {
 pub struct Tunnel {
     /// Their kind.
     pub kind: Encapsulation,
-    /// Offset of the inner Ethernet header.
+    /// Offset of the inner Ethernet header, of the inner IPv6 header for [`Encapsulation::Ipv6`].
     pub inner_at: usize,
     /// Session id of ERSPAN (10 bits), else 0.
     pub session: u16,
@@ -90,6 +101,20 @@ impl AsRef<[u8]> for TunnelBytes {
 }
 
 impl Tunnel {
+    /// An IPv6 packet at `inner_at` in the payload of another: there is no header between the two.
+    #[must_use]
+    #[inline(always)]
+    pub const fn ipv6(inner_at: usize) -> Self {
+        Self {
+            kind: Encapsulation::Ipv6,
+            inner_at,
+            session: 0,
+            sequence: None,
+            vni: NO_VNI,
+            truncated: false,
+        }
+    }
+
     /// The headers of this tunnel. Fields that [`Tunnel`] does not have are 0; ignores `inner_at`.
     ///
     /// ERSPAN I has no sequence number, ERSPAN II and III always one (0 where `sequence` is none).
@@ -110,7 +135,7 @@ impl Tunnel {
         // Version in the top four bits; the VLAN id, the class and the encapsulation bits stay 0.
         let session = |version: u32| version << 28 | u32::from(self.truncated) << 10 | u32::from(self.session & 0x03ff);
         match self.kind {
-            Encapsulation::None => bytes,
+            Encapsulation::None | Encapsulation::Ipv6 => bytes,
             Encapsulation::Gre => gre(GRE_ETHERNET, self.sequence),
             Encapsulation::ErspanI => gre(GRE_ERSPAN_I_II, None),
             Encapsulation::ErspanII => {

@@ -158,6 +158,32 @@ pub(crate) fn chains(seed: u64) -> Frames {
     frames
 }
 
+/// Frames of IPv6 in up to three further IPv6 packets, some with a segment routing header.
+pub(crate) fn nested(frames: Frames, seed: u64) -> Frames {
+    const SEGMENT_ROUTING: [u8; 24] = [41, 2, 4, 0, 0, 0, 0, 0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3];
+    let mut next = random(seed);
+    let nest = |(time_ns, mut frame): (u64, Vec<u8>)| {
+        for _ in 0..next(4) {
+            let routing = if next(2) == 0 { &SEGMENT_ROUTING[..] } else { &[] };
+            let kind = if routing.is_empty() { 41 } else { 43 };
+            let bytes = ((routing.len() + frame.len() - 14) as u16).to_be_bytes();
+            let header = [
+                0x60 | next(16) as u8,
+                (next(16) << 4) as u8,
+                0,
+                0,
+                bytes[0],
+                bytes[1],
+                kind,
+                next(256) as u8,
+            ];
+            frame.splice(14..14, [&header[..], &[0xfd; 32], routing].concat());
+        }
+        (time_ns, frame)
+    };
+    frames.into_iter().map(nest).collect()
+}
+
 /// Numbers below a limit: `SplitMix64`.
 fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut random = seed;

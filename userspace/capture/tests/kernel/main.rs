@@ -12,9 +12,10 @@ mod overload;
 mod pair;
 mod reconfigured;
 
-use corpus::{Frames, captures, chains, mutated, scenarios};
+use corpus::{Frames, captures, chains, mutated, nested, scenarios};
 use pair::{Compared, Pair};
 use rocescope_record::Config;
+use rocescope_wire::tunnel::Encapsulation;
 
 /// Windows of 10 ms, so that even short captures cross edges; every PSN marked, exact ticks.
 fn exact() -> Config {
@@ -95,4 +96,14 @@ fn chains_of_ipv6_extension_headers_have_the_same_classes() {
         counters.roce_packets > 1_000 && counters.malformed() > 1_000,
         "{counters:?}"
     );
+}
+
+#[test]
+fn ipv6_in_ipv6_has_the_same_classes() {
+    let Some(mut pair) = Pair::new(exact(), 256) else {
+        return;
+    };
+    let counters = pair.compare("nested", &nested(chains(1), 2)).counters;
+    let inside = counters.encapsulated[Encapsulation::Ipv6 as usize];
+    assert!(counters.roce_packets > 1_000 && inside > 2_000, "{counters:?}");
 }
