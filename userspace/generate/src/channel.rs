@@ -12,7 +12,7 @@ use super::rules::Rules;
 use super::scenario::group::Sender;
 use super::scenario::impairment::Side;
 use super::tally::Direction;
-use super::tapped::{Cause, Content};
+use super::tapped::{Cause, Content, Passage};
 use rocescope_wire::extension::rnr_timer_us;
 
 /// The delay of a copy or a late packet after another packet, in nanoseconds.
@@ -29,8 +29,7 @@ struct Straggler {
     content: Content,
     cause: Cause,
     delivery: Delivery,
-    /// Its PSN passed the tap for the first time.
-    fair: bool,
+    passage: Passage,
 }
 
 /// A requester, its responder, and the path between them.
@@ -108,12 +107,18 @@ impl Channel {
             }
             Next::Cnp => {
                 self.responder.notify();
+                responses.sent_packets += 1;
                 Some((Content::Cnp, Cause::Original, Delivery::default()))
             }
             Next::Straggler(index) => {
                 let straggler = self.stragglers.swap_remove(index);
                 if straggler.side == Side::AfterTap {
-                    self.arrive(now, &straggler.content, straggler.fair, straggler.delivery, rules);
+                    let arriving = match straggler.content {
+                        Content::Request(_) => requests,
+                        _ => responses,
+                    };
+                    arriving.delivered_packets += 1;
+                    self.arrive(now, &straggler.content, straggler.passage, straggler.delivery, rules);
                     return None;
                 }
                 Some((straggler.content, straggler.cause, straggler.delivery))
@@ -133,22 +138,21 @@ impl Channel {
         } else {
             self.requester.send(now, rules)?
         };
+        let [burst, _] = &mut self.bursts;
         let delivery = rules.requests.as_ref().map_or_else(Delivery::default, |impairments| {
-            impairments.draw(number, now, self.requester.random(), &mut self.bursts[0])
+            impairments.draw(number, now, false, self.requester.random(), burst)
         });
         self.launch(now, Content::Request(request), request.again, delivery, direction)
     }
 
     fn reply(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Delivery)> {
         let replied = self.responder.send(now, rules)?;
-        let mut delivery = rules.responses.as_ref().map_or_else(Delivery::default, |impairments| {
-            impairments.draw(replied.number, now, self.responder.random(), &mut self.bursts[1])
+        let is_acknowledgement = replied.packet_kind() == PacketKind::Acknowledge;
+        let [_, burst] = &mut self.bursts;
+        let delivery = rules.responses.as_ref().map_or_else(Delivery::default, |impairments| {
+            let random = self.responder.random();
+            impairments.draw(replied.number, now, is_acknowledgement, random, burst)
         });
-        if replied.packet_kind() == PacketKind::Acknowledge {
-            // Only data is sprayed.
-            delivery.detour = [0; 2];
-            delivery.port = None;
-        }
         self.launch(now, Content::Reply(replied), replied.again, delivery, direction)
     }
 
@@ -161,6 +165,7 @@ impl Channel {
         mut delivery: Delivery,
         direction: &mut Direction,
     ) -> Option<(Content, Cause, Delivery)> {
+        direction.sent_packets += 1;
         let cause = if again { Cause::Retransmission } else { Cause::Original };
         if delivery.lost == Some(Side::BeforeTap) {
             direction.lost_before_tap += 1;
@@ -176,7 +181,7 @@ impl Channel {
             content,
             cause,
             delivery,
-            fair: false,
+            passage: Passage::default(),
         };
         if delivery.doubled == Some(Side::BeforeTap) {
             delivery.doubled = None;
@@ -186,6 +191,7 @@ impl Channel {
                 ..Delivery::default()
             };
             straggler.cause = Cause::Copy;
+            direction.copied_by_network += 1;
             self.stragglers.push(straggler);
         }
         let late = delivery.late.filter(|late| late.side == Side::BeforeTap);
@@ -224,8 +230,9 @@ impl Channel {
         content: &Content,
         cause: Cause,
         delivery: Delivery,
-        fair: bool,
+        passage: Passage,
         rules: &Rules,
+        direction: &mut Direction,
     ) {
         let is_request = matches!(content, Content::Request(_));
         if is_request && cause != Cause::Copy {
@@ -244,11 +251,12 @@ impl Channel {
                 content: *content,
                 cause,
                 delivery,
-                fair,
+                passage,
             });
             return;
         }
-        self.arrive(now, content, fair, delivery, rules);
+        direction.delivered_packets += u64::from(cause != Cause::Copy);
+        self.arrive(now, content, passage, delivery, rules);
         if is_request {
             self.overtake(Side::AfterTap, now);
         }
@@ -266,12 +274,12 @@ impl Channel {
         }
     }
 
-    fn arrive(&mut self, now: u64, content: &Content, fair: bool, delivery: Delivery, rules: &Rules) {
+    fn arrive(&mut self, now: u64, content: &Content, passage: Passage, delivery: Delivery, rules: &Rules) {
         match content {
             Content::Request(request) => {
-                self.responder.receive(now, request, fair, rules);
+                self.responder.receive(now, request, passage, rules);
                 if delivery.doubled.is_some() {
-                    self.responder.receive(now, request, false, rules);
+                    self.responder.receive(now, request, Passage::default(), rules);
                 }
             }
             Content::Reply(replied) => self.answered(now, replied, rules),

@@ -13,7 +13,7 @@ use super::rules::Rules;
 use super::scenario::impairment::Side;
 use super::session::Session;
 use super::tally::Direction;
-use super::tapped::{Cause, Content, Tapped};
+use super::tapped::{Cause, Content, Passage, Tapped};
 
 /// A connection.
 #[derive(Clone, Debug)]
@@ -86,12 +86,12 @@ impl Connection {
         })
     }
 
-    /// Delivers what passed the tap to its receiver; `fair` if its PSN passed for the first time.
+    /// Delivers what passed the tap to its receiver.
     pub(super) fn deliver(
         &mut self,
         now: u64,
         tapped: &Tapped,
-        fair: bool,
+        passage: Passage,
         rules: [&Rules; 2],
         directions: &mut [Direction; 2],
     ) {
@@ -109,11 +109,17 @@ impl Connection {
             direction.lost_after_tap += u64::from(tapped.delivery.lost == Some(Side::AfterTap));
             channel.lose(now, &tapped.content, place, direction);
         }
+        let Some(direction) = directions.get_mut(tapped.from()) else {
+            return;
+        };
         match &tapped.content {
             content @ (Content::Request(_) | Content::Reply(_)) => {
-                channel.passed(now, content, tapped.cause, tapped.delivery, fair, rules);
+                channel.passed(now, content, tapped.cause, tapped.delivery, passage, rules, direction);
             }
-            Content::Cnp => channel.requester.slow_down(now, rules),
+            Content::Cnp => {
+                direction.delivered_packets += 1;
+                channel.requester.slow_down(now, rules);
+            }
             Content::Session(_) => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use super::scenario::Group;
-use super::scenario::impairment::{Impairment, Of, Ports, Side};
+use super::scenario::impairment::{Impairment, Of, Ports, Side, Sprayed};
 
 /// How long a reordered packet is held by default, in nanoseconds.
 const HOLD: u64 = 100_000;
@@ -48,7 +48,8 @@ pub(super) struct Impairments {
     duplicate: Vec<Impairment>,
     reorder: Vec<Impairment>,
     corrupt: Vec<Impairment>,
-    spray: Option<Paths>,
+    /// The paths of data, and those of acknowledgements.
+    paths: [Option<Paths>; 2],
 }
 
 /// The paths of sprayed packets.
@@ -63,6 +64,17 @@ struct Paths {
 }
 
 impl Paths {
+    fn new(group: &Group, of: Sprayed) -> Option<Self> {
+        let spray = group.spray.iter().find(|one| one.of == of)?;
+        Some(Self {
+            count: spray.paths,
+            skew: spray.skew.0,
+            side: spray.side,
+            ports: spray.ports,
+            range: group.src_ports,
+        })
+    }
+
     /// Draws a path: its detour and its port. Paths are evenly spaced from the shortest to the longest.
     fn draw(&self, random: &mut Random, delivery: &mut Delivery) {
         let path = random.below(self.count.into());
@@ -88,13 +100,10 @@ impl Impairments {
             duplicate: of(&group.duplicate),
             reorder: of(&group.reorder),
             corrupt: of(&group.corrupt),
-            spray: group.spray.iter().find(|one| one.of == kind).map(|one| Paths {
-                count: one.paths,
-                skew: one.skew.0,
-                side: one.side,
-                ports: one.ports,
-                range: group.src_ports,
-            }),
+            paths: match kind {
+                Of::Requests => [Paths::new(group, Sprayed::Requests), None],
+                Of::Responses => [Sprayed::Responses, Sprayed::Acknowledgements].map(|of| Paths::new(group, of)),
+            },
         };
         let any = [
             &impairments.loss,
@@ -104,11 +113,18 @@ impl Impairments {
         ]
         .iter()
         .any(|list| !list.is_empty());
-        (any || impairments.spray.is_some()).then_some(impairments)
+        (any || impairments.paths.iter().any(Option::is_some)).then_some(impairments)
     }
 
     /// Decides what happens to the packet with this number, sent at `now`.
-    pub(super) fn draw(&self, number: u64, now: u64, random: &mut Random, burst: &mut Burst) -> Delivery {
+    pub(super) fn draw(
+        &self,
+        number: u64,
+        now: u64,
+        is_acknowledgement: bool,
+        random: &mut Random,
+        burst: &mut Burst,
+    ) -> Delivery {
         let mut first = |list: &[Impairment]| {
             let mut found = None;
             for (index, one) in list.iter().enumerate() {
@@ -138,7 +154,7 @@ impl Impairments {
             }),
             ..Delivery::default()
         };
-        if let Some(paths) = &self.spray {
+        if let Some(Some(paths)) = self.paths.get(usize::from(is_acknowledgement)) {
             paths.draw(random, &mut delivery);
         }
         delivery

@@ -11,7 +11,7 @@ use super::report;
 use super::requester::NEVER;
 use super::scenario::Scenario;
 use super::scenario::units::Probability;
-use super::tapped::{Cause, Content, Tapped};
+use super::tapped::{Cause, Content, Passage, Tapped};
 use super::truth::Truth;
 use rocescope_wire::tunnel::Encapsulation;
 use std::cmp::Reverse;
@@ -174,10 +174,10 @@ impl Generator {
             if let Some(outer) = &mut self.endpoints.layouts.get_mut(group)?.outer {
                 outer.count();
             }
-            let mut fair = false;
+            let mut passage = Passage::default();
             if passes && delivered {
-                let (is_new, original) = self.write(index, &tapped, frame)?;
-                fair = is_new;
+                let (seen, original) = self.write(index, &tapped, frame)?;
+                passage = seen;
                 written = Some(original);
                 let is_copied = self.mirror_copies.hits(self.copier.next());
                 if is_copied && !matches!(tapped.content, Content::Session(_)) {
@@ -200,7 +200,7 @@ impl Generator {
             let rules = self.endpoints.rules.get(group)?.each_ref();
             let ledger = self.endpoints.ledgers.get_mut(index)?;
             let connection = self.endpoints.connections.get_mut(index)?;
-            connection.deliver(now, &tapped, fair, rules, &mut ledger.directions);
+            connection.deliver(now, &tapped, passage, rules, &mut ledger.directions);
         }
         let rules = self.endpoints.rules.get(group)?.each_ref();
         let connection = self.endpoints.connections.get_mut(index)?;
@@ -209,8 +209,8 @@ impl Generator {
         Some((next_at, written))
     }
 
-    /// Writes and counts a packet of a connection. Returns whether its PSN is new, and the length of the frame.
-    fn write(&mut self, index: usize, tapped: &Tapped, frame: &mut Vec<u8>) -> Option<(bool, u32)> {
+    /// Writes and counts a packet of a connection. Returns how it passed, and the length of the frame.
+    fn write(&mut self, index: usize, tapped: &Tapped, frame: &mut Vec<u8>) -> Option<(Passage, u32)> {
         let now = self.now;
         let link = self.endpoints.links.get(index)?;
         let ledger = self.endpoints.ledgers.get_mut(index)?;
@@ -226,7 +226,7 @@ impl Generator {
         };
         let packet = Packet::new(tapped, numbers, &link.ends, rules[tapped.channel & 1]);
         let frame_bytes = layout.header_bytes as u32 + packet.bytes();
-        let is_new = ledger.count(now, tapped, &packet, frame_bytes, rules[0].service);
+        let passage = ledger.count(now, tapped, &packet, frame_bytes, rules[0].service);
         let header = link.headers.get(from)?;
         let port = if is_session {
             Some(GSI_PORT)
@@ -248,7 +248,7 @@ impl Generator {
         };
         let flow = self.endpoints.flows.get_mut(flow)?;
         self.account.packet(&packet, arrival, flow);
-        Some((is_new, original))
+        Some((passage, original))
     }
 
     fn background(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {

@@ -11,6 +11,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`scenario`] | the scenario file |
+//! | `classes` | scenarios that are built in |
 //! | `endpoints` | its connections: addresses, numbers, headers |
 //! | `rules` | a group of flows, precomputed |
 //! | `message`, `requester`, `responder` | the transport: messages, sender, receiver |
@@ -26,6 +27,7 @@
 mod account;
 mod background;
 mod channel;
+mod classes;
 mod connection;
 #[cfg(test)]
 mod crosscheck;
@@ -49,6 +51,7 @@ mod tally;
 mod tapped;
 pub mod truth;
 
+pub use classes::{CLASSES, class};
 pub use generator::{Frame, Generator};
 pub use lost::{LossPoint, Lost, PacketKind};
 pub use scenario::{Scenario, ScenarioError};

@@ -49,6 +49,8 @@ pub struct Lost {
     pub awaited: bool,
     /// A NAK that names it, or a READ that asks for it again, passed the tap.
     pub refused: bool,
+    /// The tap could know of it: a packet with a higher PSN passed before it was repeated, or a request to repeat it.
+    pub visible: bool,
     /// The offset from the first PSN, and how often its sender had gone back by then.
     #[serde(skip)]
     pub(super) sequence: u64,
@@ -69,6 +71,7 @@ impl Lost {
             followed: false,
             awaited: false,
             refused: false,
+            visible: false,
             sequence,
             go,
             open: true,

@@ -8,6 +8,7 @@ use super::truth::{ConnectionTruth, EndTruth, FlowTruth, Losses, Series, SeriesW
 use rocescope_wire::Opcode;
 use rocescope_wire::tunnel::Encapsulation;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 /// The truth about all frames so far.
 pub(super) fn truth(scenario: &Scenario, seed: u64, endpoints: &Endpoints, account: &Account) -> Truth {
@@ -32,6 +33,7 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, endpoints: &Endpoints, accou
         }
     }
     losses.lost_by_mirror = account.lost_by_mirror;
+    number_lives(&mut connections);
     let seen = endpoints.flows.iter().filter(|flow| flow.volume.packets > 0);
     let mut flows: Vec<&Flow> = seen.collect();
     let flow_count = flows.len() as u64;
@@ -72,6 +74,17 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, endpoints: &Endpoints, accou
             .collect(),
         connections_total: endpoints.links.len() as u64,
         connections,
+    }
+}
+
+/// Connections between the same queue pairs follow each other in the order of the scenario.
+fn number_lives(connections: &mut [ConnectionTruth]) {
+    let mut lives = HashMap::new();
+    for connection in connections {
+        let (a, b) = (&connection.a, &connection.b);
+        let life: &mut u32 = lives.entry((a.ip, a.qpn, b.ip, b.qpn)).or_default();
+        *life += 1;
+        connection.life = *life;
     }
 }
 
@@ -116,6 +129,7 @@ fn connection_truth(endpoints: &Endpoints, link: &Link, directions: [Direction; 
         group: group.name.clone(),
         service: service_name(group.service),
         cm: group.cm,
+        life: 1,
         path_mtu: group.mtu,
         vlan: group.vlan.clone(),
         a: end(0)?,

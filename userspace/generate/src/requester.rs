@@ -346,6 +346,7 @@ impl Requester {
         let waited = self.send_at(rules) == NEVER;
         if rules.receiver != Receiver::Strict {
             self.gather(upto, response);
+            self.ask_for_responses(now, rules);
             self.proceed(now, before, waited, rules);
             return;
         }
@@ -395,6 +396,19 @@ impl Requester {
             }
             self.messages.pop_front();
             self.completed += 1;
+        }
+    }
+
+    /// A selective requester requests the first missing response again, once, when it has waited for it.
+    fn ask_for_responses(&mut self, now: u64, rules: &Rules) {
+        let here = self.unacknowledged;
+        let is_open = self
+            .messages
+            .front()
+            .is_some_and(|front| front.operation.has_response());
+        if rules.receiver == Receiver::Selective && is_open && here < self.implied && self.missed != here {
+            self.missed = here;
+            self.repairs.push_back((now + rules.near_delay + rules.nak_delay, here));
         }
     }
 

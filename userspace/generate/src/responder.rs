@@ -9,6 +9,7 @@ use super::random::Random;
 use super::requester::NEVER;
 use super::rules::{Rules, picoseconds};
 use super::scenario::group::{Operation, Receiver, Service};
+use super::tapped::Passage;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Positive, without credits.
@@ -31,7 +32,7 @@ pub(super) struct Responder {
     /// A NAK is pending; packets that do not fill the gap are dropped silently.
     refusing: bool,
     /// Packets kept after a gap.
-    early: BTreeMap<u64, Request>,
+    early: BTreeMap<u64, (Request, Passage)>,
     /// When it requests the first missing packet, what it requested last, and up to where its NAKs reported
     /// all that was missing.
     nak_at: u64,
@@ -147,8 +148,8 @@ impl Responder {
         self.cnps.pop_front();
     }
 
-    /// A request that passed the tap at `now` arrives; `fair` if its PSN passed for the first time.
-    pub(super) fn receive(&mut self, now: u64, request: &Request, fair: bool, rules: &Rules) {
+    /// A request arrives.
+    pub(super) fn receive(&mut self, now: u64, request: &Request, passage: Passage, rules: &Rules) {
         if self.dead {
             return;
         }
@@ -161,7 +162,7 @@ impl Responder {
         if rules.service != Service::Rc {
             return;
         }
-        let asked_at = fair.then_some(now);
+        let asked_at = passage.first_at;
         self.go = request.go;
         let ahead = request.sequence.wrapping_sub(self.expected);
         if request.sequence < self.expected {
@@ -169,7 +170,7 @@ impl Responder {
         } else if ahead == 0 {
             self.accept(now, request, asked_at, rules);
         } else if rules.receiver != Receiver::Strict && ahead <= rules.window && !self.refusing {
-            self.early.insert(request.sequence, *request);
+            self.early.insert(request.sequence, (*request, passage));
             if rules.receiver == Receiver::Selective && self.refused != Some(self.expected) {
                 self.nak_at = self.nak_at.min(now.saturating_add(rules.nak_delay));
             }
@@ -208,7 +209,9 @@ impl Responder {
     fn follow(&mut self, now: u64, rules: &Rules) {
         let mut acknowledge = None;
         while let Some(first) = self.early.first_entry().filter(|first| *first.key() <= self.expected) {
-            let request = first.remove();
+            let (request, passage) = first.remove();
+            // What passed behind a gap may have waited for it.
+            let asked_at = passage.first_at.filter(|_| passage.in_order);
             if request.sequence < self.expected {
                 continue;
             }
@@ -216,13 +219,13 @@ impl Responder {
             self.completed = self.completed.wrapping_add(request.position.is_last().into());
             if request.operation.has_response() {
                 acknowledge = None;
-                self.respond(now, &request, None, rules);
+                self.respond(now, &request, asked_at, rules);
             } else if request.ack_request {
-                acknowledge = Some(request.sequence);
+                acknowledge = Some((request.sequence, asked_at));
             }
         }
-        if let Some(last) = acknowledge {
-            self.reply(now, ReplyKind::Acknowledge(ACK, 1, 0), last, None, rules);
+        if let Some((last, asked_at)) = acknowledge {
+            self.reply(now, ReplyKind::Acknowledge(ACK, 1, 0), last, asked_at, rules);
         }
         let waits = rules.receiver == Receiver::Selective && !self.early.is_empty();
         self.nak_at = if waits {

@@ -5,7 +5,7 @@ use super::packet::Packet;
 use super::responder::RepliedKind;
 use super::scenario::group::Service;
 use super::sequence_set::SequenceSet;
-use super::tapped::{Cause, Content, Tapped};
+use super::tapped::{Cause, Content, Passage, Tapped};
 use serde::Serialize;
 
 /// Packets and bytes.
@@ -58,6 +58,10 @@ pub struct Direction {
     /// All of it.
     #[serde(flatten)]
     pub volume: Volume,
+    /// Packets that this side sent, on whatever way, without copies by the network.
+    pub sent_packets: u64,
+    /// Packets of them that reached the other side.
+    pub delivered_packets: u64,
     /// Payload of PSNs that had not passed before.
     pub unique_payload_bytes: u64,
     /// Packets whose opcode has LAST or ONLY, without CM datagrams.
@@ -71,6 +75,8 @@ pub struct Direction {
     pub retransmitted_packets: u64,
     /// Packets that passed after a later one, although sent before it and for the first time.
     pub out_of_order_packets: u64,
+    /// How much later they passed than the first packet that was sent after them (RFC 4737, late-time offset).
+    pub late: Delays,
     /// Copies that the network made, and packets that passed after their own retransmission.
     pub duplicate_packets: u64,
     /// Request packets with a PSN that an earlier request packet had.
@@ -79,6 +85,8 @@ pub struct Direction {
     pub lost_before_tap: u64,
     /// Packets lost between the tap and their receiver.
     pub lost_after_tap: u64,
+    /// Copies that the network made upstream of the tap, which are among `duplicate_packets`.
+    pub copied_by_network: u64,
     /// Copies that the mirror made, which are among `duplicate_packets`; of acknowledgements too.
     pub copied_by_mirror: u64,
     /// Packets that passed the tap but not the mirror; counted nowhere else.
@@ -118,6 +126,14 @@ impl Direction {
     pub(super) fn lose(&mut self, lost: Lost) {
         if self.lost.len() < LOST_MAX {
             self.lost.push(lost);
+        }
+    }
+
+    /// A packet passed for the first time, possibly after one that was sent after it.
+    fn overtaken(&mut self, is_late: bool, since: Option<u64>, now: u64) {
+        if is_late {
+            self.out_of_order_packets += 1;
+            self.late.add(now - since.unwrap_or(now));
         }
     }
 
@@ -163,7 +179,7 @@ pub(super) struct Ledger {
 const RESTS_MAX: usize = 4096;
 
 impl Ledger {
-    /// Counts what passed the tap at `now`. Returns whether its PSN passed for the first time.
+    /// Counts what passed the tap at `now`. Returns how it passed.
     pub(super) fn count(
         &mut self,
         now: u64,
@@ -171,27 +187,34 @@ impl Ledger {
         packet: &Packet,
         frame_bytes: u32,
         service: Service,
-    ) -> bool {
+    ) -> Passage {
         let from = tapped.from();
         let channel = tapped.channel;
         let (Some(requests), Some(responses)) = (self.requests.get_mut(channel), self.responses.get_mut(channel))
         else {
-            return false;
+            return Passage::default();
         };
         let (mut answered, mut asked_for) = (None, None);
         let Some(direction) = self.directions.get_mut(from) else {
-            return false;
+            return Passage::default();
         };
-        let mut fair = true;
+        let mut passage = Passage {
+            first_at: Some(now),
+            in_order: true,
+        };
         let is_copy = matches!(tapped.cause, Cause::Copy | Cause::MirrorCopy);
         direction.copied_by_mirror += u64::from(tapped.cause == Cause::MirrorCopy);
         match &tapped.content {
-            Content::Session(_) => return true,
+            Content::Session(_) => return passage,
             Content::Cnp => direction.cnps += 1,
             Content::Request(request) => {
                 let past = requests.is_past(request.sequence);
-                fair = requests.see(request.sequence, request.span) > 0;
-                let is_new = fair;
+                let (new, since) = requests.see(request.sequence, request.span, now);
+                let is_new = new > 0;
+                passage = Passage {
+                    first_at: Some(now).filter(|_| is_new),
+                    in_order: requests.is_whole(),
+                };
                 let shown = if request.rest {
                     let rest = (channel, request.sequence);
                     let shown = self.rests.contains(&rest);
@@ -206,7 +229,7 @@ impl Ledger {
                 match tapped.cause {
                     Cause::Original => {}
                     Cause::Retransmission => direction.retransmitted_packets += 1,
-                    Cause::Late if is_new => direction.out_of_order_packets += u64::from(past),
+                    Cause::Late if is_new => direction.overtaken(past, since, now),
                     Cause::Copy | Cause::MirrorCopy => direction.duplicate_packets += 1,
                     Cause::Late => {
                         direction.duplicate_packets += 1;
@@ -238,9 +261,10 @@ impl Ledger {
                     },
                     RepliedKind::Read(..) | RepliedKind::Atomic => {
                         let past = responses.is_past(replied.sequence);
-                        let is_new = responses.see(replied.sequence, 1) > 0;
+                        let (new, since) = responses.see(replied.sequence, 1, now);
+                        let is_new = new > 0;
                         match tapped.cause {
-                            Cause::Late if is_new => direction.out_of_order_packets += u64::from(past),
+                            Cause::Late if is_new => direction.overtaken(past, since, now),
                             Cause::Late => {
                                 direction.duplicate_packets += 1;
                                 direction.lose(Lost {
@@ -277,7 +301,7 @@ impl Ledger {
                 RepliedKind::Read(..) | RepliedKind::Atomic => asking.response_delay.add(delay),
             }
         }
-        fair
+        passage
     }
 
     /// Both directions with the counts known only at the end; `start_psns` are those of either side's
@@ -292,6 +316,7 @@ impl Ledger {
                 };
                 let start = start_psns.get(channel).copied().unwrap_or_default();
                 lost.psn = start.wrapping_add(lost.sequence as u32) & 0x00ff_ffff;
+                lost.visible = lost.of != PacketKind::Acknowledge && (lost.followed || lost.refused);
             }
         }
         for (direction, requests) in directions.iter_mut().zip(&self.requests) {

@@ -29,6 +29,15 @@ pub(super) enum Content {
     Session(Datagram),
 }
 
+/// How a packet passed the tap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Passage {
+    /// When, if its PSN passed for the first time.
+    pub(super) first_at: Option<u64>,
+    /// No lower PSN was missing.
+    pub(super) in_order: bool,
+}
+
 /// Something that passes the tap.
 #[derive(Clone, Debug)]
 pub(super) struct Tapped {

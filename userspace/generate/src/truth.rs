@@ -182,6 +182,8 @@ pub struct ConnectionTruth {
     pub service: &'static str,
     /// Whether CM datagrams set it up.
     pub cm: bool,
+    /// Which life of its two queue pairs it is, from 1: numbers of queue pairs are used again.
+    pub life: u32,
     /// Path MTU in bytes.
     pub path_mtu: u32,
     /// VLAN ids.

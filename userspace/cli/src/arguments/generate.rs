@@ -9,7 +9,7 @@ use std::time::Duration;
 /// `rocescope generate`.
 #[derive(Debug, Args)]
 pub struct GenerateArguments {
-    /// Scenario file (TOML); `docs/scenarios.md` explains every key
+    /// Scenario file (TOML), or a built-in class of traffic such as `spray-loss`; `docs/scenarios.md` explains them
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// Capture file to write (pcap, nanoseconds); the ground truth goes to `FILE.truth.json`

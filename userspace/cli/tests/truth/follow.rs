@@ -7,7 +7,6 @@ use rocescope_generate::{self as generate, Scenario, Truth};
 use rocescope_model::EventRow;
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
-use std::path::{Path, PathBuf};
 
 /// A scenario, generated and analysed.
 pub(super) struct Followed {
@@ -16,20 +15,8 @@ pub(super) struct Followed {
     pub(super) losses: Vec<EventRow>,
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../generate/scenarios/classes")
-}
-
-/// The names of all classes.
-pub(super) fn classes() -> Vec<String> {
-    let files = std::fs::read_dir(folder()).unwrap();
-    let names = files.map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
-    names.collect()
-}
-
 pub(super) fn class(name: &str) -> Scenario {
-    let path = folder().join(name).with_extension("toml");
-    Scenario::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
+    Scenario::parse(generate::class(name).unwrap()).unwrap()
 }
 
 pub(super) fn follow(scenario: &Scenario, seed: u64) -> Followed {

@@ -58,12 +58,6 @@ impl Real {
         all.sort_by_key(|real| real.lost.at_ns);
         all
     }
-
-    /// Whether the tap could know: a later packet passed before the sender repeated it, or a NAK asked for it. A packet
-    /// that passed and was lost downstream of the tap shows by a NAK alone.
-    pub(super) const fn is_visible(&self) -> bool {
-        !matches!(self.lost.of, PacketKind::Acknowledge) && (self.lost.followed || self.lost.refused)
-    }
 }
 
 /// Finds the real loss that is reported, and marks it; `answers` are the losses of the other side. Returns whether there is
@@ -78,7 +72,7 @@ pub(super) fn claim(reported: &Reported, start_ns: u64, own: &mut [Real], answer
         let mut same = own
             .iter_mut()
             .filter(in_time)
-            .filter(|real| real.is_visible() == visible);
+            .filter(|real| real.lost.visible == visible);
         let found = same.find(|real| real.lost.psn == reported.psn && real.lost.of != PacketKind::Acknowledge);
         if let Some(found) = found {
             found.reported = true;

@@ -124,7 +124,7 @@ impl Score {
             for (side, real) in real.iter().enumerate() {
                 let sees = group.iter().any(|life| way(life, side).volume.packets > 0);
                 self.real += real.len() as u64;
-                for real in real.iter().filter(|real| sees && real.is_visible()) {
+                for real in real.iter().filter(|real| sees && real.lost.visible) {
                     self.visible += 1;
                     self.found += u64::from(real.reported);
                     if !real.reported {

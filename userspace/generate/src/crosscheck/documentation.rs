@@ -72,3 +72,12 @@ fn every_key_is_documented() {
         }
     }
 }
+
+#[test]
+fn every_class_is_documented() {
+    let (page, _) = documented();
+    for (name, text) in crate::CLASSES {
+        let about = text.lines().next().unwrap().trim_start_matches("# ");
+        assert!(page.contains(&format!("| `{name}` | {about} |\n")), "{name}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::error::ScenarioError;
 use super::group::{Group, Length, Operation, Receiver, Sender, Service, Share, Tunnel};
-use super::impairment::{Impairment, Of, Side, Spray};
+use super::impairment::{Impairment, Of, Side, Spray, Sprayed};
 use super::{Background, Scenario};
 use std::fmt::Display;
 
@@ -225,10 +225,10 @@ fn impairment(table: &Table<'_>, group: &Group, key: &str, impairment: &Impairme
 fn spray(table: &Table<'_>, group: &Group, spray: &Spray) -> Result<(), ScenarioError> {
     let valid = (1..=PATHS_MAX).contains(&spray.paths);
     table.require(valid, "spray", "paths must be from 1 to 65,536")?;
-    let valid = spray.of == Of::Requests || group.service == Service::Rc;
+    let valid = spray.of == Sprayed::Requests || group.service == Service::Rc;
     table.require(valid, "spray", "responses need service rc")?;
     let once = group.spray.iter().filter(|one| one.of == spray.of).count() == 1;
-    table.require(once, "spray", "at most one for requests and one for responses")
+    table.require(once, "spray", "at most one for each kind of packet")
 }
 
 /// Keys that need a reliable service.

@@ -41,10 +41,23 @@ pub struct Spray {
     pub side: Side,
     /// The packets that take them.
     #[serde(default)]
-    pub of: Of,
+    pub of: Sprayed,
     /// How packets get their UDP source ports.
     #[serde(default)]
     pub ports: Ports,
+}
+
+/// Which packets of a connection are sprayed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sprayed {
+    /// The packets of the requester.
+    #[default]
+    Requests,
+    /// READ responses and atomic responses.
+    Responses,
+    /// Acknowledgements, positive or not.
+    Acknowledgements,
 }
 
 /// How sprayed packets get their UDP source ports.

@@ -12,13 +12,7 @@ use std::process::ExitCode;
 
 pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let path = &arguments.scenario;
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let not = || format!("{} is not a scenario (docs/scenarios.md)", path.display());
-    let text = String::from_utf8(bytes)
-        .ok()
-        .context("it is not text")
-        .with_context(not)?;
-    let mut scenario = Scenario::parse(&text).with_context(not)?;
+    let mut scenario = Scenario::parse(&text(path)?).with_context(|| not(path))?;
     if let Some(snaplen) = arguments.snaplen {
         scenario.snaplen = snaplen;
     }
@@ -43,6 +37,22 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         beside.display()
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text of a scenario file, or of the built-in class of traffic with this name.
+fn text(path: &Path) -> Result<String> {
+    let class = path.to_str().and_then(generate::class);
+    if let Some(class) = class.filter(|_| !path.exists()) {
+        return Ok(class.to_owned());
+    }
+    let bytes =
+        fs::read(path).with_context(|| format!("cannot read {}: name a file or a class of traffic", path.display()))?;
+    let text = String::from_utf8(bytes).ok().context("it is not text");
+    text.with_context(|| not(path))
+}
+
+fn not(path: &Path) -> String {
+    format!("{} is not a scenario (docs/scenarios.md)", path.display())
 }
 
 /// `FILE.truth.json`.
