@@ -430,7 +430,7 @@ json\:"One JSON object"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':scenario -- Scenario file (TOML); `docs/scenarios.md` explains every key:_files' \
+':scenario -- Scenario file (TOML), or a built-in class of traffic such as `spray-loss`; `docs/scenarios.md` explains them:_files' \
 && ret=0
 ;;
 (man)

@@ -12,7 +12,7 @@ use super::rules::Rules;
 use super::scenario::group::Sender;
 use super::scenario::impairment::Side;
 use super::tally::Direction;
-use super::tapped::{Cause, Content, Passage};
+use super::tapped::{Cause, Content, Passage, Tapped};
 use rocescope_wire::extension::rnr_timer_us;
 
 /// The delay of a copy or a late packet after another packet, in nanoseconds.
@@ -227,13 +227,17 @@ impl Channel {
     pub(super) fn passed(
         &mut self,
         now: u64,
-        content: &Content,
-        cause: Cause,
-        delivery: Delivery,
+        tapped: &Tapped,
         passage: Passage,
         rules: &Rules,
         direction: &mut Direction,
     ) {
+        let Tapped {
+            content,
+            cause,
+            delivery,
+            ..
+        } = *tapped;
         let is_request = matches!(content, Content::Request(_));
         if is_request && cause != Cause::Copy {
             self.overtake(Side::BeforeTap, now);
@@ -248,7 +252,7 @@ impl Channel {
                 side: Side::AfterTap,
                 left: late.map_or(0, |late| late.by),
                 at: now + detour + late.map_or(0, |late| late.hold),
-                content: *content,
+                content,
                 cause,
                 delivery,
                 passage,
@@ -256,7 +260,7 @@ impl Channel {
             return;
         }
         direction.delivered_packets += u64::from(cause != Cause::Copy);
-        self.arrive(now, content, passage, delivery, rules);
+        self.arrive(now, &content, passage, delivery, rules);
         if is_request {
             self.overtake(Side::AfterTap, now);
         }

@@ -113,9 +113,7 @@ impl Connection {
             return;
         };
         match &tapped.content {
-            content @ (Content::Request(_) | Content::Reply(_)) => {
-                channel.passed(now, content, tapped.cause, tapped.delivery, passage, rules, direction);
-            }
+            Content::Request(_) | Content::Reply(_) => channel.passed(now, tapped, passage, rules, direction),
             Content::Cnp => {
                 direction.delivered_packets += 1;
                 channel.requester.slow_down(now, rules);

@@ -75,7 +75,7 @@ fn messages_complete(name: &str, scenario: &Scenario, truth: &Truth) {
     }
 }
 
-/// Something is lost or repeated where the name says so, and nothing where it does not.
+/// Something is lost or repeated as the name has it, and nothing where it does not.
 fn name_says_what_happens(name: &str, truth: &Truth) {
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     let lost = sum(truth, |way| way.lost_before_tap + way.lost_after_tap);
