@@ -5,6 +5,8 @@ the demo left, and once more over a dataset written here, whose totals are known
 """
 
 import contextlib
+import glob
+import hashlib
 import io
 import json
 import os
@@ -16,6 +18,8 @@ import tempfile
 import duckdb
 import pandas
 import polars
+import pyarrow
+import pyarrow.parquet
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -204,6 +208,44 @@ def check_flows(dataset, truth):
         assert payload_bytes == truth[observer]["payload_bytes"], observer
 
 
+def value_of(query):
+    [(value,)] = duckdb.sql(query).fetchall()
+    return value
+
+
+def digest(values):
+    """Bytes of a column in any order: their number, and the sum of their hashes."""
+    values = [bytes(value) for value in values if value is not None]
+    return len(values), sum(int.from_bytes(hashlib.sha256(value).digest()[:8]) for value in values)
+
+
+def check_readers(dataset):
+    """pyarrow, which compares the checksums of pages, reads each column of each table as DuckDB does, sketches included."""
+    sketches = 0
+    for table in sorted(name for name in os.listdir(dataset) if not name.startswith(".")):
+        files = glob.glob(f"{dataset}/{table}/**/*.parquet", recursive=True)
+        parts = [pyarrow.parquet.ParquetFile(file, page_checksum_verification=True).read() for file in files]
+        read = pyarrow.concat_tables(parts)
+        source = f"read_parquet({files})"
+        assert value_of(f"SELECT count(*) FROM {source}") == read.num_rows, table
+        for field in read.schema:
+            column = read[field.name]
+            if pyarrow.types.is_binary(field.type) or pyarrow.types.is_large_binary(field.type):
+                values = duckdb.sql(f'SELECT "{field.name}" FROM {source}').fetchall()
+                found = digest(column.to_pylist())
+                assert found == digest(value for (value,) in values), (table, field.name)
+                sketches += found[0]
+                continue
+            known = value_of(f'SELECT count("{field.name}") FROM {source}')
+            assert known == read.num_rows - column.null_count, (table, field.name)
+            if pyarrow.types.is_integer(field.type):
+                total = sum(value for value in column.to_pylist() if value is not None)
+                known = value_of(f'SELECT coalesce(sum("{field.name}"::HUGEINT), 0) FROM {source}')
+                assert known == total, (table, field.name)
+    assert sketches > 0, "no sketch was compared"
+    return sketches
+
+
 def main():
     if not os.path.isdir(os.path.join(ROOT, DEMO)):
         rocescope("demo")
@@ -221,9 +263,11 @@ def main():
         check_polars(dataset, truth)
         check_pandas(dataset, truth)
         check_flows(dataset, truth)
+        sketches = check_readers(dataset)
     frames = sum(one["frames"] for one in truth.values())
     versions = f"DuckDB {duckdb.__version__}, polars {polars.__version__}, pandas {pandas.__version__}"
     print(f"{versions}: the totals of {len(truth)} captures, {frames} frames, equal the JSON")
+    print(f"pyarrow {pyarrow.__version__}: every column equals that of DuckDB, {sketches} sketches included")
 
 
 if __name__ == "__main__":
