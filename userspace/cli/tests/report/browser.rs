@@ -97,6 +97,10 @@ fn the_page_opens_from_disk_and_requests_nothing() {
     let windows = list(&report["series"]["periods"]).len();
     for chart in &lines {
         assert_eq!(chart.matches("class=\"hit\"").count(), windows);
+        // No line has a gap: a window without losses is 0, not unknown.
+        for path in chart.split(" d=\"").skip(1) {
+            assert_eq!(path.split('"').next().unwrap().matches('M').count(), 1, "{path}");
+        }
     }
     let bars = charts(&dom, "bars");
     let count = |chart: &str, class: &str| chart.matches(&format!("class=\"{class}\"")).count();
@@ -164,8 +168,9 @@ fn a_page_with_a_request_is_caught() {
     assert_eq!(requests, ["\"http://probe.invalid/x.png\""]);
 }
 
-/// Measures a page at a width in a frame of another: how far it overflows, the highest row of a table, tables that do not
-/// fit, charts that do not fit, and the smallest text of a chart.
+/// Measures a page at a width in a frame of another: how far it overflows, the highest row of a table, tables and titles
+/// that do not fit, charts that do not fit, the smallest text of a chart, and the text that differs least from what is
+/// behind it.
 const RULER: &str = r#"<!DOCTYPE html><meta charset="utf-8"><body><script>
 function measure(frame) {
   const view = frame.contentWindow, page = view.document, shown = (one) => one.getBoundingClientRect().width > 0;
@@ -173,11 +178,35 @@ function measure(frame) {
   const most = (all) => Math.max(0, ...all), charts = [...page.querySelectorAll("svg.chart")].filter(shown);
   const tables = [...page.querySelectorAll("table")];
   const cut = (one) => one.scrollWidth > one.clientWidth + 1;
+  const hasSentences = (table) => [...table.querySelectorAll("td")].some((cell) => cell.textContent.length >= 48);
+  const light = (color) => {
+    const parts = color.match(/[\d.]+/g).map(Number).slice(0, 3).map((part) => part / 255);
+    const [r, g, b] = parts.map((part) => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const isClear = (color) => color === "transparent" || /, 0\)$/.test(color);
+  const behind = (one) => {
+    const color = one ? view.getComputedStyle(one).backgroundColor : "rgb(255, 255, 255)";
+    return isClear(color) ? behind(one.parentElement) : color;
+  };
+  const contrast = (one) => {
+    const style = view.getComputedStyle(one), ratio = light(one.closest("svg") ? style.fill : style.color) / light(behind(one));
+    return Math.max(ratio, 1 / ratio);
+  };
+  const hasText = (one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  // The values of a heat map are on cells, not on the page.
+  const isOnCell = (one) => one.previousElementSibling?.classList.contains("heat");
+  const texts = [...page.body.querySelectorAll("*")].filter((one) => hasText(one) && shown(one) && !isOnCell(one) && !one.closest("script"));
+  const faintest = texts.map((one) => [contrast(one), one.textContent.trim().slice(0, 40)]).sort((a, b) => a[0] - b[0])[0];
   document.body.dataset.found = JSON.stringify({
     overflow: page.documentElement.scrollWidth - view.innerWidth,
     row: most([...page.querySelectorAll("tr")].map(height)),
     tables: tables.filter((table) => cut(table.parentElement)).map((table) => table.parentElement.closest("section").id),
-    cards: tables.filter((table) => table.classList.contains("cards") && cut(table.parentElement)).length,
+    sentences: tables.filter((table) => hasSentences(table) && cut(table.parentElement)).length,
+    titles: [...page.querySelectorAll("h2, h3, summary, caption")].filter((one) => one.getBoundingClientRect().right > view.innerWidth).length,
+    contrast: faintest[0],
+    faintest: faintest[1],
+    scheme: view.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light",
     charts: charts.length,
     wide: charts.filter((chart) => cut(chart.parentElement)).length,
     letters: Math.min(...charts.flatMap((chart) => [...chart.querySelectorAll("text")].map(height))),
@@ -185,21 +214,26 @@ function measure(frame) {
 }
 </script><iframe onload="measure(this)" style="border:0" height="2000" "#;
 
-/// The measures of a page at a width.
-fn measured(chromium: &Path, bench: &Bench, page: &str, width: u32) -> Value {
+/// The measures of a page at a width, in a colour scheme.
+fn measured(chromium: &Path, bench: &Bench, page: &str, width: u32, scheme: &str) -> Value {
     // The page's policy forbids the ruler's script; the page itself needs none.
     let (head, rest) = page.split_once("<meta http-equiv").unwrap();
     let (_, rest) = rest.split_once('>').unwrap();
     let page = format!("{head}{rest}").replace('&', "&amp;").replace('"', "&quot;");
     let ruler = bench.path("ruler.html");
     fs::write(&ruler, format!("{RULER}width=\"{width}\" srcdoc=\"{page}\"></iframe>")).unwrap();
-    let dom = open(chromium, &ruler, &["--dump-dom", "--window-size=1600,2200"]);
+    let number = if scheme == "dark" { 0 } else { 1 };
+    let scheme_of = format!("--blink-settings=preferredColorScheme={number}");
+    let dom = open(chromium, &ruler, &["--dump-dom", "--window-size=1600,2200", &scheme_of]);
     let (_, found) = dom.split_once("data-found=\"").unwrap();
     let (found, _) = found.split_once('"').unwrap();
-    serde_json::from_str(&found.replace("&quot;", "\"")).unwrap()
+    let found: Value = serde_json::from_str(&found.replace("&quot;", "\"")).unwrap();
+    assert_eq!(found["scheme"], scheme);
+    found
 }
 
-/// A name as long as they come: rows were 200 pixels high, columns and charts were cut.
+/// A name as long as they come, and the verdicts of a mesh: rows were 200 pixels high; columns, titles, sentences and
+/// charts were cut.
 #[test]
 fn pages_fit_their_screens() {
     const OBSERVER: &str = "capture-box-17.row-4.hall-b.datacenter-east.fabric-operations.example.com";
@@ -211,23 +245,28 @@ fn pages_fit_their_screens() {
     let mesh = super::mesh::bench(true);
     for (name, bench) in [("captured", captured), ("mesh", mesh)] {
         let page = bench.html(&[]);
-        let number = |found: &Value, what: &str| found[what].as_f64().unwrap();
-        let wide = measured(&chromium, &bench, &page, 1_280);
-        assert!(number(&wide, "overflow") <= 0.0, "{name}: {wide}");
-        assert!(number(&wide, "row") <= 80.0, "{name}: {wide}");
-        assert_eq!(
-            list(&wide["tables"]),
-            &Vec::<Value>::new(),
-            "{name}: a cut column: {wide}"
-        );
-        let narrow = measured(&chromium, &bench, &page, 390);
-        assert!(number(&narrow, "overflow") <= 0.0, "{name}: {narrow}");
-        assert!(number(&narrow, "row") <= 260.0, "{name}: {narrow}");
-        assert_eq!(number(&narrow, "cards"), 0.0, "{name}: sentences are cut: {narrow}");
-        for found in [wide, narrow] {
-            assert!(number(&found, "charts") >= 6.0, "{name}: {found}");
-            assert_eq!(number(&found, "wide"), 0.0, "{name}: a cut chart: {found}");
-            assert!(number(&found, "letters") >= 10.0, "{name}: unreadable: {found}");
+        assert_eq!(page.contains("<h2>Verdicts</h2>"), name == "mesh");
+        for (width, row, scheme) in [
+            (1_280, 60.0, "light"),
+            (1_280, 60.0, "dark"),
+            (390, 260.0, "light"),
+            (390, 260.0, "dark"),
+        ] {
+            let found = measured(&chromium, &bench, &page, width, scheme);
+            let number = |what: &str| found[what].as_f64().unwrap();
+            let case = format!("{name}, {width}, {scheme}: {found}");
+            assert!(number("overflow") <= 0.0, "{case}");
+            assert!(number("row") <= row, "{case}");
+            assert!(
+                width < 1_280 || list(&found["tables"]).is_empty(),
+                "a cut column: {case}"
+            );
+            assert_eq!(number("sentences"), 0.0, "sentences are cut: {case}");
+            assert_eq!(number("titles"), 0.0, "titles are cut: {case}");
+            assert!(number("charts") >= 6.0, "{case}");
+            assert_eq!(number("wide"), 0.0, "a cut chart: {case}");
+            assert!(number("letters") >= 10.0, "unreadable: {case}");
+            assert!(number("contrast") >= 4.0, "faint: {case}");
         }
     }
 }

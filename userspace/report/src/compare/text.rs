@@ -36,6 +36,7 @@ pub fn document(comparison: &Comparison, hosts: &Hosts, width: Option<usize>) ->
                 title: String::new(),
                 heads: ["Figure", "A", "B", "Change"].into_iter().map(head_of).collect(),
                 rows: table.changes.iter().map(|change| row(change, hosts)).collect(),
+                is_drawn: false,
             }],
             ..Section::default()
         };

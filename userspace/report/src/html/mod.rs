@@ -6,14 +6,14 @@
 
 use crate::Report;
 use crate::chart::Chart;
-use crate::sections::{self, Finding, Grid, Level, Section};
+use crate::sections::{self, Cell, Finding, Grid, Level, Section};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use rocescope_model::human::visible;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
-const STYLE_HASH: &str = "6GlHLPChQ4zAIvhw0VwTYAPgTEEV8n38p5xbfuMgkHg=";
+const STYLE_HASH: &str = "vhrv/3bDh+pmtJicd+sOKg6TBelsTvzMEROyXYtidrQ=";
 /// SHA-256 of [`SCRIPT`], base64.
 const SCRIPT_HASH: &str = "C35qCqi5/9/L5TSMcFZesmDEutH3ztkgo9r394uriVs=";
 
@@ -148,16 +148,39 @@ fn sentence(finding: &Finding) -> Markup {
 
 /// From this length on, a text may wrap: names of observers and places.
 const LONG: usize = 32;
+/// From this length on, the text of a last column is a sentence.
+const SENTENCE: usize = 48;
 /// With more columns, a table is set smaller.
 const DENSE: usize = 14;
 
+/// A table with its title above what scrolls: a title as wide as its table would be cut where the table is.
 fn table(grid: &Grid) -> Markup {
+    html! {
+        @if grid.is_drawn {
+            details {
+                summary { (grid.title) }
+                (cells(grid))
+            }
+        } @else {
+            @if !grid.title.is_empty() { h3 { (grid.title) } }
+            (cells(grid))
+        }
+    }
+}
+
+/// Whether sentences take most of the width: on a phone each row is then a card.
+fn has_sentences(grid: &Grid) -> bool {
+    let last = |row: &Vec<Cell>| row.last().is_some_and(|cell| cell.text.chars().count() >= SENTENCE);
+    grid.heads.iter().any(|head| head.is_prose) || grid.rows.iter().any(last)
+}
+
+fn cells(grid: &Grid) -> Markup {
     let prose = || grid.heads.iter().enumerate().filter(|(_, head)| head.is_prose);
     let heads = || grid.heads.iter().filter(|head| !head.is_prose);
     html! {
         div.scroll {
-            table.cards[prose().next().is_some()].dense[grid.heads.len() > DENSE] {
-                @if !grid.title.is_empty() { caption { (grid.title) } }
+            table.cards[has_sentences(grid)].dense[grid.heads.len() > DENSE]
+                aria-label=[(!grid.title.is_empty()).then_some(&grid.title)] {
                 thead {
                     tr {
                         @for head in heads() {

@@ -90,6 +90,7 @@ fn kinds(report: &Report) -> Grid {
             head("Last", "", false),
         ],
         rows: rows.collect(),
+        is_drawn: false,
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Grid {
     pub heads: Vec<Head>,
     /// Its rows, with one cell for each column.
     pub rows: Vec<Vec<Cell>>,
+    /// Whether a chart of the section shows the same: a page folds the table.
+    pub is_drawn: bool,
 }
 
 /// A column of a [`Grid`].
@@ -86,6 +88,7 @@ impl Grid {
             title: title.into(),
             heads: heads.collect(),
             rows: (0..cells.rows()).map(row).collect(),
+            is_drawn: false,
         }
     }
 }

@@ -197,6 +197,7 @@ fn reasons(report: &Report) -> Grid {
             head("Meaning", false),
         ],
         rows: reasons.into_iter().filter_map(row).collect(),
+        is_drawn: false,
     }
 }
 
@@ -207,9 +208,18 @@ fn chart(report: &Report) -> Option<Chart> {
             counts.0.get(kind).copied().unwrap_or(0) as f64 / seconds
         })
     };
+    // Windows have them since format 1 has the columns; a window without events is 0, not unknown.
+    let counted = |of: fn(&WindowRow) -> Option<u64>, kind: &str| match of(&report.totals.sums) {
+        Some(_) => rate(report, |period| of(&period.sums).unwrap_or(0)),
+        None => events(kind),
+    };
     let lines = [
-        ("retransmitted", 0, events("retransmission")),
-        ("fabric loss", 1, events("loss")),
+        (
+            "retransmitted",
+            0,
+            counted(|row| row.retransmitted_packets, "retransmission"),
+        ),
+        ("fabric loss", 1, counted(|row| row.fabric_lost_packets, "loss")),
         ("NAK", 2, rate(report, |period| period.sums.nak_packets)),
         ("RNR NAK", 3, rate(report, |period| period.sums.rnr_nak_packets)),
         (

@@ -202,6 +202,7 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], metric: Metric, tit
         title: format!("{title}: from the NIC at the left to the NIC at the top"),
         heads: [head("From", false)].into_iter().chain(named).collect(),
         rows: rows.collect(),
+        is_drawn: true,
     }
 }
 

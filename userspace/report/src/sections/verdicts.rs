@@ -89,5 +89,6 @@ fn grid(problems: &[&Problem], all: usize) -> Grid {
             prose("Evidence"),
         ],
         rows: rows.collect(),
+        is_drawn: false,
     }
 }
