@@ -59,8 +59,12 @@ pub struct PacketSocket {
     at: usize,
     /// A frame with its tag restored.
     tagged: Vec<u8>,
-    /// When the kernel was last asked for drops: there are no older ones.
-    asked_ns: u64,
+    /// No drop that is not yet counted is older.
+    since_ns: u64,
+    /// A block was returned to the kernel while all were full, since the kernel was last asked for drops.
+    was_full: bool,
+    /// Drops that are counted, until [`new_drops`](Self::new_drops) returns them.
+    counted: Option<Drops>,
 }
 
 /// Frames that the kernel dropped, and when.
@@ -139,7 +143,9 @@ impl PacketSocket {
             interface: on.index,
             at: 0,
             tagged: Vec::new(),
-            asked_ns: now_ns(),
+            since_ns: now_ns(),
+            was_full: false,
+            counted: None,
         })
     }
 
@@ -162,6 +168,12 @@ impl PacketSocket {
         // SAFETY: the block is in the ring, and ours until its status is returned to the kernel.
         let block = unsafe { std::slice::from_raw_parts(self.ring.0.as_ptr().add(from).cast_const(), BLOCK_BYTES) };
         let taken = frames(block, self.interface, &mut self.tagged, &mut take);
+        if self.newest_if_full_ns().is_some() {
+            // The newest frame in the ring shows when these drops began; soon there will be newer ones. What the kernel
+            // does not report now, it reports at the next call.
+            let _ = self.count_drops();
+            self.was_full = true;
+        }
         self.word(from + STATUS_AT)
             .store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.at = (self.at + 1) % BLOCKS;
@@ -176,24 +188,37 @@ impl PacketSocket {
 
     /// Frames that the kernel has dropped since the last call, if there are any.
     ///
-    /// The kernel drops a frame only while all blocks are full. If they still are, the drops began after the newest
-    /// frame in them; otherwise after the last call.
-    ///
     /// # Errors
     /// The kernel does not report it.
     pub fn new_drops(&mut self) -> io::Result<Option<Drops>> {
+        self.count_drops()?;
+        Ok(self.counted.take())
+    }
+
+    /// Counts the frames that the kernel has dropped since the last call.
+    ///
+    /// The kernel drops a frame only while all blocks are full. If they still are, and always were since the first
+    /// drop, the drops began after the newest frame in them. The times of frames are compared, not of calls: on a busy
+    /// host a frame reaches the ring some time after it got its timestamp.
+    fn count_drops(&mut self) -> io::Result<()> {
         let asking_ns = now_ns();
-        let asked_ns = std::mem::replace(&mut self.asked_ns, asking_ns);
         let frames = self.socket.new_drops()?;
-        if frames == 0 {
-            return Ok(None);
-        }
         let newest_ns = self.newest_if_full_ns();
-        Ok(Some(Drops {
-            from_ns: newest_ns.map_or(asked_ns, |newest_ns| newest_ns.max(asked_ns)),
-            to_ns: now_ns(),
-            frames,
-        }))
+        let since_ns = std::mem::replace(&mut self.since_ns, newest_ns.unwrap_or(asking_ns));
+        let was_full = std::mem::replace(&mut self.was_full, false);
+        if frames > 0 {
+            let from_ns = match newest_ns {
+                Some(newest_ns) if !was_full => newest_ns.max(since_ns),
+                _ => since_ns,
+            };
+            let before = self.counted.take();
+            self.counted = Some(Drops {
+                from_ns: before.map_or(from_ns, |before| before.from_ns.min(from_ns)),
+                to_ns: now_ns(),
+                frames: frames + before.map_or(0, |before| before.frames),
+            });
+        }
+        Ok(())
     }
 
     /// The time of the newest frame, if all blocks are full.
