@@ -409,7 +409,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__collect)
-            opts="-q -h -V --listen --out --cert --key --client-ca --max-agents --max-waiting --no-sync --duration --metrics --status --quiet --observer --segment-age --keep-age --keep-bytes --diagnose --topology --lateness --scale --config --help --version"
+            opts="-q -h -V --listen --out --cert --key --client-ca --max-agents --max-waiting --no-sync --duration --metrics --status --quiet --observer --segment-age --keep-age --keep-bytes --keep-free --diagnose --topology --lateness --scale --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -468,6 +468,10 @@ _rocescope() {
                     return 0
                     ;;
                 --keep-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-free)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1553,7 +1557,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__probe)
-            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --window --out --segment-age --keep-age --keep-bytes --collector --cert --key --ca --spool --spool-bytes --config --help --version"
+            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --window --out --segment-age --keep-age --keep-bytes --keep-free --collector --cert --key --ca --spool --spool-bytes --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1648,6 +1652,10 @@ _rocescope() {
                     return 0
                     ;;
                 --keep-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-free)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

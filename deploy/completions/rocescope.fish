@@ -120,6 +120,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l observer
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-age -d 'Delete sealed segments whose hour ended more than DURATION ago' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise agents keep their rows until there is space. Without this option, 5 % of the file system, at most 1 GiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l topology -d 'Nodes and their addresses (TOML); default: each address is a node' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l lateness -d 'Analyze a window DURATION after its end; later rows are stored but not analyzed' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l scale -d 'Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it' -r
@@ -291,6 +292,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l out -d 'Wr
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-age -d 'Delete sealed segments whose hour ended more than DURATION ago' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l collector -d 'Send rows to the `rocescope collect` at URL, such as `https://collector.example:4792`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l cert -d 'The agent\'s certificate (PEM); its first DNS name is the observer' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l key -d 'The key of the certificate (PEM)' -r -F

@@ -126,6 +126,7 @@ _arguments "${_arguments_options[@]}" : \
 '--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
 '--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
+'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise agents keep their rows until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--topology=[Nodes and their addresses (TOML); default\: each address is a node]:FILE:_files' \
 '--lateness=[Analyze a window DURATION after its end; later rows are stored but not analyzed]:DURATION:_default' \
 '--scale=[Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it]:FACTOR:_default' \
@@ -486,6 +487,7 @@ verbs\:"UD queue pairs of RDMA NICs, with hardware timestamps; paths are not tra
 '--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
 '--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
+'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--collector=[Send rows to the \`rocescope collect\` at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
 '--cert=[The agent'\''s certificate (PEM); its first DNS name is the observer]:FILE:_files' \
 '--key=[The key of the certificate (PEM)]:FILE:_files' \

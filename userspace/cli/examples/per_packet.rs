@@ -9,7 +9,7 @@ use rocescope_engine::signals::Signals;
 use rocescope_host::interface::Interface;
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
-use rocescope_store::{Options, Writer};
+use rocescope_store::Options;
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -28,8 +28,11 @@ fn main() -> Result<()> {
     let interface = Interface::find(name).with_context(|| name.clone())?;
     let settings = Settings::default();
     let config = Config::exact(settings.window_ns);
-    let writer = Writer::create(&PathBuf::from(out), Options::new("per_packet"))?;
-    let dataset = Dataset::new(writer, Retention::default());
+    let retention = Retention {
+        root: PathBuf::from(out),
+        ..Retention::default()
+    };
+    let dataset = Dataset::open(Options::new("per_packet"), retention, None)?;
     let mut session = Session::new(settings, config, Some(dataset))?;
     let mut ring = PerPacket::attach(&interface, RING_BYTES, verdict == "drop")?;
     eprintln!("capturing on {name} with one record for each packet");

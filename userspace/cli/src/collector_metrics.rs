@@ -18,6 +18,7 @@ pub fn page(monitor: &Monitor, diagnosed: Option<&Diagnosed>, observer: &str) ->
     let refusals = Refusal::ALL.iter();
     let metrics = CollectorMetrics {
         agents: status.agents.len(),
+        storing_stopped: status.storing_stopped,
         counts: status.counts.named().collect(),
         refusals: refusals.map(|reason| (reason.name(), count(*reason))).collect(),
     };

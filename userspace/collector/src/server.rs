@@ -19,7 +19,7 @@ mod totals;
 pub use agents::AgentStatus;
 pub use commit::{Analysis, Rows};
 pub use refusal::{Refusal, Refusals};
-pub use settings::{Settings, StatusSink};
+pub use settings::{MakeRoom, Settings, StatusSink};
 pub use totals::Counts;
 
 use crate::Error;
@@ -29,6 +29,7 @@ use shared::{MIN_PARCEL_BYTES, Shared};
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use tokio::runtime::Builder;
@@ -44,6 +45,8 @@ pub struct Status {
     pub counts: Counts,
     /// Refused peers and parcels, by reason.
     pub refusals: Vec<(Refusal, u64)>,
+    /// Whether the dataset cannot be written, so that agents keep their rows.
+    pub storing_stopped: bool,
 }
 
 /// A handle that reads the status of a running collector.
@@ -58,6 +61,7 @@ impl Monitor {
             agents: self.0.agents.status(),
             counts: self.0.totals.counts(),
             refusals: self.0.refusals.counts(),
+            storing_stopped: self.0.storing_stopped.load(Ordering::Relaxed),
         }
     }
 }
@@ -104,6 +108,7 @@ impl Server {
             refusals: Refusals::new(Arc::clone(&settings.status)),
             totals: Totals::default(),
             waiting: Arc::new(Semaphore::new(max_queued)),
+            storing_stopped: AtomicBool::new(false),
             settings,
         });
         let (submit, submitted) = sync_channel(max_queued / MIN_PARCEL_BYTES);

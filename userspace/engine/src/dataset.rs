@@ -1,17 +1,19 @@
 //! The dataset that a capture writes, and its retention.
 
 use crate::error::EngineError;
-use crate::gap::Gap;
+use crate::gap::{Gap, Part};
+use crate::not_stored::NotStored;
 use crate::notice::{Notice, Notices};
 use crate::request::DatasetRequest;
 use crate::reserve::Reserve;
 use rocescope_capture::file::FrameFiles;
-use rocescope_model::{Cells, EventRow, Time, WindowRows, footer};
+use rocescope_model::{EventRow, PathRow, ProbeRow, Text, Time, WindowRows, footer};
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
 use rocescope_pipeline::{LINEAR_COUNTING_BITS, Settings};
 use rocescope_store::{Error, Limits, Options, Retained, Summary, Writer, retain};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Interval between two checks for old segments: there is a new one about once a minute.
@@ -111,19 +113,26 @@ impl Retention {
         })
     }
 
-    /// Deletes the oldest segments until this many bytes are free, if there are limits.
+    /// Deletes the oldest segments until the reserve is free, if there are limits.
     ///
     /// # Errors
-    /// Those of [`retain()`].
-    fn free(&mut self, bytes: u64) -> Result<(), Error> {
-        if self.age.is_none() && self.bytes.is_none() {
+    /// [`Error::NoSpace`] if the reserve is not free, and those of [`retain()`].
+    pub fn make_room(&mut self, reserve: &Reserve) -> Result<(), Error> {
+        let missing = reserve.missing_bytes();
+        if missing == 0 {
             return Ok(());
         }
-        let all = retain(&self.root, Limits::default())?.kept_bytes;
-        self.delete(Limits {
-            older_than: None,
-            max_bytes: Some(all.saturating_sub(bytes)),
-        })
+        if self.age.is_some() || self.bytes.is_some() {
+            let all = retain(&self.root, Limits::default())?.kept_bytes;
+            self.delete(Limits {
+                older_than: None,
+                max_bytes: Some(all.saturating_sub(missing)),
+            })?;
+        }
+        match reserve.missing_bytes() {
+            0 => Ok(()),
+            _ => Err(reserve.error()),
+        }
     }
 
     fn delete(&mut self, limits: Limits) -> Result<(), Error> {
@@ -139,13 +148,14 @@ impl Retention {
 #[derive(Debug)]
 pub struct Dataset {
     writer: Writer,
+    observer: Text,
     retention: Retention,
-    applied: Option<Instant>,
-    /// The windows that are not stored since the disk is full.
-    gap: Option<Gap>,
-    /// All windows that are not stored.
-    refused: u64,
     reserve: Option<Reserve>,
+    applied: Option<Instant>,
+    /// What is not stored since the disk is full.
+    gap: Option<Gap>,
+    /// All that is not stored.
+    not_stored: Arc<NotStored>,
     ticked: Option<Instant>,
 }
 
@@ -166,25 +176,32 @@ impl Dataset {
             bytes: request.keep_bytes,
             ..Retention::default()
         };
-        let writer = Writer::create(&request.root, options).map_err(EngineError::Store)?;
+        let reserve = Reserve::new(&request.root, request.keep_free);
+        let created = Self::open(options, retention, Some(reserve));
+        created.map_err(EngineError::Store)
+    }
+
+    /// Creates the dataset in the directory of `retention`, and leaves `reserve` free.
+    ///
+    /// # Errors
+    /// Those of [`Writer::create`].
+    pub fn open(options: Options, retention: Retention, reserve: Option<Reserve>) -> Result<Self, Error> {
         Ok(Self {
-            reserve: Some(Reserve::new(&request.root, request.keep_free)),
-            ..Self::new(writer, retention)
+            observer: options.observer.clone().into(),
+            writer: Writer::create(&retention.root, options)?,
+            retention,
+            reserve,
+            applied: None,
+            gap: None,
+            not_stored: Arc::default(),
+            ticked: None,
         })
     }
 
-    /// A dataset from a writer and its retention.
+    /// What is not stored, while the dataset is written.
     #[must_use]
-    pub const fn new(writer: Writer, retention: Retention) -> Self {
-        Self {
-            writer,
-            retention,
-            applied: None,
-            gap: None,
-            refused: 0,
-            reserve: None,
-            ticked: None,
-        }
+    pub fn not_stored(&self) -> Arc<NotStored> {
+        Arc::clone(&self.not_stored)
     }
 
     /// Reports the damaged journals that the writer found at its start.
@@ -203,74 +220,80 @@ impl Dataset {
     /// # Errors
     /// Those of [`Writer::append`] other than a full disk, and of [`retain()`].
     pub fn append(&mut self, rows: &mut WindowRows, notices: &Notices) -> Result<(), Error> {
+        let events = rows.events.len();
+        self.store(Part::windows(&rows.windows), notices, |writer, gap, now| {
+            rows.events.extend(gap);
+            let appended = writer.append(rows, now);
+            if appended.is_err() {
+                rows.events.truncate(events);
+            }
+            appended
+        })
+    }
+
+    /// Appends rows of probes as [`append`](Self::append) does.
+    ///
+    /// # Errors
+    /// Those of [`Writer::append_tables`] other than a full disk, and of [`retain()`].
+    pub fn append_probes(&mut self, probes: &[ProbeRow], paths: &[PathRow], notices: &Notices) -> Result<(), Error> {
+        let times_ns = probes.iter().map(|row| row.time_ns);
+        let times_ns = times_ns.chain(paths.iter().map(|row| row.time_ns));
+        self.store(Part::rows(times_ns), notices, |writer, gap, now| {
+            let events: Vec<EventRow> = gap.into_iter().collect();
+            writer.append_tables(&[&events, &paths, &probes], now)
+        })
+    }
+
+    /// Writes rows with `write`, which also gets the event of a gap that ends with them.
+    fn store(
+        &mut self,
+        part: Part,
+        notices: &Notices,
+        mut write: impl FnMut(&mut Writer, Option<EventRow>, Instant) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let now = self.retain()?;
-        let Some(mut gap) = self.gap.take() else {
-            if let Some(error) = full(self.write(rows, now))? {
-                let gap = Gap::new(&rows.windows, &error, now);
-                self.refused += gap.windows;
-                self.keep(gap, notices, now);
+        let gap = match self.gap.take() {
+            None => match full(self.make_room().and_then(|()| write(&mut self.writer, None, now)))? {
+                None => return Ok(()),
+                Some(error) => Gap::new(part, &error, now),
+            },
+            Some(mut gap) => {
+                if gap.is_due(now) && full(self.make_room().and_then(|()| self.writer.resume()))?.is_none() {
+                    match full(write(&mut self.writer, gap.event(&self.observer), now))? {
+                        None => {
+                            self.not_stored.resume();
+                            let missing = gap.missing();
+                            notices.send(Notice::StoringAgain { missing });
+                            return Ok(());
+                        }
+                        Some(error) => gap.reason = error.to_string(),
+                    }
+                }
+                gap.add(&part);
+                gap
             }
-            return Ok(());
         };
-        if gap.is_due(now) && full(self.make_room().and_then(|()| self.writer.resume()))?.is_none() {
-            let events = rows.events.len();
-            rows.events.extend(gap.event());
-            match full(self.write(rows, now))? {
-                None => {
-                    notices.send(Notice::StoringAgain { windows: gap.windows });
-                    return Ok(());
-                }
-                Some(error) => {
-                    rows.events.truncate(events);
-                    gap.reason = error.to_string();
-                }
-            }
-        }
-        gap.add(&rows.windows);
-        self.refused += rows.windows.len() as u64;
+        self.not_stored.stop(part.count);
         self.keep(gap, notices, now);
         Ok(())
     }
 
-    fn write(&mut self, rows: &WindowRows, now: Instant) -> Result<(), Error> {
-        self.make_room()?;
-        self.writer.append(rows, now)
-    }
-
     /// Deletes the oldest segments until the reserve is free, if segments may be deleted.
     fn make_room(&mut self) -> Result<(), Error> {
-        let Some(reserve) = &self.reserve else {
-            return Ok(());
-        };
-        let missing = reserve.missing_bytes();
-        if missing == 0 {
-            return Ok(());
-        }
-        self.retention.free(missing)?;
-        match reserve.missing_bytes() {
-            0 => Ok(()),
-            _ => Err(reserve.error()),
+        match &self.reserve {
+            Some(reserve) => self.retention.make_room(reserve),
+            None => Ok(()),
         }
     }
 
     fn keep(&mut self, mut gap: Gap, notices: &Notices, now: Instant) {
         if gap.is_unreported(now) {
             notices.send(Notice::NotStoring {
-                windows: gap.windows,
+                missing: gap.missing(),
                 reason: gap.reason.clone(),
             });
         }
         self.gap = Some(gap);
-    }
-
-    /// Appends rows of any one table; once a minute, applies the retention.
-    ///
-    /// # Errors
-    /// Those of [`Writer::append_cells`] and of [`retain()`].
-    pub fn append_cells(&mut self, cells: &dyn Cells) -> Result<(), Error> {
-        let now = self.retain()?;
-        self.writer.resume()?;
-        self.writer.append_cells(cells, now)
     }
 
     /// Seals segments that are due by age and applies the retention, at most twice a second.
@@ -307,11 +330,11 @@ impl Dataset {
         if let Some(gap) = self.gap.take()
             && full(self.writer.resume())?.is_none()
         {
-            let events: Vec<EventRow> = gap.event().into_iter().collect();
+            let events: Vec<EventRow> = gap.event(&self.observer).into_iter().collect();
             full(self.writer.append_cells(&events, Instant::now()))?;
         }
         let mut summary = self.writer.finish()?;
-        summary.refused_windows = self.refused;
+        summary.refused_windows = self.not_stored.count();
         self.retention.apply()?;
         Ok((summary, self.retention.gone))
     }

@@ -1,5 +1,6 @@
-//! Windows that a full disk kept out of the dataset.
+//! Rows that a full disk kept out of the dataset.
 
+use rocescope_model::human::plural;
 use rocescope_model::{EventRow, Text, Time, WindowRow};
 use rocescope_store::Error;
 use std::time::{Duration, Instant};
@@ -9,13 +10,41 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Interval between two notices.
 const REPEAT: Duration = Duration::from_secs(60);
 
-/// A span of windows that are not stored.
+/// What is lost if an append fails.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// What is counted: `window` or `row`.
+    pub(crate) unit: &'static str,
+    pub(crate) count: u64,
+    /// From the start of the first to the end of the last, if there are any.
+    pub(crate) span_ns: Option<(i64, i64)>,
+}
+
+impl Part {
+    pub(crate) fn windows(rows: &[WindowRow]) -> Self {
+        let starts = rows.iter().map(|row| row.window_start_ns);
+        let ends = rows.iter().map(|row| row.window_start_ns.saturating_add(row.window_ns));
+        Self {
+            unit: "window",
+            count: rows.len() as u64,
+            span_ns: starts.min().zip(ends.max()),
+        }
+    }
+
+    /// Rows of these times.
+    pub(crate) fn rows(times_ns: impl Iterator<Item = i64> + Clone) -> Self {
+        Self {
+            unit: "row",
+            count: times_ns.clone().count() as u64,
+            span_ns: times_ns.clone().min().zip(times_ns.max()),
+        }
+    }
+}
+
+/// A span of rows that are not stored.
 #[derive(Debug)]
 pub(crate) struct Gap {
-    observer: Text,
-    span_ns: (i64, i64),
-    /// Windows in it.
-    pub(crate) windows: u64,
+    part: Part,
     /// Why they are not stored.
     pub(crate) reason: String,
     tried: Instant,
@@ -23,27 +52,25 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
-    pub(crate) fn new(rows: &[WindowRow], error: &Error, now: Instant) -> Self {
-        let mut gap = Self {
-            observer: rows.first().map(|row| row.observer.clone()).unwrap_or_default(),
-            span_ns: (i64::MAX, i64::MIN),
-            windows: 0,
+    pub(crate) fn new(part: Part, error: &Error, now: Instant) -> Self {
+        Self {
+            part,
             reason: error.to_string(),
             tried: now,
             reported: None,
-        };
-        gap.add(rows);
-        gap
+        }
     }
 
-    /// Adds windows that are not stored either.
-    pub(crate) fn add(&mut self, rows: &[WindowRow]) {
-        let (start, end) = &mut self.span_ns;
-        for row in rows {
-            *start = row.window_start_ns.min(*start);
-            *end = row.window_start_ns.saturating_add(row.window_ns).max(*end);
-            self.windows += 1;
-        }
+    /// Adds rows that are not stored either.
+    pub(crate) fn add(&mut self, more: &Part) {
+        self.part.count += more.count;
+        let spans = [self.part.span_ns, more.span_ns].into_iter().flatten();
+        self.part.span_ns = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+    }
+
+    /// How much is missing, such as `3 windows`.
+    pub(crate) fn missing(&self) -> String {
+        plural(self.part.count, self.part.unit)
     }
 
     /// Whether it is time to try to write again.
@@ -66,21 +93,22 @@ impl Gap {
         due
     }
 
-    /// The row that states which span is not stored, and why; `None` if no window is concerned.
-    pub(crate) fn event(&self) -> Option<EventRow> {
-        let (start, end) = self.span_ns;
-        (self.windows > 0).then(|| EventRow {
-            observer: self.observer.clone(),
+    /// The row that states which span is not stored, and why; `None` if nothing is missing.
+    pub(crate) fn event(&self, observer: &Text) -> Option<EventRow> {
+        let (start, end) = self.part.span_ns?;
+        Some(EventRow {
+            observer: observer.clone(),
             time: Time(start),
             time_ns: start,
             kind: "not_stored".into(),
             value: Some(end.saturating_sub(start) as f64),
-            count: self.windows,
+            count: self.part.count,
             detail: format!(
-                "{} windows from {} to {} are not stored: {}",
-                self.windows,
+                "{} from {} to {} {} not stored: {}",
+                self.missing(),
                 Time(start),
                 Time(end),
+                if self.part.count == 1 { "is" } else { "are" },
                 self.reason
             )
             .into(),
@@ -91,8 +119,8 @@ impl Gap {
 
 #[cfg(test)]
 mod tests {
-    use super::Gap;
-    use rocescope_model::WindowRow;
+    use super::{Gap, Part};
+    use rocescope_model::{Text, WindowRow};
     use rocescope_store::Error;
     use std::time::{Duration, Instant};
 
@@ -108,13 +136,27 @@ mod tests {
             path: "d".into(),
         };
         let start = Instant::now();
-        let mut gap = Gap::new(&[row(10)], &full, start);
-        gap.add(&[row(15), row(20)]);
-        let event = gap.event().unwrap();
+        let mut gap = Gap::new(Part::windows(&[row(10)]), &full, start);
+        gap.add(&Part::windows(&[row(15), row(20)]));
+        let event = gap.event(&Text::from_static("rail3")).unwrap();
         assert_eq!((event.time_ns, event.count, event.value), (10, 3, Some(15.0)));
         assert!(event.detail.contains("3 windows") && event.detail.contains("the disk is full"));
         assert!(gap.is_unreported(start) && !gap.is_unreported(start + Duration::from_secs(59)));
         assert!(gap.is_unreported(start + Duration::from_secs(60)));
         assert!(!gap.is_due(start) && gap.is_due(start + Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn rows_without_a_window_have_the_span_of_their_times() {
+        let full = Error::NoSpace {
+            action: "write",
+            path: "d".into(),
+        };
+        let mut gap = Gap::new(Part::rows([].into_iter()), &full, Instant::now());
+        assert_eq!(gap.event(&Text::default()), None);
+        gap.add(&Part::rows([7, 3, 5].into_iter()));
+        let event = gap.event(&Text::default()).unwrap();
+        assert_eq!((event.time_ns, event.count, event.value), (3, 3, Some(4.0)));
+        assert!(event.detail.starts_with("3 rows from "), "{}", event.detail);
     }
 }

@@ -5,6 +5,7 @@ use crate::error::{EngineError, Result};
 use crate::file_writer::FileWriter;
 use crate::frames::FrameOutput;
 use crate::kept::Kept;
+use crate::not_stored::NotStored;
 use crate::notice::{Notice, Notices};
 use crate::outcome::Outcome;
 use crate::recorder::Recorder;
@@ -18,6 +19,7 @@ use rocescope_store::{Retained, Summary};
 use rocescope_wire::{Class, Packet};
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// The pipeline, and the outputs of its rows.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub struct Outputs {
     dataset: Option<Target>,
     /// What the dataset has already, if the frames may be among it.
     stored: Option<Stored>,
+    /// What the dataset lacks.
+    not_stored: Option<Arc<NotStored>>,
     /// Why the dataset is not written any more.
     store_error: Option<rocescope_store::Error>,
     notices: Notices,
@@ -85,6 +89,7 @@ impl fmt::Debug for Outputs {
 impl From<Option<Dataset>> for Outputs {
     fn from(dataset: Option<Dataset>) -> Self {
         Self {
+            not_stored: dataset.as_ref().map(Dataset::not_stored),
             dataset: dataset.map(|dataset| Target::Live(Box::new(dataset))),
             ..Self::default()
         }
@@ -104,11 +109,13 @@ impl Outputs {
     ) -> Result<Self> {
         let frames = FrameOutput::open(request, &names, notices)?;
         let recorder = Recorder::create(request, names, notices)?;
+        let mut not_stored = None;
         let dataset = match &request.dataset {
             None => None,
             Some(dataset) => {
                 let dataset = Dataset::create(dataset, origin, &request.settings)?;
                 dataset.report_damage(notices);
+                not_stored = Some(dataset.not_stored());
                 Some(match origin.is_file() {
                     true => Target::File(FileWriter::start(dataset, notices.clone()).map_err(EngineError::Thread)?),
                     false => Target::Live(Box::new(dataset)),
@@ -120,6 +127,7 @@ impl Outputs {
             recorder,
             frames,
             dataset,
+            not_stored,
             stored: stored.map(|dataset| Stored::of(&dataset.root, &request.settings.observer)),
             notices: notices.clone(),
             store_error: None,
@@ -133,9 +141,18 @@ impl Outputs {
         self.taps.push(tap);
     }
 
+    /// What the dataset lacks, while it is written; `None` without one.
+    pub(crate) fn not_stored(&self) -> Option<Arc<NotStored>> {
+        self.not_stored.clone()
+    }
+
     /// Stores rows. If the dataset has their windows already, that ends the capture, and seals what was new.
     fn store(&mut self, rows: &mut WindowRows) -> Result<()> {
+        let windows = rows.windows.len() as u64;
         let Some(target) = &mut self.dataset else {
+            if let Some(not_stored) = self.not_stored.as_ref().filter(|_| self.store_error.is_some()) {
+                not_stored.stop(windows);
+            }
             return Ok(());
         };
         let early = match self.stored.as_mut().map(|stored| stored.admit(rows)) {
@@ -160,6 +177,9 @@ impl Outputs {
             self.notices.send(Notice::StoringEnded(error.to_string()));
             self.store_error = Some(error);
             self.dataset = None;
+            if let Some(not_stored) = &self.not_stored {
+                not_stored.stop(windows);
+            }
         }
         Ok(())
     }

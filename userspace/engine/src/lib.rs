@@ -39,6 +39,7 @@ pub mod intake;
 pub mod kept;
 pub mod live;
 pub mod metrics;
+pub mod not_stored;
 pub mod notice;
 pub mod outcome;
 pub mod recorder;

@@ -84,8 +84,8 @@ pub enum Notice {
     NotDeleted(PathBuf, io::Error),
     /// The disk is full: rows are counted, but not stored.
     NotStoring {
-        /// Windows that are not stored so far.
-        windows: u64,
+        /// What is not stored so far, such as `3 windows`.
+        missing: String,
         /// Why.
         reason: String,
     },
@@ -93,8 +93,8 @@ pub enum Notice {
     StoringEnded(String),
     /// Rows are stored again.
     StoringAgain {
-        /// Windows that are not stored.
-        windows: u64,
+        /// What is not stored.
+        missing: String,
     },
     /// A damaged journal of an earlier capture was set aside.
     JournalDamaged {
@@ -173,15 +173,14 @@ impl fmt::Display for Notice {
             }
             Self::RecorderStopped(error) => write!(f, "flight recorder stopped: {error}"),
             Self::NotDeleted(path, error) => write!(f, "cannot delete {}: {error}", path.display()),
-            Self::NotStoring { windows, reason } => write!(
+            Self::NotStoring { missing, reason } => write!(
                 f,
-                "{reason}: {windows} windows are not stored so far; the capture counts on, and stores again when there \
-                 is space"
+                "{reason}: {missing} not stored so far; counting goes on, and so does storing when there is space"
             ),
             Self::StoringEnded(why) => write!(f, "the dataset is not written any more: {why}; the capture counts on"),
-            Self::StoringAgain { windows } => write!(
+            Self::StoringAgain { missing } => write!(
                 f,
-                "there is space again: {windows} windows are not stored, and an event in the dataset states which"
+                "there is space again: {missing} not stored, and an event in the dataset states which"
             ),
             Self::JournalDamaged { path, reason } => write!(
                 f,

@@ -57,6 +57,20 @@ impl<R: Row> Cells for [R] {
     }
 }
 
+impl<R: Row> Cells for &[R] {
+    fn table(&self) -> &'static Table {
+        R::TABLE
+    }
+
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn value(&self, row: usize, column: usize) -> Value<'_> {
+        (**self).value(row, column)
+    }
+}
+
 impl<R: Row> Cells for Vec<R> {
     fn table(&self) -> &'static Table {
         R::TABLE

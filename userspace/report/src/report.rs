@@ -20,6 +20,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Sums over all windows.
     pub totals: Totals,
+    /// What found the disk full.
+    pub not_stored: NotStored,
     /// Whether the tables agree about each window.
     pub agreement: Agreement,
     /// Windows over time.
@@ -55,10 +57,12 @@ impl Report {
         sums.fabric_lost_packets.or_else(|| is_tracked.then(events))
     }
 
-    /// Whether all frames that reached the capture are accounted for, all segments are readable, and the tables agree.
+    /// Whether all frames that reached the capture are accounted for, all rows are in sealed and readable segments, and
+    /// the tables agree.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.totals.complete() && self.origin.unreadable.is_empty() && self.agreement.holds()
+        let is_whole = self.origin.unreadable.is_empty() && self.origin.open_segments == 0 && self.not_stored.gaps == 0;
+        is_whole && self.totals.complete() && self.agreement.holds()
     }
 
     /// Returns start and end of the captured traffic, or else of the probes.
@@ -71,6 +75,15 @@ impl Report {
             false => Some(captured),
         }
     }
+}
+
+/// Spans that the dataset lacks because its disk was full.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NotStored {
+    /// Number of spans: events of the kind `not_stored`.
+    pub gaps: u64,
+    /// Their sum, in nanoseconds.
+    pub span_ns: i64,
 }
 
 /// One or several consecutive windows.

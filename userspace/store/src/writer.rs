@@ -155,6 +155,14 @@ impl Writer {
         self.append_all(&[cells], now)
     }
 
+    /// Appends rows of several tables, all of them or none.
+    ///
+    /// # Errors
+    /// Same as [`append_cells`](Self::append_cells).
+    pub fn append_tables(&mut self, tables: &[&dyn Cells], now: Instant) -> Result<(), Error> {
+        self.append_all(tables, now)
+    }
+
     /// Seals the segments that are due by age, for an idle capture. Appending does it too.
     ///
     /// # Errors

@@ -56,7 +56,11 @@ const GATE: &[Step] = &[
 ];
 
 /// The steps that `--full` adds.
-const SLOW: &[Step] = &[("Spark", spark), ("fuzzing", || fuzz::run(&["--seconds", FUZZING]))];
+const SLOW: &[Step] = &[
+    ("Spark", spark),
+    ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
+    ("full disk", full_disk),
+];
 
 /// Which steps to run.
 #[derive(Clone, Copy, Debug)]
@@ -173,6 +177,20 @@ fn oldest_rust() -> Result<()> {
 /// Spark reads our sketches, and we read Spark's.
 fn spark() -> Result<()> {
     run_command(&mut command("python3", &[".ci/spark.py"]))
+}
+
+/// The long form of the tests of a full disk.
+fn full_disk() -> Result<()> {
+    let test = [
+        "test",
+        "--workspace",
+        "--test",
+        "live",
+        "--",
+        "--ignored",
+        "full_for_65",
+    ];
+    run_command(&mut command("cargo", &test))
 }
 
 /// DuckDB, polars and pandas query a dataset.

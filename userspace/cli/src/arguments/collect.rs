@@ -57,6 +57,10 @@ pub struct CollectArguments {
     /// Delete the oldest sealed segments when the total exceeds SIZE
     #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
     pub keep_bytes: Option<u64>,
+    /// Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise
+    /// agents keep their rows until there is space. Without this option, 5 % of the file system, at most 1 GiB
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
+    pub keep_free: Option<u64>,
     /// Diagnose each window of 20 s as `diagnose hostmesh` does, print new problems, and write the tables `sla`,
     /// `verdicts` and `links`
     #[arg(long, help_heading = "Diagnosis")]

@@ -13,7 +13,7 @@ use rocescope_model::hosts::Hosts;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::Jitter;
 use rocescope_record::Config;
-use rocescope_store::{Query, Writer};
+use rocescope_store::Query;
 use rocescope_wire::{FrameLengths, LinkType};
 use std::fs;
 use std::path::Path;
@@ -69,7 +69,11 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
     };
     let config = Config::exact(settings.window_ns);
     let options = Origin::file(Path::new(source)).options(&settings);
-    let dataset = Dataset::new(Writer::create(out, options)?, Retention::default());
+    let retention = Retention {
+        root: out.to_owned(),
+        ..Retention::default()
+    };
+    let dataset = Dataset::open(options, retention, None)?;
     Ok(Session::new(settings, config, Some(dataset))?)
 }
 

@@ -73,6 +73,12 @@ impl Live {
         self.end()
     }
 
+    /// As [`stop`](Self::stop), with any exit status.
+    pub(crate) fn end_with_signal(self) -> (Value, String, Option<i32>) {
+        self.signal("-INT");
+        self.end_with()
+    }
+
     /// The process of the binary.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()

@@ -10,6 +10,7 @@
 //! | `connections` | queue pairs equal those of the file, CM included |
 //! | `totals` | native, generic and packet sockets count the frames of the file |
 //! | `rows` | rows are whole, idle windows are rows, losses of a stopped capture are in the dataset |
+//! | `full_disk` | a disk that is full for a while: stored and named gaps are all that was captured |
 //! | `generate` | frames of the generator, counted on both ends |
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, XDP programs of others |
 //! | `overload` | a capture that stops while runs arrive: reported, counted, and over when it resumes |
@@ -23,9 +24,12 @@
 
 #[path = "../background/mod.rs"]
 mod background;
+#[path = "../small_disk/ballast.rs"]
+mod ballast;
 mod check;
 mod connections;
 mod frames;
+mod full_disk;
 mod generate;
 mod lifecycle;
 mod live;
@@ -37,4 +41,6 @@ mod privileges;
 mod recorder;
 mod replay;
 mod rows;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;
 mod totals;

@@ -12,20 +12,26 @@
 //! | `paths` | traces find the routes of the routers |
 //! | `silence` | the kernel of the host answers no probe |
 //! | `cut` | a network failure between the agent and its collector |
+//! | `full_disk` | a disk that is full for a while: stored rows and named gaps are all probes |
 //! | `lifecycle` | signals, invalid arguments, privileges |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod agent;
 #[path = "../background/mod.rs"]
 mod background;
+#[path = "../small_disk/ballast.rs"]
+mod ballast;
 #[path = "../certificates/mod.rs"]
 mod certificates;
 mod cold;
 mod cut;
+mod full_disk;
 mod lifecycle;
 mod loss;
 mod paths;
 mod rails;
 mod replaced;
 mod silence;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;
 mod wire;

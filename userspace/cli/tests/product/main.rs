@@ -48,6 +48,8 @@ mod recorder;
 mod refusals;
 mod rocescope;
 mod signals;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;
 mod traffic;
 mod truth;
 mod vanished;

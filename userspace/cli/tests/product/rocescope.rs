@@ -38,8 +38,3 @@ pub(crate) fn parse(output: &Output) -> Value {
 pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
-
-/// Whether this is CI, where no test may be skipped.
-pub(crate) fn in_ci() -> bool {
-    std::env::var_os("CI").is_some()
-}

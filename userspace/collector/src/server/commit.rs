@@ -8,6 +8,7 @@ use rocescope_model::Cells;
 use rocescope_store::{Batch, Error as StoreError, Numbered, Summary, Writer};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -105,7 +106,11 @@ impl Commit {
 
     fn commit(&mut self, parcels: Vec<Parcel>) {
         let sync = self.shared.settings.sync;
-        let new = self.write(|writer| store(writer, &parcels, sync));
+        let make_room = Arc::clone(&self.shared.settings.make_room);
+        let new = self.write(|writer| {
+            make_room()?;
+            store(writer, &parcels, sync)
+        });
         let totals = &self.shared.totals;
         let Some(new) = new else {
             totals.failed_parcels.add(parcels.len() as u64);
@@ -176,9 +181,11 @@ impl Commit {
         if self.writer.is_some() || when.elapsed() < settings.retry {
             return;
         }
-        match Writer::create(&settings.dataset, settings.options.clone()) {
+        let created = (settings.make_room)().and_then(|()| Writer::create(&settings.dataset, settings.options.clone()));
+        match created {
             Ok(writer) => {
                 (settings.status)("the dataset is writable again");
+                self.shared.storing_stopped.store(false, Ordering::Relaxed);
                 (self.writer, self.failed) = (Some(writer), None);
             }
             Err(error) => self.fail(&error),
@@ -192,6 +199,7 @@ impl Commit {
             let line = format!("cannot store rows, so agents keep them: {why}");
             (self.shared.settings.status)(&line);
         }
+        self.shared.storing_stopped.store(true, Ordering::Relaxed);
         self.failed = Some((Instant::now(), why));
     }
 }

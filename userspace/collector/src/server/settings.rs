@@ -11,6 +11,9 @@ use std::time::Duration;
 /// Receives status lines of the collector.
 pub type StatusSink = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// Called before rows are stored; an error leaves them with the agents.
+pub type MakeRoom = Arc<dyn Fn() -> Result<(), rocescope_store::Error> + Send + Sync>;
+
 /// Settings of a collector.
 #[derive(Clone)]
 pub struct Settings {
@@ -42,6 +45,8 @@ pub struct Settings {
     pub max_ahead: Duration,
     /// Delay before the next attempt after the dataset could not be written: 5 s.
     pub retry: Duration,
+    /// Frees the reserve of the file system, or refuses to store: nothing is reserved.
+    pub make_room: MakeRoom,
     /// Receives status lines.
     pub status: StatusSink,
 }
@@ -68,6 +73,7 @@ impl Settings {
             keep_alive: Duration::from_secs(20),
             max_ahead: Duration::from_secs(300),
             retry: Duration::from_secs(5),
+            make_room: Arc::new(|| Ok(())),
             status: Arc::new(|_| {}),
         }
     }

@@ -5,6 +5,7 @@ use super::refusal::Refusals;
 use super::settings::Settings;
 use super::totals::Totals;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tokio::sync::Semaphore;
 
 /// Fewest bytes that a parcel counts for: bounds how many may wait.
@@ -16,5 +17,6 @@ pub(crate) struct Shared {
     pub(super) refusals: Refusals,
     pub(super) totals: Totals,
     pub(super) waiting: Arc<Semaphore>,
+    pub(super) storing_stopped: AtomicBool,
     pub(super) settings: Settings,
 }

@@ -192,6 +192,7 @@ impl LiveCapture {
             icrc: settings.verify_icrc,
         };
         let metrics = Metrics::new(wanted.flows, Some(Arc::clone(&self.drops)), measured);
+        let metrics = metrics.with_dataset(outputs.not_stored());
         let (shown, observer) = (metrics.clone(), intake.settings.observer.clone());
         let page = Arc::new(move || metrics::text::page(&shown, &observer));
         let bound = metrics::serve(wanted.address, page)?;

@@ -14,6 +14,8 @@ use std::fmt;
 pub struct CollectorMetrics {
     /// Connected agents.
     pub agents: usize,
+    /// Whether the dataset cannot be written, so that agents keep their rows.
+    pub storing_stopped: bool,
     /// Counters: name, help, count.
     pub counts: Vec<(&'static str, &'static str, u64)>,
     /// Refused peers and batches, by every possible reason.
@@ -51,6 +53,7 @@ impl Collector for Values {
 fn collector(values: &CollectorMetrics, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let help = "Connected agents";
     gauge(encoder, "collector_agents", help, values.agents as f64)?;
+    write::storing_stopped(encoder, values.storing_stopped)?;
     for (name, help, count) in &values.counts {
         let help = help.trim_end_matches('.');
         counter(encoder, &format!("collector_{name}"), help, *count)?;

@@ -2,6 +2,7 @@
 
 use super::rtt::RoundTrips;
 use crate::drops::Drops;
+use crate::not_stored::NotStored;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +29,8 @@ pub(super) struct Values {
     max_flows: usize,
     /// Frames dropped before this program saw them, for a live capture.
     pub(super) drops: Option<Arc<Drops>>,
+    /// What the dataset lacks, if one is written.
+    pub(super) not_stored: Option<Arc<NotStored>>,
     /// The sums over all windows; its times are meaningless.
     pub(super) total: WindowRow,
     /// Windows so far.
@@ -75,6 +78,13 @@ impl Metrics {
         Self {
             values: Arc::new(Mutex::new(values)),
         }
+    }
+
+    /// Shows what the dataset lacks, too.
+    #[must_use]
+    pub fn with_dataset(self, not_stored: Option<Arc<NotStored>>) -> Self {
+        self.lock().not_stored = not_stored;
+        self
     }
 
     /// Adds the rows of finished windows.

@@ -31,6 +31,7 @@ impl Collector for Page {
         opcodes(&values, &mut encoder)?;
         events(&values, &mut encoder)?;
         drops(&values, &mut encoder)?;
+        not_stored(&values, &mut encoder)?;
         flows(&values, &mut encoder)?;
         round_trips(&values, &mut encoder)?;
         build(&mut encoder)
@@ -108,6 +109,16 @@ fn drops(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     }
     let text = "Capture loss: frames dropped by a full packet socket since the capture began";
     counter(encoder, "socket_dropped_frames", text, drops.socket_frames())
+}
+
+/// What the dataset lacks.
+fn not_stored(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let Some(not_stored) = &values.not_stored else {
+        return Ok(());
+    };
+    let text = "Windows that are not in the dataset, because its disk was full or its directory vanished";
+    counter(encoder, "not_stored_windows", text, not_stored.count())?;
+    write::storing_stopped(encoder, not_stored.is_stopped())
 }
 
 /// The largest flows of the last window: gauges, because the flows change with the window.

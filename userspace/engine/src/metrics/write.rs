@@ -111,6 +111,12 @@ pub(super) fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &st
     counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
 }
 
+/// Whether the dataset is not written at the moment.
+pub(super) fn storing_stopped(encoder: &mut DescriptorEncoder<'_>, is_stopped: bool) -> fmt::Result {
+    let text = "1 while no row is stored: the disk is full, or the dataset cannot be written for another reason";
+    gauge(encoder, "storing_stopped", text, f64::from(u8::from(is_stopped)))
+}
+
 pub(super) fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> fmt::Result {
     let gauge = ConstGauge::new(value);
     gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)

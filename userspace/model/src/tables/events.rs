@@ -16,7 +16,7 @@ table! {
         time_ns: i64, UnixNanoseconds, [min], hide "Exact time";
         /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`, `capture_loss`; of
         /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`,
-        /// `reject`; of the dataset `not_stored`: windows that found the disk full.
+        /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full.
         kind: Text, None, [same], show "Event";
         /// Source IP address of the flow; null if the event concerns no flow.
         src: Option<IpAddr>, None, [same], show "Source";
@@ -36,7 +36,8 @@ table! {
         /// `rnr_episode`: the requested RNR timer, in ns. `cnp_burst`: CNPs per second. `retransmission`: time from the
         /// NAK to the first retransmitted packet, in ns. `connect`: time from REQ to REP, in ns. `capture_loss`: time
         /// from the first to the last loss that began in the window, in ns; gaps in it prove no fabric loss.
-        /// `not_stored`: time from the start of the first of these windows to the end of the last, in ns.
+        /// `not_stored`: time from the start of the first of these windows to the end of the last, or from the first
+        /// to the last of these rows, in ns.
         value: Option<f64>, None, [none], show "Value";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in the previous window, in bit/s.
         previous: Option<f64>, None, [none], show "Previous";

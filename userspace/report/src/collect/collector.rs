@@ -7,7 +7,7 @@ use super::flows::Flows;
 use super::groups::GroupFigures;
 use super::mesh::Mesh;
 use super::{MAX_NAMES, OpcodeFigures, Origin, Scope, Totals};
-use crate::report::{Period, Report};
+use crate::report::{NotStored, Period, Report};
 use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
@@ -77,6 +77,7 @@ pub struct Collector {
     groups: Option<GroupFigures>,
     connections: Connections,
     events: Events,
+    not_stored: NotStored,
     mesh: Mesh,
 }
 
@@ -92,6 +93,7 @@ impl Collector {
             groups: scope.by.map(GroupFigures::new),
             connections: Connections::new(scope.top),
             events: Events::new(scope.top),
+            not_stored: NotStored::default(),
             mesh: Mesh::new(),
             opcodes: OpcodeFigures::default(),
             totals: Totals::default(),
@@ -156,6 +158,7 @@ impl Collector {
             window_ns => window_ns,
         };
         for row in rows {
+            self.not_stored(&row);
             let filter = self.filters.events.as_ref();
             if self.scope.covers(row.time_ns)
                 && self.wants(&row.observer)
@@ -164,6 +167,16 @@ impl Collector {
                 self.name(&row.observer);
                 self.events.add(row, window_ns);
             }
+        }
+    }
+
+    /// Notes what the dataset lacks, whatever the filter selects.
+    fn not_stored(&mut self, row: &EventRow) {
+        let span_ns = row.value.unwrap_or(0.0) as i64;
+        let is_within = self.scope.covers(row.time_ns) || self.scope.covers(row.time_ns.saturating_add(span_ns));
+        if &*row.kind == "not_stored" && is_within && self.wants(&row.observer) {
+            self.not_stored.gaps += 1;
+            self.not_stored.span_ns = self.not_stored.span_ns.saturating_add(span_ns);
         }
     }
 
@@ -263,6 +276,7 @@ impl Collector {
             opcodes: self.opcodes.finish(&self.totals),
             observers: self.observers.into_iter().collect(),
             totals: self.totals,
+            not_stored: self.not_stored,
             agreement: self.agreement,
             scope: self.scope,
             connections,

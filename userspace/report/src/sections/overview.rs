@@ -103,9 +103,17 @@ fn findings(report: &Report) -> Vec<Finding> {
             )));
         }
     }
+    if report.not_stored.gaps > 0 {
+        findings.push(Finding::bad(format!(
+            "The disk was full: the rows of {}, {} together, are not stored, and all figures lack them. The events \
+             `not_stored` name each.",
+            plural(report.not_stored.gaps, "gap"),
+            nanos(report.not_stored.span_ns.unsigned_abs())
+        )));
+    }
     if report.origin.open_segments > 0 {
         findings.push(Finding::note(format!(
-            "{} open and not included: a capture is writing, or was killed and needs `rocescope repair`.",
+            "The dataset is being written, or needs `rocescope repair` after a kill: {} not sealed yet, and not included.",
             match report.origin.open_segments {
                 1 => "1 segment is".into(),
                 more => format!("{more} segments are"),

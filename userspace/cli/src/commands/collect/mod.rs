@@ -17,13 +17,14 @@ use rocescope_collector::server::{Analysis, Settings, Status};
 use rocescope_collector::{Files, Server};
 use rocescope_engine::dataset::Retention;
 use rocescope_engine::metrics::{self, Diagnosed};
+use rocescope_engine::reserve::Reserve;
 use rocescope_engine::resources;
 use rocescope_engine::service::Service;
 use rocescope_engine::signals::Signals;
 use rocescope_model::{PROBE_TABLES, footer};
 use rocescope_store::{Options, Summary};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Interval between two checks of signals.
@@ -41,16 +42,16 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
         Some(diagnosed) => Some(Box::new(Mesh::new(arguments, diagnosed.clone())?) as Box<dyn Analysis>),
         None => None,
     };
-    let server = Server::start(settings(arguments)?, analysis)?;
-    serve(arguments, &server, diagnosed)?;
-    status!("collecting at {} into {}", server.address(), arguments.out.display());
-    let mut service = Service::default();
-    let mut retention = Retention {
+    let retention = Arc::new(Mutex::new(Retention {
         root: arguments.out.clone(),
         age: arguments.keep_age,
         bytes: arguments.keep_bytes,
         ..Retention::default()
-    };
+    }));
+    let server = Server::start(settings(arguments, Arc::clone(&retention))?, analysis)?;
+    serve(arguments, &server, diagnosed)?;
+    status!("collecting at {} into {}", server.address(), arguments.out.display());
+    let mut service = Service::default();
     let begun = Instant::now();
     let (mut retained, mut reported) = (begun, (begun, server.status()));
     let is_over = || arguments.duration.is_some_and(|time| begun.elapsed() >= time);
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
         std::thread::sleep(POLL);
         if retained.elapsed() >= RETAIN {
             retained = Instant::now();
-            if let Err(error) = retention.apply() {
+            if let Err(error) = lock(&retention).apply() {
                 status!("cannot delete old segments: {error}");
             }
         }
@@ -73,7 +74,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     Service::stopping();
     let last = server.status();
     let summary = server.stop()?;
-    retention.apply()?;
+    lock(&retention).apply()?;
     crate::print(&end(&last, &summary))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -90,7 +91,12 @@ fn serve(arguments: &CollectArguments, server: &Server, diagnosed: Option<Diagno
     Ok(())
 }
 
-fn settings(arguments: &CollectArguments) -> Result<Settings> {
+/// No step of the retention leaves it in a state that another thread must not see.
+fn lock(retention: &Mutex<Retention>) -> MutexGuard<'_, Retention> {
+    retention.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn settings(arguments: &CollectArguments, retention: Arc<Mutex<Retention>>) -> Result<Settings> {
     let files = Files {
         certificate: arguments.cert.clone(),
         key: arguments.key.clone(),
@@ -110,6 +116,8 @@ fn settings(arguments: &CollectArguments) -> Result<Settings> {
     settings.max_agents = arguments.max_agents;
     settings.queue_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
     settings.status = Arc::new(|line| status!("{line}"));
+    let reserve = Reserve::new(&arguments.out, arguments.keep_free);
+    settings.make_room = Arc::new(move || lock(&retention).make_room(&reserve));
     Ok(settings)
 }
 

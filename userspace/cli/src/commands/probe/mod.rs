@@ -76,9 +76,8 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
         summary.counters.is_balanced() && summary.counters.in_flight == 0,
         "the probe counters are inconsistent: this is a defect, please report it"
     );
-    if let Some(refused) = summary.store.as_ref().and_then(|store| store.refused.as_ref()) {
-        anyhow::bail!("the dataset: {refused}");
-    }
+    let lost = summary.store.as_ref().map_or(0, |store| store.lost);
+    ensure!(lost == 0, "the disk was full: {lost} rows were not written");
     Ok(ExitCode::SUCCESS)
 }
 

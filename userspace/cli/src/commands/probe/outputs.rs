@@ -1,17 +1,20 @@
 //! Writes rows to the dataset.
 
 use crate::arguments::ProbeArguments;
-use crate::status;
+use crate::status::notices;
 use anyhow::Result;
 use rocescope_engine::dataset::{Dataset, Retention};
-use rocescope_model::{Cells, PROBE_TABLES, footer};
+use rocescope_engine::not_stored::NotStored;
+use rocescope_engine::reserve::Reserve;
+use rocescope_model::{PROBE_TABLES, PathRow, ProbeRow, footer};
 use rocescope_probe::{Backend, Settings};
-use rocescope_store::{Error, Options, Writer};
+use rocescope_store::Options;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The dataset, if requested.
 pub(super) struct ProbeOutputs {
-    dataset: Option<Dataset>,
+    dataset: Option<(Dataset, Arc<NotStored>)>,
     stored: Stored,
 }
 
@@ -22,11 +25,8 @@ pub(super) struct Stored {
     pub(super) probes: u64,
     /// Rows of paths.
     pub(super) paths: u64,
-    /// Rows that could not be written.
+    /// Rows that are not in the dataset, because the disk was full.
     pub(super) lost: u64,
-    /// Why.
-    #[serde(skip)]
-    pub(super) refused: Option<String>,
     /// Sealed segments.
     pub(super) segments: u64,
 }
@@ -54,7 +54,11 @@ impl ProbeOutputs {
                     bytes: arguments.keep_bytes,
                     ..Retention::default()
                 };
-                Some(Dataset::new(Writer::create(root, options)?, retention))
+                let reserve = Reserve::new(root, arguments.keep_free);
+                let dataset = Dataset::open(options, retention, Some(reserve))?;
+                dataset.report_damage(&notices());
+                let not_stored = dataset.not_stored();
+                Some((dataset, not_stored))
             }
         };
         Ok(Self {
@@ -63,45 +67,29 @@ impl ProbeOutputs {
         })
     }
 
-    /// Writes rows. A full disk ends writing, not probing.
-    pub(super) fn append(&mut self, probes: &dyn Cells, paths: &dyn Cells) -> Result<()> {
-        let Some(dataset) = &mut self.dataset else {
+    /// Writes rows. A full disk loses rows, which an event in the dataset names, and does not end probing.
+    pub(super) fn append(&mut self, probes: &[ProbeRow], paths: &[PathRow]) -> Result<()> {
+        let Some((dataset, not_stored)) = &mut self.dataset else {
             return Ok(());
         };
-        let mut appended = Ok(());
-        // Paths first, so that the path of every stored probe is stored too.
-        if paths.rows() > 0 {
-            appended = dataset.append_cells(paths);
+        if probes.is_empty() && paths.is_empty() {
+            return Ok(());
         }
-        if appended.is_ok() && probes.rows() > 0 {
-            appended = dataset.append_cells(probes);
-        }
-        match appended {
-            Ok(()) => {
-                self.stored.probes += probes.rows() as u64;
-                self.stored.paths += paths.rows() as u64;
-            }
-            Err(error) if error.is_no_space() => {
-                self.stored.lost += (probes.rows() + paths.rows()) as u64;
-                self.refuse(&error);
-            }
-            Err(error) => return Err(error.into()),
+        let before = not_stored.count();
+        dataset.append_probes(probes, paths, &notices())?;
+        if not_stored.count() == before {
+            self.stored.probes += probes.len() as u64;
+            self.stored.paths += paths.len() as u64;
         }
         Ok(())
     }
 
-    fn refuse(&mut self, error: &Error) {
-        if self.stored.refused.is_none() {
-            status!("{error}; stopped writing the dataset");
-            self.stored.refused = Some(error.to_string());
-        }
-    }
-
     /// Seals everything; `None` without a dataset.
     pub(super) fn finish(mut self) -> Result<Option<Stored>> {
-        let Some(dataset) = self.dataset.take() else {
+        let Some((dataset, not_stored)) = self.dataset.take() else {
             return Ok(None);
         };
+        self.stored.lost = not_stored.count();
         let (summary, _) = dataset.finish()?;
         self.stored.segments = PROBE_TABLES
             .iter()

@@ -2,7 +2,7 @@
 
 use super::{SECOND, expected, files, identities_hold, keep, kept, within};
 use crate::captures::{self, Capture};
-use crate::full_disk::SmallDisk;
+use crate::small_disk::SmallDisk;
 use crate::{rocescope, traffic};
 use rocescope_capture::file::{Frame, PcapNgWriter};
 use rocescope_wire::{FrameLengths, LinkType};
