@@ -7,7 +7,7 @@ use crate::process::{command, run as run_command};
 use crate::product::{target, text};
 use anyhow::{Context, Result, ensure};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// What `deploy/Containerfile` runs too.
@@ -34,7 +34,11 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Runs the demo in a directory with nothing but the program, as root or in a namespace where this user is root.
+/// A capture file for the program to read.
+const CAPTURE: &str = "userspace/cli/assets/rnr_nak.pcap";
+
+/// Starts the program in a directory with nothing but itself and a capture file, as root or in a namespace where this user
+/// is root: its version, the demo, and a capture file that it stores and reports.
 fn starts_alone(program: &Path) -> Result<()> {
     let root = target()?.join("static-root");
     if root.exists() {
@@ -42,29 +46,41 @@ fn starts_alone(program: &Path) -> Result<()> {
     }
     fs::create_dir_all(&root)?;
     fs::copy(program, root.join("rocescope")).with_context(|| program.display().to_string())?;
-    let mut demo = Command::new("unshare");
-    demo.args([
-        "--user",
-        "--map-root-user",
-        "chroot",
-        &text(&root),
-        "/rocescope",
-        "demo",
-        "--out",
-        "/demo",
-    ]);
-    let output = demo.output().context("unshare")?;
+    fs::copy(crate::process::root().join(CAPTURE), root.join("trace.pcap")).context(CAPTURE)?;
+    for (arguments, expected) in [
+        (&["--version"][..], "rocescope "),
+        (&["demo", "--out", "/demo"], "/demo has the rows of both captures"),
+        (
+            &["capture", "-r", "/trace.pcap", "--out", "/data", "--connections"],
+            "Dataset   /data",
+        ),
+        (&["report", "/data"], "Complete: all 341 frames are accounted for"),
+    ] {
+        let printed = alone(&root, arguments)?;
+        ensure!(
+            printed.contains(expected),
+            "{arguments:?} printed no `{expected}`: {printed}"
+        );
+    }
+    for table in ["windows", "flows", "connections"] {
+        let folder = root.join("data").join(table);
+        ensure!(folder.is_dir(), "{} is missing", folder.display());
+    }
+    Ok(())
+}
+
+/// Runs the program in its directory; returns what it prints.
+fn alone(root: &Path, arguments: &[&str]) -> Result<String> {
+    let mut program = Command::new("unshare");
+    program.args(["--user", "--map-root-user", "chroot", &text(root), "/rocescope"]);
+    let output = program.args(arguments).output().context("unshare")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(
         output.status.success(),
-        "in an empty directory: {}: {said}",
+        "in an empty directory, {arguments:?}: {}: {said}",
         output.status
     );
-    let left: Vec<PathBuf> = fs::read_dir(root.join("demo"))?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
-    ensure!(!left.is_empty(), "the demo left no dataset");
-    Ok(())
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[cfg(test)]
