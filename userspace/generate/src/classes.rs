@@ -53,3 +53,28 @@ pub fn class(name: &str) -> Option<&'static str> {
     let found = CLASSES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text)
 }
+
+/// Twenty runs, a class and a seed each, in which packets pass the tap out of order: for comparisons of ways to capture.
+/// [`Generator`](crate::Generator) gives their frames with times.
+pub const REORDERED: [(&str, u64); 20] = [
+    ("reorder-tolerant", 1),
+    ("reorder-tolerant", 2),
+    ("reorder-strict", 1),
+    ("reorder-strict", 2),
+    ("spray", 1),
+    ("spray", 2),
+    ("spray-loss", 1),
+    ("spray-loss", 2),
+    ("spray-answers", 1),
+    ("spray-answers", 2),
+    ("spray-ports-path", 1),
+    ("spray-ports-packet", 1),
+    ("spray-ports-loss", 1),
+    ("spray-strict", 1),
+    ("read-spray", 1),
+    ("read-spray-loss", 1),
+    ("uc-late", 1),
+    ("uc-loss", 1),
+    ("selective-sack", 1),
+    ("psn-wrap", 1),
+];

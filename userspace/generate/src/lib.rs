@@ -51,7 +51,7 @@ mod tally;
 mod tapped;
 pub mod truth;
 
-pub use classes::{CLASSES, class};
+pub use classes::{CLASSES, REORDERED, class};
 pub use generator::{Frame, Generator};
 pub use lost::{LossPoint, Lost, PacketKind};
 pub use scenario::{Scenario, ScenarioError};

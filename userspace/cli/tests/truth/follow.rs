@@ -19,7 +19,13 @@ pub(super) fn class(name: &str) -> Scenario {
     Scenario::parse(generate::class(name).unwrap()).unwrap()
 }
 
+/// As from a file: the exact time of every packet.
 pub(super) fn follow(scenario: &Scenario, seed: u64) -> Followed {
+    follow_with(scenario, seed, Config::exact)
+}
+
+/// With the configuration of records that `config` makes for a length of windows.
+pub(super) fn follow_with(scenario: &Scenario, seed: u64, config: fn(u64) -> Config) -> Followed {
     // Headers suffice.
     let mut scenario = scenario.clone();
     scenario.snaplen = 96;
@@ -29,7 +35,7 @@ pub(super) fn follow(scenario: &Scenario, seed: u64) -> Followed {
         sketches: false,
         ..Settings::default()
     };
-    let config = Config::exact(settings.window_ns);
+    let config = config(settings.window_ns);
     let mut session = Session::new(settings, config, None).unwrap();
     session.keep_connections();
     let mut reader = FrameReader::new(&capture[..]).unwrap();

@@ -12,6 +12,7 @@
 
 mod floors;
 mod follow;
+mod live;
 mod matching;
 mod score;
 
