@@ -9,6 +9,7 @@
 //! | `flipped` | one flipped bit in a capture file of any form |
 //! | `fuzzed` | the fuzzer's inputs, and inputs that broke a promise |
 //! | `anonymize` | equal counts under other addresses |
+//! | `beside` | readers beside a running writer, and after its `kill -9` |
 //! | `filter` | kept and rejected packets sum to the whole |
 //! | `files` | several files, rotated sets and directories, as one capture; words after the options |
 //! | `frames` | `--count`, `--write` and `-D` |
@@ -28,6 +29,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod anonymize;
+mod beside;
 mod captures;
 mod cuts;
 mod damaged;
