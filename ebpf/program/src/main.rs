@@ -102,7 +102,7 @@ fn straight<const VERSION: u8>(frame: &impl Octets, ctx: *mut xdp_md, config: &C
     counters.count_roce(&state.packet);
     // The compiler forgets what it has just stored, and so does not keep it on the stack.
     compiler_fence(Ordering::SeqCst);
-    state.set = cache::set_hash(&state.packet, state.moment.interface);
+    state.set = cache::set_hash(&state.packet, state.moment.interface, config);
     let Some(set) = maps::set(state) else {
         return MISSING;
     };
@@ -139,7 +139,7 @@ fn count(ctx: *mut xdp_md, config: &Config, block: &mut Block) -> Done {
     if !classify::accept(ctx, config, counters, state) {
         return ALL;
     }
-    state.set = cache::set_hash(&state.packet, state.moment.interface);
+    state.set = cache::set_hash(&state.packet, state.moment.interface, config);
     COUNTED
 }
 

@@ -71,8 +71,9 @@ const MOST_BYTES: u32 = 1 << 31;
 /// A hash of the fields that identify a run, to choose its set.
 #[must_use]
 #[inline(always)]
-pub fn set_hash(packet: &Packet, interface: u32) -> u32 {
+pub fn set_hash(packet: &Packet, interface: u32, config: &Config) -> u32 {
     let [a, b, c, d, e, f] = packet.flow.words();
+    let f = f & config.key_mask;
     let g = packet.stream() as u64
         | u64::from(packet.ttl) << 8
         | u64::from(interface) << 16
@@ -178,10 +179,10 @@ pub fn join(
     settle: impl Fn(u32) -> u32,
     step: &mut Step,
 ) -> bool {
-    let way = if set[0].is_of(packet, moment) {
+    let way = if set[0].is_of(packet, moment, config) {
         FOUND
     } else {
-        find_second(set, packet, moment)
+        find_second(set, packet, moment, config)
     };
     let found = way & FOUND != 0;
     step.way = way;
@@ -197,9 +198,9 @@ pub fn join(
 /// the run's.
 #[cfg_attr(target_arch = "bpf", inline(never))]
 #[cfg_attr(not(target_arch = "bpf"), inline(always))]
-fn find_second(set: &Set, packet: &Packet, moment: &Moment) -> u32 {
+fn find_second(set: &Set, packet: &Packet, moment: &Moment, config: &Config) -> u32 {
     let [one, two] = set;
-    if two.is_of(packet, moment) {
+    if two.is_of(packet, moment, config) {
         1 | FOUND
     } else if one.run.packets == 0 || (two.run.packets != 0 && one.last_tick <= two.last_tick) {
         0
@@ -307,7 +308,7 @@ impl Slot {
         // A MIDDLE has no source QPN, and equal opcodes have one length of extension headers.
         if self.middle != middle(packet)
             || packet.psn() != run.last_psn().plus(1)
-            || !is_same(&run.flow, &packet.flow)
+            || !is_same(&run.flow, &packet.flow, config)
             || run.ttl != packet.ttl
             || run.traffic_class != packet.traffic_class.0
             || run.interface != moment.interface
@@ -330,7 +331,7 @@ impl Slot {
         run.frame_bytes += packet.frame_bytes;
         run.last_psn = packet.psn().get();
         run.congestion_experienced += u16::from(packet.congestion_experienced);
-        run.flags = flags(run.flags, packet);
+        run.flags = flags(run, packet);
         true
     }
 
@@ -353,9 +354,9 @@ impl Slot {
 
     /// Whether the run is of the packet's stream.
     #[inline(always)]
-    fn is_of(&self, packet: &Packet, moment: &Moment) -> bool {
+    fn is_of(&self, packet: &Packet, moment: &Moment, config: &Config) -> bool {
         self.run.packets != 0
-            && is_same(&self.run.flow, &packet.flow)
+            && is_same(&self.run.flow, &packet.flow, config)
             && self.run.stream == packet.meaning.stream as u8
             && self.run.ttl == packet.ttl
             && self.run.interface == moment.interface
@@ -516,7 +517,7 @@ impl Slot {
             run.syndrome = packet.syndrome.0;
             run.msn_or_dma_length = packet.msn_or_dma_length;
         }
-        run.flags = flags(run.flags, packet);
+        run.flags = flags(run, packet);
         self.last_tick = tick;
     }
 
@@ -550,22 +551,26 @@ impl Slot {
 
 /// The flags of a run with one more packet.
 #[inline(always)]
-fn flags(flags: u8, packet: &Packet) -> u8 {
+fn flags(run: &RunRecord, packet: &Packet) -> u8 {
     // Without branches.
     let flag = |is_set: bool, flag: u8| u8::from(is_set) * flag;
-    flags & !RunRecord::ACK_REQUESTED
+    run.flags & !RunRecord::ACK_REQUESTED
         | flag(packet.bth.ack_request(), RunRecord::ACK_REQUESTED)
         | flag(packet.bth.becn(), RunRecord::BECN)
         | flag(packet.bth.solicited_event(), RunRecord::SOLICITED)
         | flag(packet.snapped | packet.truncated, RunRecord::CUT_SHORT)
+        | flag(
+            run.flow.udp_src_port != packet.flow.udp_src_port,
+            RunRecord::PORTS_DIFFER,
+        )
 }
 
 /// Whether two keys are equal; a comparison of arrays would be a call in the kernel.
 #[inline(always)]
-fn is_same(one: &FlowKey, two: &FlowKey) -> bool {
+fn is_same(one: &FlowKey, two: &FlowKey, config: &Config) -> bool {
     let (a, b) = (one.words(), two.words());
     // One branch for the six words.
-    (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]) == 0
+    (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]) & config.key_mask == 0
 }
 
 /// The bytes of a frame without its extension headers and its payload.
@@ -816,8 +821,10 @@ mod tests {
                  prop_oneof![9 => Just(1024u32), 1 => Just(512)], any::<u8>(), prop_oneof![20 => Just(1u64), 1 => 0u64..900_000]),
                 0..120,
             ),
+            is_port_in_key in any::<bool>(),
         ) {
-            let config = Config { mark_mask: 3, ..Config::exact(10_000_000) };
+            let key_mask = Config::port_mask(is_port_in_key);
+            let config = Config { mark_mask: 3, key_mask, ..Config::exact(10_000_000) };
             let (mut quick, mut slow) = ([Slot::zeroed(); 2], [Slot::zeroed(); 2]);
             let (mut quick_runs, mut slow_runs) = (Vec::new(), Vec::new());
             let (mut quick_counters, mut slow_counters) = (Counters::default(), Counters::default());
@@ -830,6 +837,7 @@ mod tests {
                 packet.congestion_experienced = flags & 2 != 0;
                 packet.snapped = flags & 0xfc == 0;
                 packet.frame_bytes += u32::from(flags & 0xf0 == 0x50) * 4;
+                packet.flow.udp_src_port += u16::from(flags & 0xc0 == 0xc0) * u16::from(flags);
                 packet.ttl -= u8::from(flags & 0xf0 == 0xa0);
                 packet.traffic_class.0 += u8::from(flags & 0xf0 == 0xb0) * 4;
                 let clock = FrameTime(time);
@@ -840,6 +848,32 @@ mod tests {
             flush(&mut slow, None, &mut slow_counters, &mut slow_runs, |cut| cut);
             prop_assert_eq!(quick_runs, slow_runs);
             prop_assert_eq!(quick_counters, slow_counters);
+        }
+
+        /// Without the port in the key, a sender that changes it at every packet gives the runs of one that does not;
+        /// with it, each packet is a run.
+        #[test]
+        fn sprayed_packets_are_one_run_where_the_key_has_no_port(ports in proptest::collection::vec(any::<u16>(), 2..200)) {
+            let runs = |is_port_in_key: bool| {
+                let config = Config { key_mask: Config::port_mask(is_port_in_key), mark_mask: u32::MAX, ..Config::exact(10_000_000) };
+                let mut set = [Slot::zeroed(); 2];
+                let (mut counters, mut runs) = (Counters::default(), Vec::new());
+                for (psn, port) in (1u32..).zip(&ports) {
+                    let mut packet = packet(0x07, 7, psn, 1_024);
+                    packet.flow.udp_src_port = *port;
+                    observe(&mut set, &packet, 0, &FrameTime(1_000_000 + u64::from(psn)), &config, &mut counters, &mut runs);
+                }
+                flush(&mut set, None, &mut counters, &mut runs, |cut| cut);
+                runs
+            };
+            let is_sprayed = ports.windows(2).any(|pair| pair[0] != pair[1]);
+            let [run] = &runs(false)[..] else { panic!("more than one run") };
+            prop_assert_eq!(usize::from(run.packets), ports.len());
+            prop_assert_eq!(run.flow.udp_src_port, ports[0]);
+            prop_assert_eq!(run.flags & RunRecord::PORTS_DIFFER != 0, is_sprayed);
+            let changes = ports.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            prop_assert!(runs(true).len() > changes);
+            prop_assert!(runs(true).iter().all(|run| run.flags & RunRecord::PORTS_DIFFER == 0));
         }
 
         /// The invariant of the crate: opcode totals follow exactly from the published runs.

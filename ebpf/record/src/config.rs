@@ -16,6 +16,8 @@ pub struct Config {
     pub tick_ns: u64,
     /// The difference between the epoch clock and the clock of the kernel in nanoseconds.
     pub epoch_offset_ns: u64,
+    /// [`port_mask`](Self::port_mask) of the key of runs.
+    pub key_mask: u64,
     /// UDP destination ports that carry RoCEv2; 0 for none.
     pub udp_ports: [u16; 4],
     /// A PSN is marked when its hash has none of these bits: 0 marks all.
@@ -48,6 +50,7 @@ impl Config {
                 Self::LONGEST_SLICE_NS
             },
             tick_ns: 1,
+            key_mask: Self::port_mask(true),
             udp_ports: [ROCE_UDP_PORT, 0, 0, 0],
             mark_mask: 0,
             epoch_offset_ns: 0,
@@ -58,10 +61,18 @@ impl Config {
         }
     }
 
-    /// Applies what may change during a capture: UDP ports, marks, verdict and filter. Windows, slices and
+    /// The mask of the word of a [`FlowKey`](rocescope_wire::FlowKey) with the UDP source port: whether packets with
+    /// different ports belong to different runs. A sender that sprays packets changes the port at each of them.
+    #[must_use]
+    pub const fn port_mask(is_port_in_key: bool) -> u64 {
+        if is_port_in_key { u64::MAX } else { !0xffff }
+    }
+
+    /// Applies what may change during a capture: UDP ports, key, marks, verdict and filter. Windows, slices and
     /// clocks stay, because open runs depend on them.
     pub const fn adopt(&mut self, other: &Self) {
         self.udp_ports = other.udp_ports;
+        self.key_mask = other.key_mask;
         self.mark_mask = other.mark_mask;
         self.verdict = other.verdict;
         self.filter = other.filter;

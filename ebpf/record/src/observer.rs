@@ -125,7 +125,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             counters.count_roce(packet);
             let sets = sets.as_mut();
             let bits = sets.len().max(1).ilog2();
-            let at = cache::set_hash(packet, interface) as usize & ((1 << bits) - 1);
+            let at = cache::set_hash(packet, interface, config) as usize & ((1 << bits) - 1);
             if let Some(set) = sets.get_mut(at) {
                 let group = at >> bits.saturating_sub(USED_BITS.ilog2());
                 if let Some(word) = used.get_mut(group / 64) {

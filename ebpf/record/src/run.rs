@@ -164,6 +164,8 @@ impl RunRecord {
     pub const SOLICITED: u8 = 8;
     /// Some packet was cut by the capture or the mirror.
     pub const CUT_SHORT: u8 = 16;
+    /// Some packet had another UDP source port than the first.
+    pub const PORTS_DIFFER: u8 = 32;
 
     /// Opcode of the first packet.
     #[must_use]
