@@ -24,7 +24,7 @@ pub use examples::command;
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use hosts::HostsArguments;
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
-pub use measure::MeasureArguments;
+pub use measure::{FlowKey, MeasureArguments};
 pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};

@@ -1,8 +1,8 @@
 //! Requests to the engine, from the arguments of a command.
 
 use crate::arguments::{
-    CaptureArguments, ConnectionsArguments, DatasetArguments, LiveArguments, MeasureArguments, Mode, RecorderArguments,
-    TopArguments, Verdict, VlanOffload,
+    CaptureArguments, ConnectionsArguments, DatasetArguments, FlowKey, LiveArguments, MeasureArguments, Mode,
+    RecorderArguments, TopArguments, Verdict, VlanOffload,
 };
 use anyhow::Result;
 use rocescope_engine::request::{self, MetricsRequest, VerdictPolicy, udp_ports};
@@ -11,6 +11,7 @@ use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_pipeline::filter::RunFilter;
 use rocescope_pipeline::settings::Jitter;
+use rocescope_pipeline::spray::FlowKeyMode;
 use std::time::Duration;
 
 /// Minimum event time between two reports of a connection in `top`: half the interval of the check for due
@@ -84,6 +85,11 @@ fn measured(measure: &MeasureArguments) -> Settings {
         exact_flows: measure.exact_flows,
         top: measure.top,
         flow_rows: measure.flow_rows,
+        flow_key: match measure.flow_key {
+            FlowKey::Auto => FlowKeyMode::Auto,
+            FlowKey::Port => FlowKeyMode::Port,
+            FlowKey::Direction => FlowKeyMode::Direction,
+        },
         elephant_bps: measure.elephant,
         jitter: Jitter {
             relative: Some(measure.jitter_relative),

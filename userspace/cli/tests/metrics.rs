@@ -136,7 +136,7 @@ fn sketches_are_not_exported_and_labels_stay_bounded() {
     for second in 0..1_000 {
         let mut rows = window(second, 30);
         for flow in &mut rows.flows {
-            flow.udp_src_port = u16::try_from(second).unwrap();
+            flow.udp_src_port = Some(u16::try_from(second).unwrap());
         }
         metrics.add(&rows);
     }

@@ -3,6 +3,7 @@
 use crate::error::Conflict;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::filter::RunFilter;
+use rocescope_pipeline::spray::FlowKeyMode;
 use rocescope_record::{Config, PacketFilter};
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -107,6 +108,7 @@ impl IntakeRequest {
         let filter = self.settings.filter.as_ref();
         Config {
             udp_ports: self.udp_ports,
+            key_mask: Config::port_mask(self.settings.effective_flow_key() != FlowKeyMode::Direction),
             filter: filter.map_or(PacketFilter::NONE, RunFilter::packet_filter),
             ..Config::exact(self.settings.window_ns)
         }

@@ -70,6 +70,7 @@ impl Session {
     pub fn reconfigure(&mut self, settings: &Settings, config: &Config) {
         self.observer.reconfigure(config);
         self.intake.pipeline.reconfigure(settings);
+        self.adopt_key();
     }
 
     /// Whether the requested number of frames has been processed. Later frames are ignored.
@@ -146,7 +147,17 @@ impl Session {
         } else if pipeline.is_ahead(time_ns) {
             self.observer.flush(Some(time_ns), pipeline);
         }
-        self.intake.turn(time_ns, self.observer.counters())
+        self.intake.turn(time_ns, self.observer.counters())?;
+        self.adopt_key();
+        Ok(())
+    }
+
+    /// The cache separates runs as the pipeline separates flows.
+    fn adopt_key(&mut self) {
+        let (config, key_mask) = (*self.observer.config(), self.intake.pipeline.key_mask());
+        if config.key_mask != key_mask {
+            self.observer.reconfigure(&Config { key_mask, ..config });
+        }
     }
 
     /// A packet socket dropped frames: see [`Pipeline::capture_dropped`](rocescope_pipeline::Pipeline::capture_dropped).

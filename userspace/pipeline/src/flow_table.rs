@@ -1,6 +1,7 @@
 //! Exact counts per flow, up to a bound of flows.
 
 use crate::index::Index;
+use crate::spray::{LostPorts, direction_of};
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_sketches::FlowHash;
@@ -20,11 +21,7 @@ pub fn flow_hash(key: &FlowKey) -> FlowHash {
 /// The key that rows about one direction share: the hash of the flow with a UDP source port of 0.
 #[must_use]
 pub fn direction_key(key: &FlowKey) -> i64 {
-    let direction = FlowKey {
-        udp_src_port: 0,
-        ..*key
-    };
-    flow_hash(&direction).0.cast_signed()
+    flow_hash(&direction_of(key)).0.cast_signed()
 }
 
 /// The counts of a flow.
@@ -143,6 +140,22 @@ impl FlowTable {
         true
     }
 
+    /// Gives every flow the key that `key_of` returns, and adds up those that then have the same. Returns the ports that
+    /// were lost.
+    pub(crate) fn merge_ports(&mut self, key_of: impl Fn(&FlowKey) -> FlowKey) -> LostPorts {
+        let flows = core::mem::take(&mut self.flows);
+        self.index.clear();
+        let mut lost = LostPorts::new();
+        for flow in flows {
+            let key = key_of(&flow.key);
+            if key != flow.key {
+                lost.push((key, flow.key.udp_src_port));
+            }
+            self.add(flow_hash(&key), &key, flow.opcode, &flow.counts);
+        }
+        lost
+    }
+
     /// Reads the slot of the index where a flow belongs.
     #[inline]
     pub(crate) fn touch(&self, hash: FlowHash) -> u32 {
@@ -155,6 +168,18 @@ impl FlowTable {
         let at = self.index.find(tag(hash), |_| true);
         let flow = at.and_then(|at| self.flows.get(at as usize));
         flow.map_or(0, |flow| u64::from(flow.key.dst_qpn) ^ flow.counts.last_ns)
+    }
+
+    /// The number of flows.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.flows.is_empty()
     }
 
     /// The flows in the order of their first packets.

@@ -6,6 +6,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`settings`] | window length, bounds and thresholds |
+//! | [`spray`] | directions over many UDP source ports, which are one flow |
 //! | [`windows`] | assigns runs to windows, and closes windows |
 //! | [`window`] | the counts of one window |
 //! | [`filter`] | selects runs |
@@ -45,6 +46,7 @@ pub mod rate_change;
 pub mod rows;
 pub mod settings;
 mod sketch_columns;
+pub mod spray;
 pub mod summary;
 mod total;
 pub mod window;

@@ -3,6 +3,7 @@
 use crate::anonymize::AddressMap;
 use crate::connections::settings::ConnectionSettings;
 use crate::filter::RunFilter;
+use crate::spray::FlowKeyMode;
 use alloc::sync::Arc;
 use rocescope_model::Text;
 
@@ -37,6 +38,8 @@ pub struct Settings {
     pub connections: Option<ConnectionSettings>,
     /// The packets to count; `None`: all.
     pub filter: Option<RunFilter>,
+    /// Whether UDP source ports separate flows.
+    pub flow_key: FlowKeyMode,
     /// Replaces addresses, after the filter; `None` keeps them.
     pub addresses: Option<Arc<dyn AddressMap>>,
 }
@@ -82,6 +85,7 @@ impl Default for Settings {
             event_rows: 10_000,
             connections: Some(ConnectionSettings::default()),
             filter: None,
+            flow_key: FlowKeyMode::Auto,
             addresses: None,
         }
     }
@@ -119,6 +123,15 @@ impl Settings {
             return Err(SettingsError::ExactFlows);
         }
         Ok(())
+    }
+
+    /// What separates flows: also their ports if the filter is about ports.
+    #[must_use]
+    pub fn effective_flow_key(&self) -> FlowKeyMode {
+        match &self.filter {
+            Some(filter) if filter.names_port() => FlowKeyMode::Port,
+            _ => self.flow_key,
+        }
     }
 
     /// Bits per second of `bytes` in one window.

@@ -4,6 +4,7 @@ use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
 use crate::impairment::ImpairedFlows;
 use crate::overflow::{Overflow, Sketches};
 use crate::settings::Settings;
+use crate::spray::{PortsByDirection, Spray};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -210,6 +211,8 @@ struct QueuedCounts {
 const CACHED_FLOWS: usize = 4_096;
 /// The number of lookups in a group, so that their cache misses overlap: 4 KiB.
 const GROUP: usize = 32;
+/// Flows of a window from which sprayed directions are looked for before it ends.
+const FIRST_CROWD: usize = 1_024;
 
 /// An interval in which the capture lost packets or frames, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,6 +233,10 @@ pub(crate) struct Window {
     next: Vec<QueuedCounts>,
     /// NAKs and CNPs by flow and syndrome; a CNP has none.
     pub(crate) flow_events: BTreeMap<(FlowKey, Option<u8>), FlowEvent>,
+    /// UDP source ports of the flows whose key has none.
+    pub(crate) ports: PortsByDirection,
+    /// Flows from which sprayed directions are looked for before the window ends.
+    crowded: usize,
     /// Flows with retransmitted or reordered packets, if connections are tracked.
     pub(crate) impaired_flows: ImpairedFlows,
     /// From the first to the last capture loss that began in this window.
@@ -249,6 +256,8 @@ impl Window {
             overflow: None,
             next: Vec::new(),
             flow_events: BTreeMap::new(),
+            ports: PortsByDirection::default(),
+            crowded: FIRST_CROWD,
             impaired_flows: ImpairedFlows::default(),
             capture_loss: None,
             slack_ns: 0,
@@ -270,13 +279,16 @@ impl Window {
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, run: &RunRecord, settings: &Settings, empty: &Sketches) {
+    pub(crate) fn add(&mut self, run: &RunRecord, key: &FlowKey, settings: &Settings, empty: &Sketches) {
         self.totals.add_run(run);
-        let hash = flow_hash(&run.flow);
+        let hash = flow_hash(key);
+        if key.udp_src_port != run.flow.udp_src_port {
+            self.ports.add(key, run.flow.udp_src_port);
+        }
         let counts = FlowCounts::of(run);
         let next = QueuedCounts {
             hash,
-            key: run.flow,
+            key: *key,
             opcode: run.opcode(),
             counts,
         };
@@ -298,7 +310,7 @@ impl Window {
             Stream::Cnp => None,
             _ => return,
         };
-        self.note_event(run, syndrome, settings);
+        self.note_event(run, key, syndrome, settings);
     }
 
     #[inline]
@@ -327,15 +339,33 @@ impl Window {
         self.next = next;
     }
 
+    /// Whether the number of flows has doubled since this was asked last: there may be sprayed directions among them.
+    #[inline]
+    pub(crate) const fn is_crowded(&self) -> bool {
+        self.flows.len() >= self.crowded
+    }
+
+    /// Looks for sprayed directions, and merges the flows of each.
     #[cold]
-    fn note_event(&mut self, run: &RunRecord, syndrome: Option<u8>, settings: &Settings) {
+    pub(crate) fn merge_sprayed(&mut self, spray: &mut Spray, empty: &Sketches) {
+        self.count_all(empty);
+        if spray.look(&self.flows) {
+            for (direction, port) in self.flows.merge_ports(|key| spray.key_of(key)) {
+                self.ports.add(&direction, port);
+            }
+        }
+        self.crowded = (2 * self.flows.len()).max(FIRST_CROWD);
+    }
+
+    #[cold]
+    fn note_event(&mut self, run: &RunRecord, key: &FlowKey, syndrome: Option<u8>, settings: &Settings) {
         let room = self.flow_events.len() < settings.event_rows;
         let seen = FlowEvent {
             time_ns: run.first_ns,
             psn: run.first_psn,
             count: 0,
         };
-        let key = (run.flow, syndrome);
+        let key = (*key, syndrome);
         let event = if room {
             self.flow_events.entry(key).or_insert(seen)
         } else {
@@ -358,6 +388,8 @@ impl Window {
         self.flows.clear();
         self.overflow = None;
         self.flow_events.clear();
+        self.ports.clear();
+        self.crowded = FIRST_CROWD;
         self.impaired_flows.clear();
         self.capture_loss = None;
         self.slack_ns = 0;

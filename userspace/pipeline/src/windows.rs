@@ -7,6 +7,7 @@ use crate::connections::{ConnectionSummary, Connections};
 use crate::delivery::Delivery;
 use crate::overflow::Sketches;
 use crate::settings::{Settings, SettingsError};
+use crate::spray::Spray;
 use crate::summary::Summary;
 use crate::window::{FrameCounts, LossInterval, Window};
 use alloc::boxed::Box;
@@ -15,7 +16,7 @@ use close::ClosedWindows;
 use core::convert::Infallible;
 use rocescope_model::WindowRows;
 use rocescope_record::{ControlPacket, Counters, RunRecord, Sink};
-use rocescope_wire::Packet;
+use rocescope_wire::{FlowKey, Packet};
 
 /// Windows without frames that one turn may close: more than this passed without the capture, so no one knows
 /// whether there were frames.
@@ -52,6 +53,7 @@ pub struct Pipeline {
     unclosed_ns: Option<u64>,
     closed: ClosedWindows,
     connections: Option<Box<Connections>>,
+    spray: Spray,
 }
 
 impl Sink for Pipeline {
@@ -98,6 +100,7 @@ impl Pipeline {
             read_late_ns: 0,
             unclosed_ns: None,
             closed: ClosedWindows::new(&settings, empty),
+            spray: Spray::new(settings.effective_flow_key()),
             connections: settings
                 .connections
                 .map(|chosen| Box::new(Connections::new(chosen, &settings))),
@@ -121,6 +124,7 @@ impl Pipeline {
         own.top = settings.top;
         own.flow_rows = settings.flow_rows;
         self.closed.changes.set_thresholds(&self.settings);
+        self.spray.set_mode(self.settings.effective_flow_key());
     }
 
     /// Whether `time_ns` is in the window of the clock. If not, call [`turn`](Self::turn) before that frame is
@@ -132,6 +136,13 @@ impl Pipeline {
             Some(start) => time_ns.wrapping_sub(start) < self.current_ns,
             None => false,
         }
+    }
+
+    /// The mask of the key of runs: see [`Config::key_mask`](rocescope_record::Config::key_mask). It leaves the UDP source
+    /// port out while most packets are sprayed over many.
+    #[must_use]
+    pub const fn key_mask(&self) -> u64 {
+        self.spray.key_mask()
     }
 
     /// Whether a turn is needed before the window's end, because too many runs wait to be sorted.
@@ -264,7 +275,8 @@ impl Pipeline {
             let window = found.map(|(_, window)| window).or_else(|| self.spare.take());
             let mut window = window.unwrap_or_else(|| Window::new(&self.settings));
             let delivery = self.delivery();
-            self.closed.close(start_ns, &mut window, &self.settings, delivery);
+            self.closed
+                .close(start_ns, &mut window, &self.settings, &mut self.spray, delivery);
             self.spare = Some(window);
             if let Some(unclosed_ns) = &mut self.unclosed_ns {
                 *unclosed_ns = start_ns + self.settings.window_ns;
@@ -311,7 +323,8 @@ impl Pipeline {
             if let Some((_, window)) = self.open.get_mut(at) {
                 window.retransmitted_packets += impaired.impairment.retransmitted;
                 let max = self.settings.exact_flows;
-                window.impaired_flows.add(&impaired.flow, impaired.impairment, max);
+                let flow = self.spray.key_of(&impaired.flow);
+                window.impaired_flows.add(&flow, impaired.impairment, max);
             }
         }
         if let Some(connections) = &mut self.connections {
@@ -450,26 +463,34 @@ impl Pipeline {
             }
         }
         let Self {
-            open, settings, closed, ..
+            open,
+            settings,
+            closed,
+            spray,
+            ..
         } = self;
+        let key = spray.flow_of(run);
         // Most runs belong to the youngest window.
         if let Some((start, window)) = open.back_mut()
             && run.first_ns.wrapping_sub(*start) < settings.window_ns
         {
-            window.add(run, settings, &closed.empty);
+            window.add(run, &key, settings, &closed.empty);
+            if window.is_crowded() {
+                window.merge_sprayed(spray, &closed.empty);
+            }
             return;
         }
-        self.ingest_elsewhere(run);
+        self.ingest_elsewhere(run, &key);
     }
 
-    fn ingest_elsewhere(&mut self, run: &RunRecord) {
+    fn ingest_elsewhere(&mut self, run: &RunRecord, key: &FlowKey) {
         let late = run.first_ns < self.floor_ns;
         let at = self.window_at(run.first_ns);
         let Self {
             open, settings, closed, ..
         } = self;
         if let Some((_, window)) = open.get_mut(at) {
-            window.add(run, settings, &closed.empty);
+            window.add(run, key, settings, &closed.empty);
             if late {
                 window.totals.late_packets += u64::from(run.packets);
             }

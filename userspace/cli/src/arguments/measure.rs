@@ -1,7 +1,7 @@
 //! The arguments of the measurement.
 
 use crate::units::{bits_per_second, bytes, count, duration, name, positive_duration, share};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::time::Duration;
 
 /// What is measured, and in which detail.
@@ -26,6 +26,9 @@ pub struct MeasureArguments {
     /// Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest
     #[arg(long, value_name = "COUNT", default_value_t = 131_072, value_parser = count)]
     pub exact_flows: usize,
+    /// Whether the UDP source port separates flows
+    #[arg(long, value_name = "KEY", value_enum, default_value_t = FlowKey::Auto)]
+    pub flow_key: FlowKey,
     /// Memory for the state of connections; at the limit, the packets of further ones are only counted
     #[arg(long, value_name = "SIZE", default_value = "512Mi", value_parser = bytes)]
     pub connection_memory: u64,
@@ -38,4 +41,15 @@ pub struct MeasureArguments {
     /// Minimum change between windows that counts as jitter, in bits per second
     #[arg(long, value_name = "RATE", default_value = "500M", value_parser = bits_per_second)]
     pub jitter_absolute: f64,
+}
+
+/// What separates flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FlowKey {
+    /// The port, except in directions whose sender sprays packets over many ports
+    Auto,
+    /// The port, always
+    Port,
+    /// Addresses and destination QP alone
+    Direction,
 }

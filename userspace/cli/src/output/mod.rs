@@ -83,7 +83,9 @@ fn flow_rows(summary: &Summary) -> Vec<FlowRow> {
                 flow_hash: bounded.flow.hash().0.cast_signed(),
                 src: address(key.src),
                 dst: address(key.dst),
-                udp_src_port: key.udp_src_port,
+                udp_src_port: (key.udp_src_port != 0).then_some(key.udp_src_port),
+                // Known only for each window.
+                udp_src_ports: None,
                 dst_qpn: key.dst_qpn,
                 vlan: vlan(key.vlan),
                 inner_vlan: vlan(key.inner_vlan),
@@ -97,7 +99,6 @@ fn flow_rows(summary: &Summary) -> Vec<FlowRow> {
                 error_frame_bytes: bounded.error_frame_bytes,
                 frame_bps: counts.frame_bytes as f64 * 8e9 / (end - start).max(1) as f64,
                 ecn_ce_packets: counts.congestion_experienced,
-                // Known only for each window.
                 retransmitted_packets: None,
                 out_of_order_packets: None,
                 first_ns: counts.first_ns as i64,

@@ -57,14 +57,14 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
         window_ns: 3 * WINDOW,
         src: topology.nic_address(tuple.src),
         dst: topology.nic_address(tuple.dst),
-        udp_src_port: tuple.udp_src_port,
+        udp_src_port: Some(tuple.udp_src_port),
         ..FlowRow::default()
     };
     let other = FlowRow {
-        udp_src_port: 1,
+        udp_src_port: Some(1),
         ..flow.clone()
     };
-    let printed = format!("{}>{}:{}", flow.src, flow.dst, flow.udp_src_port);
+    let printed = format!("{}>{}:{}", flow.src, flow.dst, tuple.udp_src_port);
     let mut writer = Writer::create(root, Options::new("mirror")).unwrap();
     writer.append_cells(&vec![flow, other], Instant::now()).unwrap();
     writer.finish().unwrap();

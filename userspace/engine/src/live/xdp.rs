@@ -67,6 +67,15 @@ impl Edges {
     }
 }
 
+/// The kernel's cache separates runs as the pipeline separates flows.
+fn adopt_key(capture: &Capture, intake: &Intake) -> Result<()> {
+    let (config, key_mask) = (capture.config(), intake.pipeline.key_mask());
+    if config.key_mask != key_mask {
+        capture.reconfigure(&Config { key_mask, ..config })?;
+    }
+    Ok(())
+}
+
 /// Applies a reloaded configuration.
 fn reload(
     capture: &Capture,
@@ -118,6 +127,7 @@ pub(super) fn drive(
         let (watermark_ns, some) = capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
         edges.pass(capture.now_ns(), &capture)?;
         edges.turn(watermark_ns, &mut intake)?;
+        adopt_key(&capture, &intake)?;
         intake.tick()?;
         if let Some(change) = watch.reloaded() {
             reload(&capture, &mut intake, change, &notices, report)?;

@@ -6,7 +6,7 @@ use core::net::IpAddr;
 
 table! {
     /// One row for each window and top flow, largest first. A flow is unidirectional: outer identifiers, addresses, UDP
-    /// source port and destination QP. Sizes are never below the true value, and above it by at most their `error_`
+    /// source port and destination QP. A direction whose sender sprays packets over many ports is one flow. Sizes are never below the true value, and above it by at most their `error_`
     /// column.
     FlowRow = "flows" {
         /// Name of the capture box that wrote the row.
@@ -25,8 +25,11 @@ table! {
         src: IpAddr, None, [same], show "Source";
         /// Destination IP address.
         dst: IpAddr, None, [same], show "Destination";
-        /// UDP source port.
-        udp_src_port: u16, None, [same], show "Port";
+        /// UDP source port; null if the direction is sprayed over several.
+        udp_src_port: Option<u16>, None, [same], show "Port";
+        /// Number of UDP source ports; a lower bound where the capture does not look at the port of every packet, null
+        /// where it does not count them.
+        udp_src_ports: Option<u64>, None, [max], hide "Ports";
         /// Destination queue pair number.
         dst_qpn: u32, None, [same], show "QP";
         /// VLAN ID, the outer one if the frame has two tags; null for untagged frames.

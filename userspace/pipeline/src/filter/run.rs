@@ -5,6 +5,7 @@
 //! counts those of the run. So the result is the same whether the kernel or this process made the run.
 
 use crate::fields::{address, opcode_name, vlan, vni};
+use alloc::vec::Vec;
 use rocescope_model::filter::{Filter, FilterError, Literal, Test};
 use rocescope_model::{Cell, Text, Value};
 use rocescope_record::{ControlPacket, RunRecord};
@@ -54,6 +55,13 @@ impl RunFilter {
     #[must_use]
     pub const fn filter(&self) -> &Filter {
         &self.filter
+    }
+
+    /// Whether a term is about the UDP source port: then packets with different ports must not share a run.
+    #[must_use]
+    pub fn names_port(&self) -> bool {
+        let others: Vec<&str> = COLUMNS.into_iter().filter(|column| *column != "udp_src_port").collect();
+        self.filter.expect_columns(&others, "packets").is_err()
     }
 
     /// Whether the filter selects a run.

@@ -23,7 +23,7 @@ pub(super) struct Merged {
 type Key = (
     i64,
     (IpAddr, IpAddr),
-    (u16, u32),
+    (Option<u16>, u32),
     (Option<u16>, Option<u16>, Option<u32>),
 );
 

@@ -7,6 +7,7 @@ use crate::rate_change::{FOLLOWED, RateChange, RateChanges};
 use crate::rows::{Closing, change_row, is_elephant};
 use crate::settings::Settings;
 use crate::sketch_columns::CountMinColumns;
+use crate::spray::Spray;
 use crate::total::Total;
 use crate::window::Window;
 use alloc::boxed::Box;
@@ -49,6 +50,7 @@ impl ClosedWindows {
         start_ns: u64,
         window: &mut Window,
         settings: &Settings,
+        spray: &mut Spray,
         delivery: Option<Delivery>,
     ) {
         let Self {
@@ -60,7 +62,8 @@ impl ClosedWindows {
             flows,
             delivery: before,
         } = self;
-        window.count_all(empty);
+        window.merge_sprayed(spray, empty);
+        spray.end_window(&window.flows, &window.ports);
         let delivery = delivery.map(|now| now.since(core::mem::replace(before, now)));
         flows.clear();
         for flow in window.flows.flows() {

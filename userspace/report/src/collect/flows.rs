@@ -22,7 +22,11 @@ use std::net::IpAddr;
 /// Flows that remain when the table is full: 65,536 of about 350 bytes, at most 46 MB.
 pub const FOLLOWED_FLOWS: usize = 65_536;
 
-type Key = ((IpAddr, IpAddr), (u32, u16), (Option<u16>, Option<u16>, Option<u32>));
+type Key = (
+    (IpAddr, IpAddr),
+    (u32, Option<u16>),
+    (Option<u16>, Option<u16>, Option<u32>),
+);
 
 /// The index of an observer, and a flow that it saw.
 type KeyAt = (usize, Key);

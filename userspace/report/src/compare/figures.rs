@@ -80,8 +80,9 @@ fn flows(a: &Report, b: &Report) -> Vec<Change> {
 }
 
 fn name(row: &FlowRow, with_observer: bool) -> String {
-    let mut name = format!("{} → {} QP {} port {}", row.src, row.dst, row.dst_qpn, row.udp_src_port);
+    let mut name = format!("{} → {} QP {}", row.src, row.dst, row.dst_qpn);
     for (what, number) in [
+        ("port", row.udp_src_port.map(u32::from)),
         ("VLAN", row.vlan.map(u32::from)),
         ("inner VLAN", row.inner_vlan.map(u32::from)),
         ("VNI", row.vni),

@@ -150,7 +150,10 @@ fn flows(view: &View, pair: &PairRow) -> Option<String> {
     if count == 0 {
         return Some("none captured at these NICs".into());
     }
-    let names = flows.map(|flow| format!("{} > {} port {}", flow.src, flow.dst, flow.udp_src_port));
+    let names = flows.map(|flow| match flow.udp_src_port {
+        Some(port) => format!("{} > {} port {port}", flow.src, flow.dst),
+        None => format!("{} > {}", flow.src, flow.dst),
+    });
     Some(listed(names, count))
 }
 

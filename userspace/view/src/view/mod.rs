@@ -317,7 +317,7 @@ impl View {
         !self.jitter.is_empty()
             && self
                 .jitter
-                .contains(&(Some(row.src), Some(row.dst), Some(row.udp_src_port), Some(row.dst_qpn)))
+                .contains(&(Some(row.src), Some(row.dst), row.udp_src_port, Some(row.dst_qpn)))
     }
 
     /// Whether the filter applies to this pane.

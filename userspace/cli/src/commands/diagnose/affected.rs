@@ -40,7 +40,8 @@ impl<'a> Affected<'a> {
         let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
         while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {
             let rows = self.flows.take(start_ns)?;
-            self.pending.extend(rows.iter().map(|(_, row)| CapturedFlow::of(row)));
+            self.pending
+                .extend(rows.iter().filter_map(|(_, row)| CapturedFlow::of(row)));
         }
         self.pending.retain(|seen| seen.until_ns > diagnosis.start_ns);
         for seen in &self.pending {
@@ -65,16 +66,17 @@ struct CapturedFlow {
 }
 
 impl CapturedFlow {
-    const fn of(row: &FlowRow) -> Self {
-        Self {
+    /// `None` if it is sprayed over many ports, and so over many paths.
+    fn of(row: &FlowRow) -> Option<Self> {
+        Some(Self {
             key: FlowKey {
                 src: row.src,
                 dst: row.dst,
-                udp_src_port: row.udp_src_port,
+                udp_src_port: row.udp_src_port?,
             },
             from_ns: row.window_start_ns,
             until_ns: row.window_start_ns.saturating_add(row.window_ns),
-        }
+        })
     }
 }
 
