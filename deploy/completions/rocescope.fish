@@ -90,6 +90,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l lateness
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l top -d 'Maximum number of flows, connections and events in the summary' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l flow-rows -d 'Number of top flows of each window in the dataset' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l exact-flows -d 'Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l flow-key -d 'Whether the UDP source port separates flows' -r -f -a "auto\t'The port, except in directions whose sender sprays packets over many ports'
+port\t'The port, always'
+direction\t'Addresses and destination QP alone'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l connection-memory -d 'Memory for the state of connections; at the limit, the packets of further ones are only counted' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l elephant -d 'Minimum rate of an elephant flow, in bits per second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-relative -d 'Minimum change between windows that counts as jitter, relative to the previous rate' -r
@@ -191,6 +194,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l late
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l top -d 'Maximum number of flows, connections and events in the summary' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l flow-rows -d 'Number of top flows of each window in the dataset' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l exact-flows -d 'Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l flow-key -d 'Whether the UDP source port separates flows' -r -f -a "auto\t'The port, except in directions whose sender sprays packets over many ports'
+port\t'The port, always'
+direction\t'Addresses and destination QP alone'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l connection-memory -d 'Memory for the state of connections; at the limit, the packets of further ones are only counted' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l elephant -d 'Minimum rate of an elephant flow, in bits per second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitter-relative -d 'Minimum change between windows that counts as jitter, relative to the previous rate' -r
@@ -398,6 +404,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l lateness -d 
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l top -d 'Maximum number of flows, connections and events in the summary' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l flow-rows -d 'Number of top flows of each window in the dataset' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l exact-flows -d 'Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l flow-key -d 'Whether the UDP source port separates flows' -r -f -a "auto\t'The port, except in directions whose sender sprays packets over many ports'
+port\t'The port, always'
+direction\t'Addresses and destination QP alone'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l connection-memory -d 'Memory for the state of connections; at the limit, the packets of further ones are only counted' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l elephant -d 'Minimum rate of an elephant flow, in bits per second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l jitter-relative -d 'Minimum change between windows that counts as jitter, relative to the previous rate' -r

@@ -79,6 +79,9 @@ off\:"Leave tags in the frames"))' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--flow-key=[Whether the UDP source port separates flows]:KEY:((auto\:"The port, except in directions whose sender sprays packets over many ports"
+port\:"The port, always"
+direction\:"Addresses and destination QP alone"))' \
 '--connection-memory=[Memory for the state of connections; at the limit, the packets of further ones are only counted]:SIZE:_default' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
@@ -277,6 +280,9 @@ off\:"Leave tags in the frames"))' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--flow-key=[Whether the UDP source port separates flows]:KEY:((auto\:"The port, except in directions whose sender sprays packets over many ports"
+port\:"The port, always"
+direction\:"Addresses and destination QP alone"))' \
 '--connection-memory=[Memory for the state of connections; at the limit, the packets of further ones are only counted]:SIZE:_default' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
@@ -639,6 +645,9 @@ off\:"Leave tags in the frames"))' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--flow-key=[Whether the UDP source port separates flows]:KEY:((auto\:"The port, except in directions whose sender sprays packets over many ports"
+port\:"The port, always"
+direction\:"Addresses and destination QP alone"))' \
 '--connection-memory=[Memory for the state of connections; at the limit, the packets of further ones are only counted]:SIZE:_default' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \

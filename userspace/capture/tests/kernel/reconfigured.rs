@@ -33,6 +33,37 @@ fn ports_and_marks_change_for_kernel_and_user_space_alike() {
     assert!(seen[2] > seen[0], "every PSN ends a run: {seen:?}");
 }
 
+/// A sender that changes its UDP source port at every packet: where the key has no port, the kernel joins what user space
+/// joins.
+#[test]
+fn the_port_leaves_the_key_for_kernel_and_user_space_alike() {
+    let Some(mut pair) = Pair::new(live(), 4_096) else {
+        return;
+    };
+    let (_, mut frames) = captures().find(|(name, _)| name.starts_with("write_bw_rc")).unwrap();
+    let mut sprayed = 0;
+    for (number, (_, frame)) in (0u16..).step_by(7).zip(&mut frames) {
+        // Untagged IPv4.
+        if flow(frame).is_some() {
+            frame[34..36].copy_from_slice(&(49_152 + number % 4_096).to_be_bytes());
+            sprayed += 1;
+        }
+    }
+    assert!(sprayed > 100, "{sprayed}");
+    let mut runs = |is_port_in_key| {
+        pair.reconfigure(&Config {
+            key_mask: Config::port_mask(is_port_in_key),
+            ..live()
+        });
+        pair.compare("write_bw_rc", &frames).runs
+    };
+    let (with, without) = (runs(true), runs(false));
+    assert!(
+        with > 4 * without,
+        "{with} runs with the port in the key, {without} without"
+    );
+}
+
 /// The flow of a frame, if it is a RoCEv2 packet.
 fn flow(frame: &[u8]) -> Option<FlowKey> {
     let lengths = FrameLengths::whole(frame.len() as u32);
