@@ -47,9 +47,12 @@ fn read(path: &Path) -> Frames {
 
 /// The beginning of every scenario of the project.
 pub(crate) fn scenarios() -> impl Iterator<Item = (String, Frames)> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(here().join("../generate/scenarios"))
-        .unwrap()
+    let scenarios = here().join("../generate/scenarios");
+    let mut paths: Vec<PathBuf> = [scenarios.join("classes"), scenarios]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap())
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
         .collect();
     paths.sort();
     paths.into_iter().map(|path| {
