@@ -8,6 +8,7 @@
 //! | `background` | the binary in the background; `tests/probe` uses it too |
 //! | `replay` | frames of a capture file onto the other end |
 //! | `connections` | queue pairs equal those of the file, CM included |
+//! | `reordered` | reordered traffic has the same counters over XDP and over packet sockets |
 //! | `totals` | native, generic and packet sockets count the frames of the file |
 //! | `rows` | rows are whole, idle windows are rows, losses of a stopped capture are in the dataset |
 //! | `full_disk` | a disk that is full for a while: stored and named gaps are all that was captured |
@@ -39,6 +40,7 @@ mod overload;
 mod port;
 mod privileges;
 mod recorder;
+mod reordered;
 mod replay;
 mod rows;
 #[path = "../small_disk/mod.rs"]
