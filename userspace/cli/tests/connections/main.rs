@@ -11,6 +11,7 @@ mod flows;
 mod generated;
 mod handshake;
 mod kept;
+mod minimal;
 mod replay;
 mod shared;
 

@@ -190,6 +190,17 @@ table! {
         /// Key of the direction, as in `flows`. Senders of datagrams from one address to one UD QP share it; rows of two
         /// connections have the same key if a QP number was used again.
         direction_key: Option<i64>, None, [same], hide "Direction key";
+        /// What the sender retransmits after a NAK: everything from there on (`go_back_n`), only what was requested
+        /// (`selective_repeat`), or `unknown` while no NAK has shown it.
+        retransmission_scheme: Option<Text>, None, [last | same], hide "Retransmission";
+        /// Whether packets of the other direction were seen. Without them the cause of a gap or a repeated packet is
+        /// mostly unknown. Null for services without acknowledgements.
+        other_direction_seen: Option<bool>, None, [last | same], hide "Other direction seen";
+        /// Longest late time of a request: from the packet that overtook it to itself (RFC 4737); null if none was
+        /// reordered.
+        late_time_max_ns: Option<u64>, Nanoseconds, [last | max], hide "Late time max";
+        /// Largest distance of a reordered request to the highest PSN before it (the extent of RFC 4737).
+        reordering_extent_packets: Option<u64>, Packets, [last | max], hide "Reordering extent";
     }
 }
 

@@ -5,10 +5,11 @@ use super::direction::Direction;
 use super::event::{EventDetail, LossEvidence, LossLocation};
 use super::new_payload::{begins, unique};
 use super::outstanding::Answer;
-use super::psn_tracker::{ExtendedPsn, PsnRanges};
+use super::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
 use super::recovery::{PendingNak, ResponseRetry, RnrEpisode, Trigger};
 use super::responder::NakMeaning;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
 use rocescope_wire::{Operation, Psn};
@@ -39,6 +40,7 @@ impl Direction {
         match run.syndrome().meaning() {
             Acknowledgement::Ack { .. } => {
                 let now_ns = run.last_ns();
+                self.sprayed_acknowledged();
                 self.complete(psn, now_ns);
                 self.progress(psn, now_ns, context);
             }
@@ -82,6 +84,7 @@ impl Direction {
             self.try_interval_ns = 0;
             self.retries_exhausted = false;
         }
+        self.sprayed_progress(psn, now_ns, context);
         if let Some(rnr) = self.rnr.filter(|rnr| rnr.psn <= psn) {
             self.rnr = None;
             (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));
@@ -98,6 +101,10 @@ impl Direction {
             self.requests.begin_at(psn, run.first_ns);
         }
         self.requests.nak(psn);
+        if self.sprayed.is_some() {
+            self.sprayed_ask(Trigger::Nak, psn, run.first_ns, context);
+            return;
+        }
         let has_passed = self.requests.has(psn);
         if let Some(timeout) = self.pending_timeout.take_if(|timeout| timeout.psn == psn) {
             // The first copy was lost. The NAK proves that the retransmitted one was lost as well only if
@@ -165,7 +172,11 @@ impl Direction {
             }
         }
         self.responder.not_ready(psn);
-        self.ask(Trigger::Rnr, psn, run.first_ns);
+        if self.sprayed.is_some() {
+            self.sprayed_ask(Trigger::Rnr, psn, run.first_ns, context);
+        } else {
+            self.ask(Trigger::Rnr, psn, run.first_ns);
+        }
     }
 
     /// The next PSN of the responses: after the highest, or the one requested again.
@@ -188,10 +199,11 @@ impl Direction {
         let is_begun = begins(run);
         // The PSNs of other operations are between two complete responses.
         let hole_is_silent = is_begun && self.response_is_whole && !is_awaited;
-        let mut filled = PsnRanges::default();
+        let mut filled: Vec<Gap> = Vec::new();
         let times = (run.first_ns, run.first_ns);
-        let mut note = |first, last| filled.note(first, last);
-        let arrival = self.responses.take(first, last, times, hole_is_silent, &mut note);
+        let arrival = self
+            .responses
+            .take(first, last, times, hole_is_silent, &mut |part| filled.push(part));
         let was_asked_for = self.response_retry.as_ref().is_some_and(|retry| first <= retry.until);
         if let Some(retry) = &mut self.response_retry {
             let (from, to) = (retry.next, retry.until.min(first.saturating_sub(1)));
@@ -215,10 +227,10 @@ impl Direction {
         if was_asked_for {
             self.counts.retransmitted += arrival.filled + arrival.repeated;
             self.counts.lost_before_tap += arrival.filled;
-            for (first, last) in filled.ranges() {
+            for gap in &filled {
                 let detail = EventDetail::Loss {
-                    psn: Psn::new(*first as u32),
-                    packets: last - first + 1,
+                    psn: Psn::new(gap.first as u32),
+                    packets: gap.packets(),
                     location: LossLocation::Upstream,
                     evidence: LossEvidence::Gap,
                 };
@@ -285,8 +297,8 @@ impl Direction {
         }
     }
 
-    /// The peer sent responses to requests of this direction; `missing` of those before them did not pass.
-    pub(crate) fn response_came(&mut self, run: &RunRecord, missing: &PsnRanges, context: &mut Context<'_>) {
+    /// The peer sent responses to requests of this direction; `responses` has those that did not pass.
+    pub(crate) fn response_came(&mut self, run: &RunRecord, responses: &PsnTracker, context: &mut Context<'_>) {
         if !self.requests.is_started() {
             return;
         }
@@ -307,7 +319,7 @@ impl Direction {
             outstanding, latencies, ..
         } = self;
         // A response also acknowledges all requests before its own (IBTA volume 1, 9.7.5.1.2).
-        outstanding.answered(psn, Some((first, missing)), |request| {
+        outstanding.answered(psn, Some((first, responses)), |request| {
             latencies.completion.add(now_ns.saturating_sub(request.begun_ns));
         });
         self.progress(last, now_ns, context);

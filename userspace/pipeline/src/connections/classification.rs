@@ -64,8 +64,8 @@ impl Direction {
         // The retransmission timer restarts with every answer.
         let at_once = is_soon(self.answered_ns);
         if let Some(gap) = self.requests.gap_at(first)
-            && is_soon(gap.opened_ns)
-            && gap.nak.is_none_or(|nak| nak > last)
+            && is_soon(gap.value.opened_ns)
+            && gap.value.nak.is_none_or(|nak| nak > last)
         {
             // Also if the PSN is ahead of where the sender went back to: it was sent before that.
             return Classification::Reordered;
@@ -136,7 +136,7 @@ impl Direction {
     /// Whether none of these has passed, and no NAK named them.
     fn fills_gap(&self, first: ExtendedPsn, last: ExtendedPsn) -> bool {
         let gap = self.requests.gap_at(first);
-        gap.is_some_and(|gap| last <= gap.last && gap.nak.is_none())
+        gap.is_some_and(|gap| last <= gap.last && gap.value.nak.is_none())
     }
 
     /// Why the sender goes back to `first`.

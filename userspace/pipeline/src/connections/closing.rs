@@ -22,6 +22,7 @@ impl Connections {
         self.with(at, |direction, context| {
             direction.settle_timeout(None, context.emit);
             direction.settle_skipped(context.emit);
+            direction.end_sprayed(context);
             if let Some(lost) = direction.responder.take_lost() {
                 direction.lose(lost, 1, context.emit);
             }
@@ -31,11 +32,13 @@ impl Connections {
                 (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));
             }
             direction.rate.finish(now_ns);
-            for gap in direction.requests.drain() {
-                direction.count_lost_gap(&gap, (context.overlaps_capture_loss)(gap.before_ns, gap.opened_ns));
+            while let Some(gap) = direction.requests.take_gap() {
+                let is_unknown = (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns);
+                direction.count_lost_gap(&gap, is_unknown);
             }
-            let lost = direction.responses.drain().len();
-            direction.counts.lost_response_gaps += lost as u64;
+            while direction.responses.take_gap().is_some() {
+                direction.counts.lost_response_gaps += 1;
+            }
         });
     }
 }

@@ -225,6 +225,11 @@ impl Connections {
             tcp_candidates: tcp.map(|tcp| tcp.others),
             request_to_reply_ns: cm.and_then(|cm| Some(cm.reply_ns?.saturating_sub(cm.request_ns))),
             reply_to_ready_ns: cm.and_then(|cm| Some(cm.ready_ns?.saturating_sub(cm.reply_ns?))),
+            retransmission_scheme: Some(Text::from_static(direction.sender_way.way().name())),
+            other_direction_seen: (!direction.is_unreliable())
+                .then(|| peer.is_some_and(|peer| peer.counts.packets > 0)),
+            late_time_max_ns: direction.reordering.late_ns(),
+            reordering_extent_packets: direction.reordering.extent(),
             ..ConnectionRow::default()
         }
     }

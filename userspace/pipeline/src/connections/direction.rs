@@ -9,11 +9,14 @@ use super::mirror_dedup::MirrorDedup;
 use super::outstanding::OutstandingRequests;
 use super::psn_tracker::{ExtendedPsn, PsnTracker};
 use super::recovery::{Episode, PendingNak, PendingTimeout, ResponseRetry, RnrEpisode};
+use super::reordering::Reordering;
 use super::responder::Responder;
 use super::send_sequence::SendSequence;
+use super::sender_way::SenderWay;
 use super::setup::Setup;
 use super::skipped_ranges::SkippedRanges;
 use super::traffic_classes::TrafficClasses;
+use super::sprayed::Sprayed;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Stream, Transport};
@@ -147,6 +150,10 @@ pub(crate) struct Direction {
     pub(crate) naks: [Option<PendingNak>; 2],
     /// PSNs that a retransmission skipped; they may still arrive late.
     pub(crate) skipped: SkippedRanges,
+    /// How much the fabric reorders its packets, and its state once that is much.
+    pub(crate) reordering: Reordering,
+    pub(crate) sprayed: Option<Box<Sprayed>>,
+    pub(crate) sender_way: SenderWay,
     /// Responses that were requested again.
     pub(crate) response_retry: Option<Box<ResponseRetry>>,
     /// PSNs of READ responses and atomic acknowledgements.
@@ -202,6 +209,9 @@ impl Direction {
             tries: 0,
             try_interval_ns: 0,
             skipped: SkippedRanges::default(),
+            reordering: Reordering::default(),
+            sprayed: None,
+            sender_way: SenderWay::default(),
             response_retry: None,
             latencies: Latencies::default(),
             rate: Rate::default(),
@@ -250,6 +260,8 @@ impl Direction {
             + self.sizes.heap_bytes()
             + self.latencies.heap_bytes()
             + self.skipped.heap_bytes()
+            + self.responder.heap_bytes()
+            + self.sprayed.as_ref().map_or(0, |sprayed| sprayed.heap_bytes())
             + boxed(self.episode.is_some(), size_of::<Episode>())
             + boxed(self.response_retry.is_some(), size_of::<ResponseRetry>())
             + boxed(self.setup.is_some(), size_of::<Setup>())
@@ -272,6 +284,11 @@ impl Direction {
             ^ self.counts.packets
             ^ self.counts.unique_payload_bytes
             ^ u64::from(self.episode.is_some() | self.pending_timeout.is_some() | self.rnr.is_some())
+    }
+
+    /// Whether no one acknowledges its packets.
+    pub(crate) const fn is_unreliable(&self) -> bool {
+        matches!(self.transport, Transport::Uc | Transport::Ud)
     }
 
     /// Whether it carries unreliable datagrams, which no one acknowledges.

@@ -11,16 +11,16 @@ pub(crate) enum GapFate {
     NakWithoutRetransmission,
     /// Neither acknowledged nor named by a NAK.
     Unanswered,
-    /// The capture lost runs at that time: nothing can be concluded.
+    /// The capture lost runs at that time, or there was no room for more gaps: nothing can be concluded.
     Unknown,
 }
 
 impl GapFate {
     /// The fate of `gap` if the peer has all PSNs up to `acked`.
-    pub(crate) const fn of(gap: &Gap, acked: ExtendedPsn, overlaps_capture_loss: bool) -> Self {
-        if overlaps_capture_loss {
+    pub(crate) const fn of(gap: &Gap, acked: ExtendedPsn, is_unknown: bool) -> Self {
+        if is_unknown {
             Self::Unknown
-        } else if gap.nak.is_some() {
+        } else if gap.value.nak.is_some() {
             Self::NakWithoutRetransmission
         } else if gap.last <= acked {
             Self::Acknowledged

@@ -1,4 +1,4 @@
-//! Closes gaps of a direction: acknowledged by the peer, displaced, or left at the end.
+//! Closes gaps of a direction: acknowledged by the peer, without room, or left at the end.
 
 use super::direction::Direction;
 use super::gap_fate::GapFate;
@@ -12,15 +12,15 @@ impl Direction {
         }
         let mut requests = core::mem::take(&mut self.requests);
         requests.settle(self.acked, |gap| {
-            let is_unknown = overlaps_capture_loss(gap.before_ns, gap.opened_ns);
+            let is_unknown = overlaps_capture_loss(gap.value.before_ns, gap.value.opened_ns);
             self.count_lost_gap(&gap, is_unknown);
         });
         self.requests = requests;
     }
 
-    /// Counts a gap that was never filled.
-    pub(crate) fn count_lost_gap(&mut self, gap: &Gap, overlaps_capture_loss: bool) {
-        let fate = GapFate::of(gap, self.acked, overlaps_capture_loss);
+    /// Counts a gap that was never filled; `is_unknown`: because the capture or its memory had no room for it.
+    pub(crate) fn count_lost_gap(&mut self, gap: &Gap, is_unknown: bool) {
+        let fate = GapFate::of(gap, self.acked, is_unknown);
         self.counts.lost_gaps.add(fate);
         self.counts.lost_gap_packets += gap.packets();
         if fate == GapFate::Acknowledged {

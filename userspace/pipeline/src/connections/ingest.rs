@@ -3,7 +3,6 @@
 use super::key::DirectionKey;
 use super::mirror_dedup::MirrorCopy;
 use super::new_payload::begins;
-use super::psn_tracker::PsnRanges;
 use super::setup::Setup;
 use super::state::Connections;
 use crate::impairment::{ImpairedRun, Impairment};
@@ -158,16 +157,21 @@ impl Connections {
         };
         self.count_answer(at, Some(peer), run);
         let is_response = run.stream() == Stream::Response;
-        let responder = self.directions.get(at);
-        let gaps = responder.map_or(PsnRanges::default(), |direction| direction.responses.open_ranges());
+        if !is_response {
+            self.with(peer, |requester, context| requester.acknowledged(run, context));
+            return;
+        }
+        let responses = self
+            .directions
+            .get_mut(at)
+            .map(|responder| core::mem::take(&mut responder.responses));
+        let responses = responses.unwrap_or_default();
         self.with(peer, |requester, context| {
-            if is_response {
-                let missing = gaps.map(|psn| requester.requests.extended(Psn::new(psn as u32)));
-                requester.response_came(run, &missing, context);
-            } else {
-                requester.acknowledged(run, context);
-            }
+            requester.response_came(run, &responses, context)
         });
+        if let Some(responder) = self.directions.get_mut(at) {
+            responder.responses = responses;
+        }
     }
 
     /// Applies an answer to the direction that carries it.

@@ -74,6 +74,24 @@ impl<T> InlineQueue<T> {
         self.more += 1;
     }
 
+    /// Inserts an element before the one at `at`, or at the end.
+    pub(crate) fn insert(&mut self, at: usize, element: T) {
+        if at >= self.len() {
+            self.push_back(element);
+            return;
+        }
+        let others = self.others.get_or_insert_default();
+        match at.checked_sub(1) {
+            Some(at) => others.insert(at, element),
+            None => {
+                if let Some(next) = self.oldest.replace(element) {
+                    others.push_front(next);
+                }
+            }
+        }
+        self.more += 1;
+    }
+
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<T> {
         if self.more == 0 {
@@ -93,13 +111,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_queue(steps in proptest::collection::vec(any::<Option<u8>>(), 0..200)) {
+        fn it_is_a_queue(steps in proptest::collection::vec(any::<Option<(u8, bool, u8)>>(), 0..200)) {
             let (mut few, mut queue) = (InlineQueue::default(), VecDeque::new());
             for step in steps {
                 match step {
-                    Some(number) => {
+                    Some((number, true, _)) => {
                         few.push_back(number);
                         queue.push_back(number);
+                    }
+                    Some((number, false, at)) => {
+                        let at = usize::from(at) % (queue.len() + 1);
+                        few.insert(at, number);
+                        queue.insert(at, number);
                     }
                     None => prop_assert_eq!(few.pop_front(), queue.pop_front()),
                 }

@@ -14,7 +14,7 @@
 //! | `prefetch` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
 //! | `fast_state`, `fast_path` | the part of it that in-order runs need and change |
-//! | `psn_tracker` | the highest PSN, the gaps below it, what fills them |
+//! | `psn_tracker`, `intervals` | the highest PSN, the gaps below it, what fills them |
 //! | `send_sequence` | the packets that a sender sends one after another |
 //! | `responder` | the PSN that the responder expects, from the order at the tap |
 //! | `mirror_dedup` | duplicates that a mirror makes |
@@ -66,6 +66,7 @@ mod gap_fate;
 mod gaps;
 mod ingest;
 mod inline_queue;
+mod intervals;
 mod key;
 mod latency;
 mod message_sizes;
@@ -76,13 +77,16 @@ mod pairing;
 mod peer_candidates;
 mod prefetch;
 mod psn_tracker;
+mod reordering;
 mod requests;
 mod responder;
 mod retransmission;
 mod send_sequence;
+mod sender_way;
 mod setup;
 mod skipped_ranges;
 mod sort_buffer;
+mod sprayed;
 mod state;
 mod table;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Outstanding requests: round trips are measured from them.
 
 use super::inline_queue::InlineQueue;
-use super::psn_tracker::{ExtendedPsn, PsnRanges};
+use super::psn_tracker::{ExtendedPsn, PsnTracker};
 
 /// The maximum number of outstanding requests, 40 bytes each; the oldest is dropped without a sample.
 const MAX_OUTSTANDING: usize = 64;
@@ -52,14 +52,24 @@ impl OutstandingRequests {
     }
 
     pub(crate) fn push(&mut self, request: OutstandingRequest) {
-        if self.requests.back().is_some_and(|newest| newest.last >= request.last) {
-            // Reordered: rare, and not worth sorting.
-            return;
-        }
         if self.requests.len() >= MAX_OUTSTANDING {
             self.requests.pop_front();
         }
-        self.requests.push_back(request);
+        if self.requests.back().is_none_or(|newest| newest.last < request.last) {
+            self.requests.push_back(request);
+            return;
+        }
+        // Reordered.
+        let at = self.requests.iter().position(|other| other.last >= request.last);
+        if let Some(at) = at
+            && self
+                .requests
+                .iter()
+                .nth(at)
+                .is_none_or(|other| other.last > request.last)
+        {
+            self.requests.insert(at, request);
+        }
     }
 
     /// PSNs `first..=last` passed again at `now_ns`.
@@ -72,6 +82,13 @@ impl OutstandingRequests {
                     request.answer = Answer::Response;
                 }
             }
+        }
+    }
+
+    /// A late packet, `psn`, passed at `now_ns`: only now the receiver can acknowledge what follows.
+    pub(crate) fn completed_by(&mut self, psn: ExtendedPsn, now_ns: u64) {
+        for request in self.requests.iter_mut().filter(|request| request.last >= psn) {
+            request.sent_ns = request.sent_ns.max(now_ns);
         }
     }
 
@@ -120,11 +137,11 @@ impl OutstandingRequests {
     }
 
     /// Everything up to `psn` is answered: returns and removes the answered requests. Only its complete response
-    /// answers a READ or atomic: `response` has the PSN at which the last response began, and those that did not pass.
+    /// answers a READ or atomic: `response` has the PSN at which the last response began, and the responses that passed.
     pub(crate) fn answered(
         &mut self,
         psn: ExtendedPsn,
-        response: Option<(ExtendedPsn, &PsnRanges)>,
+        response: Option<(ExtendedPsn, &PsnTracker)>,
         mut done: impl FnMut(&OutstandingRequest),
     ) {
         while let Some(request) = self
@@ -144,7 +161,7 @@ impl OutstandingRequests {
     fn answered_among(
         &mut self,
         psn: ExtendedPsn,
-        response: Option<(ExtendedPsn, &PsnRanges)>,
+        response: Option<(ExtendedPsn, &PsnTracker)>,
         mut done: impl FnMut(&OutstandingRequest),
     ) {
         let mut passed = 0;
@@ -152,9 +169,8 @@ impl OutstandingRequests {
             let Some(mut request) = self.requests.pop_front() else {
                 break;
             };
-            let is_all_here = |(first, missing): (ExtendedPsn, &PsnRanges)| {
-                let overlaps = |(from, to): &(ExtendedPsn, ExtendedPsn)| *from <= request.last && *to >= request.first;
-                request.last >= first && !missing.ranges().iter().any(overlaps)
+            let is_all_here = |(first, responses): (ExtendedPsn, &PsnTracker)| {
+                request.last >= first && !responses.misses(request.first, request.last)
             };
             let is_done = request.last <= psn
                 && match request.answer {

@@ -5,11 +5,12 @@ use super::context::Context;
 use super::direction::Direction;
 use super::new_payload::unique;
 use super::outstanding::{Answer, OutstandingRequest, OutstandingRequests};
-use super::psn_tracker::{Arrival, ExtendedPsn, PsnRanges};
+use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
 use super::recovery::Trigger;
 use super::responder::Responder;
 use super::retransmission::ClassifiedRun;
 use super::send_sequence::SendSequence;
+use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::psn_after_read;
 use rocescope_wire::{Operation, Position, Psn};
@@ -34,7 +35,10 @@ impl Direction {
             self.first_request_ns = run.first_ns;
         }
         let is_answered = is_answered(operation);
-        let classification = self.classify(run, (first, last), is_answered, context);
+        let classification = match self.sprayed {
+            Some(_) => Classification::InOrder,
+            None => self.classify(run, (first, last), is_answered, context),
+        };
         // After the copied packets the sender continues.
         let next = self.send_sequence.next();
         let in_order = if classification == Classification::Duplicate && last >= next && !is_read {
@@ -42,11 +46,11 @@ impl Direction {
         } else {
             first
         };
-        let mut filled = PsnRanges::default();
+        let mut filled: Vec<Gap> = Vec::new();
         let mut take = |from: ExtendedPsn, to: ExtendedPsn| {
             let times = (before_ns, run.first_ns);
-            let mut note = |first, last| filled.note(first, last);
-            self.requests.take(from, to, times, false, &mut note)
+            self.requests
+                .take(from, to, times, false, &mut |part| filled.push(part))
         };
         let mut copied = Arrival::default();
         if in_order > first {
@@ -67,7 +71,7 @@ impl Direction {
             self.restart();
         }
         if let Some(gap) = &all.displaced {
-            self.count_lost_gap(gap, (context.overlaps_capture_loss)(gap.before_ns, gap.opened_ns));
+            self.count_lost_gap(gap, true);
         }
         self.counts.request_packets += u64::from(run.packets);
         if self.start.is_none() || self.start_is_open && first < self.requests_start() {
@@ -91,11 +95,23 @@ impl Direction {
             Classification::Retransmitted(trigger) if is_answered => Some((first, trigger)),
             _ => None,
         };
-        if let Some((first, _)) = filled.ranges().first() {
-            // An answer for packets after a gap may be for the packet that fills it.
-            self.outstanding.mark_ambiguous(*first);
+        if self.sprayed.is_some() {
+            self.count_sprayed(run, (first, last), &all, &filled, context);
+            return None;
         }
-        self.account(run, &classified, filled.ranges(), context);
+        if let Some(gap) = filled.first() {
+            // An answer for packets after a gap may be for the packet that fills it.
+            self.outstanding.mark_ambiguous(gap.first);
+        }
+        self.account(run, &classified, &filled, context);
+        if classification == Classification::Reordered {
+            for gap in &filled {
+                let late_ns = run.first_ns.saturating_sub(gap.value.opened_ns);
+                let high = self.requests.high();
+                self.reordering.learn(gap.packets(), late_ns, (high, high - gap.first));
+            }
+            self.learn_spray(run.first_ns, context);
+        }
         if all.repeated + all.filled > 0 && classification != Classification::Duplicate {
             self.outstanding.retransmitted(first, last, run.last_ns());
         }
@@ -111,6 +127,34 @@ impl Direction {
         retry
     }
 
+    /// The rest for a sprayed direction.
+    fn count_sprayed(
+        &mut self,
+        run: &RunRecord,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        all: &Arrival,
+        filled: &[Gap],
+        context: &mut Context<'_>,
+    ) {
+        self.counts.repeated += all.repeated;
+        let duplicates = self.counts.duplicate;
+        self.sprayed_requests(run, (first, last), all, filled, context);
+        if let Some(gap) = filled.first() {
+            // The receiver answers what follows only now.
+            self.outstanding.completed_by(gap.first, run.last_ns());
+        }
+        if all.repeated > 0 && self.counts.duplicate == duplicates {
+            self.outstanding.retransmitted(first, last, run.last_ns());
+        }
+        let _ = self.responder.arrive(first, last);
+        self.count_messages(run, first, last, all);
+        if all.above > 0 {
+            self.send_sequence
+                .take((first, last), (run.first_ns, run.last_ns()), true);
+        }
+        self.settle_gaps(context.overlaps_capture_loss);
+    }
+
     fn requests_start(&self) -> ExtendedPsn {
         self.start.unwrap_or(ExtendedPsn::MAX)
     }
@@ -123,6 +167,7 @@ impl Direction {
         self.send_sequence = SendSequence::default();
         self.responder = Responder::default();
         self.skipped.clear();
+        self.sprayed = None;
         self.naks = [None; 2];
         self.episode = None;
         self.rnr = None;

@@ -4,11 +4,12 @@
 //! expected one arrives (IBTA volume 1, 9.7.5.1.1). If the order at the tap explains a NAK, it shows nothing about the
 //! network downstream of the tap. Any other NAK does: its PSN passed in order, and did not arrive in order.
 
+use super::inline_queue::InlineQueue;
 use super::psn_tracker::ExtendedPsn;
 
 /// NAKs that the order at the tap predicts and that have not passed yet. A responder sends one and then waits, so there
-/// is rarely more than one; the oldest is dropped.
-const MAX_DUE: usize = 4;
+/// is rarely more than one, unless the fabric reorders much; the oldest is dropped.
+const MAX_DUE: usize = 64;
 
 /// What a NAK shows about the packet it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub(crate) enum NakMeaning {
 }
 
 /// The responder of one direction's requests, as far as the tap can follow it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Responder {
     /// The PSN it waits for; 0 before any has passed.
     expected: ExtendedPsn,
@@ -28,8 +29,7 @@ pub(crate) struct Responder {
     dropping: bool,
     /// A NAK for that PSN has passed: it certainly waits.
     asked: bool,
-    due: [ExtendedPsn; MAX_DUE],
-    due_count: u8,
+    due: InlineQueue<ExtendedPsn>,
     /// The PSN lost downstream of the tap, and the time of its NAK. The retransmission confirms it; if the responder
     /// continues before, it was only reordered.
     lost: Option<(ExtendedPsn, u64)>,
@@ -58,7 +58,7 @@ impl Responder {
 
     /// Whether it waits for `next`, and for no NAK.
     pub(crate) const fn is_clear(&self, next: ExtendedPsn) -> bool {
-        self.expected == next && !self.dropping && !self.asked && self.due_count == 0 && self.lost.is_none()
+        self.expected == next && !self.dropping && !self.asked && self.due.len() == 0 && self.lost.is_none()
     }
 
     /// A NAK for `psn` passes at `now_ns`; `None` if the PSN itself did not pass.
@@ -97,8 +97,8 @@ impl Responder {
 
     /// It has everything up to `psn`, whatever passed the tap; `next` is the PSN after the packets that passed.
     pub(crate) fn acknowledged(&mut self, psn: ExtendedPsn, next: ExtendedPsn) {
-        while self.due_count > 0 && self.due[0] <= psn {
-            self.drop_due(1);
+        while self.due.front().is_some_and(|due| *due <= psn) {
+            self.due.pop_front();
         }
         if self.lost.is_some_and(|(lost, _)| lost <= psn) {
             self.lost = None;
@@ -124,28 +124,24 @@ impl Responder {
     }
 
     fn put_due(&mut self, psn: ExtendedPsn) {
-        if self.due_count as usize == MAX_DUE {
-            self.drop_due(1);
+        if self.due.len() == MAX_DUE {
+            self.due.pop_front();
         }
-        if let Some(slot) = self.due.get_mut(self.due_count as usize) {
-            *slot = psn;
-            self.due_count += 1;
-        }
+        self.due.push_back(psn);
     }
 
     /// Whether a NAK for `psn` is due; removes it and those before it.
     fn take_due(&mut self, psn: ExtendedPsn) -> bool {
-        let due = self.due.iter().take(self.due_count as usize);
-        let at = due.into_iter().position(|due| *due == psn);
-        if let Some(at) = at {
-            self.drop_due(at + 1);
+        let at = self.due.iter().position(|due| *due == psn);
+        for _ in 0..at.map_or(0, |at| at + 1) {
+            self.due.pop_front();
         }
         at.is_some()
     }
 
-    fn drop_due(&mut self, count: usize) {
-        self.due.copy_within(count.min(MAX_DUE).., 0);
-        self.due_count -= count as u8;
+    /// Bytes that it has allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.due.heap_bytes()
     }
 }
 

@@ -4,7 +4,7 @@ use super::classification::Classification;
 use super::context::Context;
 use super::direction::Direction;
 use super::event::{EventDetail, LossEvidence, LossLocation};
-use super::psn_tracker::{Arrival, ExtendedPsn};
+use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
 use super::recovery::{Episode, Trigger};
 use super::skipped_ranges::SkippedRange;
 use alloc::boxed::Box;
@@ -34,7 +34,7 @@ impl Direction {
         &mut self,
         run: &RunRecord,
         classified: &ClassifiedRun,
-        filled: &[(ExtendedPsn, ExtendedPsn)],
+        filled: &[Gap],
         context: &mut Context<'_>,
     ) {
         let ClassifiedRun {
@@ -105,7 +105,7 @@ impl Direction {
         run: &RunRecord,
         classified: &ClassifiedRun,
         repeated_packets: u64,
-        filled: &[(ExtendedPsn, ExtendedPsn)],
+        filled: &[Gap],
         context: &mut Context<'_>,
     ) {
         let (from, until) = (self.send_sequence.next(), self.send_sequence.resent_until());
@@ -134,17 +134,17 @@ impl Direction {
         &mut self,
         run: &RunRecord,
         classified: &ClassifiedRun,
-        filled: &[(ExtendedPsn, ExtendedPsn)],
+        filled: &[Gap],
         context: &mut Context<'_>,
     ) {
-        for (first, last) in filled {
+        for gap in filled {
             let packets = match classified.read {
                 Some(_) => 1,
-                None => last - first + 1,
+                None => gap.packets(),
             };
             self.counts.lost_before_tap += packets;
             let detail = EventDetail::Loss {
-                psn: Psn::new(*first as u32),
+                psn: Psn::new(gap.first as u32),
                 packets,
                 location: LossLocation::Upstream,
                 evidence: LossEvidence::Gap,

@@ -241,4 +241,54 @@ fn every_direction_states_its_traffic_classes() {
             (Some(4), Some(0))
         );
     }
+
+/// Packets whose paths take turns: each second one is late, so that `PSNS` gaps are open at once.
+fn spray(psns: (u32, u32), at_us: u64) -> Vec<RunRecord> {
+    let (even, odd): (Vec<RunRecord>, Vec<RunRecord>) =
+        sends(psns, at_us).into_iter().partition(|send| send.first_psn % 2 == 0);
+    let late = odd.into_iter().map(|mut send| {
+        send.first_ns += 100_000;
+        send
+    });
+    even.into_iter().chain(late).collect()
+}
+
+#[test]
+fn a_sprayed_flow_loses_nothing_however_many_gaps_are_open() {
+    let (rows, events) = rows(&[sends((0, 1), 0), spray((2, 99), 10), answer(ACK, 99, 300)]);
+    let a = &rows[0];
+    assert_eq!((a.out_of_order_packets, a.retransmitted_packets), (48, 0));
+    assert_eq!((a.lost_before_tap_packets, a.lost_gaps, a.unique_messages), (0, 0, 100));
+    assert!(events.is_empty(), "{events:?}");
+}
+
+/// PSN 150 is lost; the sender repeats it alone. What is late at that time is not lost.
+#[test]
+fn a_sprayed_flow_loses_what_a_nak_requests_and_what_is_older_than_others_are_late() {
+    let mut before: Vec<RunRecord> = [spray((2, 99), 10), spray((100, 199), 210)].concat();
+    before.retain(|send| send.first_psn != 150);
+    let (rows, events) = rows(&[
+        sends((0, 1), 0),
+        before,
+        answer(ACK, 149, 480),
+        answer(NAK, 150, 600),
+        sends((150, 150), 620),
+        spray((200, 299), 630),
+        answer(ACK, 299, 900),
+    ]);
+    let a = &rows[0];
+    assert_eq!(
+        (
+            a.lost_before_tap_packets,
+            a.lost_after_tap_packets,
+            a.retransmitted_packets
+        ),
+        (1, 0, 1)
+    );
+    let lost: Vec<Option<u32>> = events
+        .iter()
+        .filter(|event| &*event.kind == "loss")
+        .map(|event| event.psn)
+        .collect();
+    assert_eq!(lost, [Some(150)]);
 }

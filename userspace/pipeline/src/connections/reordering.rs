@@ -1,0 +1,71 @@
+//! How much the fabric reorders the packets of a direction: learnt from packets that filled a gap without a request.
+//!
+//! Terms of RFC 4737: a packet is *reordered* if one with a higher PSN passed before it. Its *late time* is the time
+//! since then, its *extent* the distance to the highest PSN.
+
+use super::psn_tracker::ExtendedPsn;
+
+/// PSNs over which reordered packets are counted.
+const EPOCH: u64 = 256;
+/// With this many among them, the fabric sprays the direction over paths of unequal length.
+const SPRAYED: u32 = 8;
+/// Reordered packets after which the maximum late time is known well.
+const ENOUGH: u32 = 64;
+
+/// The reordered packets of a direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reordering {
+    /// The longest late time, nanoseconds.
+    late_ns: u32,
+    /// The largest extent, PSNs.
+    extent: u32,
+    /// Reordered packets, and those of them since `since`.
+    packets: u32,
+    recent: u32,
+    since: ExtendedPsn,
+}
+
+impl Reordering {
+    /// `packets` filled a gap after `late_ns`, when the highest PSN was `high`, `extent` above them.
+    pub(crate) fn learn(&mut self, packets: u64, late_ns: u64, (high, extent): (ExtendedPsn, u64)) {
+        let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        self.late_ns = self.late_ns.max(short(late_ns));
+        self.extent = self.extent.max(short(extent));
+        self.packets = self.packets.saturating_add(short(packets));
+        if high > self.since + EPOCH {
+            (self.since, self.recent) = (high, 0);
+        }
+        self.recent = self.recent.saturating_add(short(packets));
+    }
+
+    /// Whether so many packets are reordered that order shows nothing about the sender.
+    pub(crate) const fn is_sprayed(&self) -> bool {
+        self.recent >= SPRAYED
+    }
+
+    /// A packet that is later than this, in nanoseconds, was not reordered but transmitted again; `None` while too few
+    /// are known.
+    pub(crate) fn bound_ns(&self) -> Option<u64> {
+        let late_ns = u64::from(self.late_ns);
+        match self.packets {
+            0..SPRAYED => None,
+            SPRAYED..ENOUGH => Some(2 * late_ns),
+            _ => Some(late_ns + late_ns / 4),
+        }
+    }
+
+    /// Reordered packets so far.
+    pub(crate) const fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// The longest late time, nanoseconds.
+    pub(crate) fn late_ns(&self) -> Option<u64> {
+        (self.packets > 0).then(|| u64::from(self.late_ns))
+    }
+
+    /// The largest extent, in PSNs.
+    pub(crate) fn extent(&self) -> Option<u64> {
+        (self.packets > 0).then(|| u64::from(self.extent))
+    }
+}
