@@ -60,13 +60,21 @@ impl Direction {
     /// Completes the requests that an ACK for `psn` answers, and measures their latency.
     pub(crate) fn complete(&mut self, psn: ExtendedPsn, now_ns: u64) {
         let Self {
-            outstanding, latencies, ..
+            outstanding,
+            latencies,
+            sprayed,
+            ..
         } = self;
         outstanding.answered(psn, None, |request| {
             if request.answer == Answer::Acknowledge {
                 let since = |ns| now_ns.saturating_sub(ns);
                 if request.last == psn && request.unambiguous {
-                    latencies.rtt.add(since(request.sent_ns));
+                    let round_trip_ns = since(request.sent_ns);
+                    if !request.is_late {
+                        latencies.rtt.add(round_trip_ns);
+                    } else if let Some(sprayed) = sprayed {
+                        sprayed.learn_round_trip(round_trip_ns);
+                    }
                 }
                 latencies.completion.add(since(request.begun_ns));
             }

@@ -194,6 +194,7 @@ impl FastState {
                 answer: Answer::Acknowledge,
                 asked_from: first,
                 unambiguous: is_exact,
+                is_late: false,
                 completed: false,
             });
             self.state &= !state::ONE_OUTSTANDING;

@@ -278,6 +278,7 @@ impl FastState {
             answer: Answer::Acknowledge,
             asked_from: first,
             unambiguous: self.is(state::UNAMBIGUOUS),
+            is_late: false,
             completed: false,
         }
     }

@@ -167,7 +167,7 @@ impl Connections {
             .map(|responder| core::mem::take(&mut responder.responses));
         let responses = responses.unwrap_or_default();
         self.with(peer, |requester, context| {
-            requester.response_came(run, &responses, context)
+            requester.response_came(run, &responses, context);
         });
         if let Some(responder) = self.directions.get_mut(at) {
             responder.responses = responses;

@@ -35,6 +35,8 @@ pub(crate) struct OutstandingRequest {
     /// Whether the time of its last packet is exact, and it passed once: if not, an answer may belong to either
     /// transmission (Karn's rule).
     pub(crate) unambiguous: bool,
+    /// A packet up to its last one was late: the answer may follow that one.
+    pub(crate) is_late: bool,
     /// Its completion time has been counted.
     pub(crate) completed: bool,
 }
@@ -89,6 +91,7 @@ impl OutstandingRequests {
     pub(crate) fn completed_by(&mut self, psn: ExtendedPsn, now_ns: u64) {
         for request in self.requests.iter_mut().filter(|request| request.last >= psn) {
             request.sent_ns = request.sent_ns.max(now_ns);
+            request.is_late = true;
         }
     }
 

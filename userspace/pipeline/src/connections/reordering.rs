@@ -38,7 +38,7 @@ impl Reordering {
         self.recent = self.recent.saturating_add(short(packets));
     }
 
-    /// Whether so many packets are reordered that order shows nothing about the sender.
+    /// Whether many packets are reordered: order then shows nothing about the sender.
     pub(crate) const fn is_sprayed(&self) -> bool {
         self.recent >= SPRAYED
     }

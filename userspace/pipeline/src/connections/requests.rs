@@ -284,6 +284,7 @@ impl Direction {
                 sent_ns: run.last_ns(),
                 answer,
                 asked_from: first,
+                is_late: false,
                 completed: false,
                 unambiguous: run.flags & RunRecord::EXACT_END != 0,
             });

@@ -26,10 +26,12 @@ const MAX_SUSPECTS: usize = 32;
 /// Times of the highest PSN that are kept, and the time between them: 128 µs in all.
 const TIMES: usize = 64;
 const SPACING_NS: u64 = 2_000;
+/// Late packets kept.
+const LATE: usize = 64;
 /// Packets repeated without a request that show that the sender went back.
 const EVIDENT: u64 = 2;
 /// Reordered packets without a NAK that show that the receiver keeps early packets.
-const MANY_KEPT: u32 = 32;
+const MANY_KEPT: u32 = 8;
 
 /// A NAK, and whether the sender has reacted to it.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +79,12 @@ pub(crate) struct Sprayed {
     suspects: Vec<Suspect>,
     /// Nothing of these ends before.
     deadline_ns: u64,
-    /// Reordered packets at the last answer, and those between two answers without and with a NAK.
+    /// The shortest and the longest time from the last packet of a message, however late, to its acknowledgement.
+    round_trips_ns: Option<(u64, u64)>,
+    /// Reordered packets at the last answer, and those between two answers without a NAK, and with one for one of them.
     reordered: u32,
+    /// The last packets that were late, a ring.
+    late: [ExtendedPsn; LATE],
     kept: u32,
     refused: u32,
     times: [(ExtendedPsn, u64); TIMES],
@@ -97,7 +103,9 @@ impl Default for Sprayed {
             doubtful: Intervals::default(),
             suspects: Vec::new(),
             deadline_ns: u64::MAX,
+            round_trips_ns: None,
             reordered: 0,
+            late: [0; LATE],
             kept: 0,
             refused: 0,
             times: [(0, 0); TIMES],
@@ -122,6 +130,12 @@ impl Sprayed {
         self.pass.is_none() && self.overdue.is_empty() && self.doubtful.is_empty() && self.suspects.is_empty()
     }
 
+    /// An acknowledgement followed `ns` after what it answers.
+    pub(crate) fn learn_round_trip(&mut self, ns: u64) {
+        let (min, max) = self.round_trips_ns.unwrap_or((ns, ns));
+        self.round_trips_ns = Some((min.min(ns), max.max(ns)));
+    }
+
     /// The highest PSN is `psn` at `now_ns`.
     fn note(&mut self, psn: ExtendedPsn, now_ns: u64) {
         let newest = self.times.get(self.newest as usize).copied().unwrap_or_default();
@@ -134,11 +148,12 @@ impl Sprayed {
         }
     }
 
-    /// About when `psn` was the highest; `None` if that is too long ago.
-    fn time_of(&self, psn: ExtendedPsn) -> Option<u64> {
-        let later = self.times.iter().filter(|(high, _)| *high >= psn).map(|(_, ns)| *ns);
-        let is_old = !self.times.iter().any(|(high, ns)| *ns > 0 && *high < psn);
-        if is_old { None } else { later.min() }
+    /// The times between which `psn` became the highest; `None` if that is too long ago.
+    fn time_of(&self, psn: ExtendedPsn) -> Option<(u64, u64)> {
+        let known = || self.times.iter().filter(|(_, ns)| *ns > 0);
+        let before = known().filter(|(high, _)| *high < psn).map(|(_, ns)| *ns).max()?;
+        let after = known().filter(|(high, _)| *high >= psn).map(|(_, ns)| *ns).min();
+        Some((before, after.unwrap_or(before)))
     }
 
     /// The NAK that explains that `first..=last` are transmitted again: one that names one of them, else the newest for
@@ -184,11 +199,10 @@ impl Direction {
         self.reordering.bound_ns().unwrap_or(0)
     }
 
-    /// What a NAK requests cannot pass sooner: the shortest such time, less an eighth and the difference of the paths.
+    /// What a NAK requests cannot pass sooner: half of the shortest such time, less the difference of the paths.
     fn reaction_ns(&self) -> u64 {
         let reaction = self.latencies.rare().and_then(|rare| rare.reaction.min());
-        let reaction = reaction.map_or(0, |ns| ns - ns / 8);
-        reaction.saturating_sub(self.late_bound_ns())
+        reaction.map_or(0, |ns| ns / 2).saturating_sub(self.late_bound_ns())
     }
 
     /// Whether the sender's timer may have expired: without an answer for so long.
@@ -197,9 +211,19 @@ impl Direction {
         now_ns.saturating_sub(self.answered_ns.max(self.first_request_ns)) > timer_ns
     }
 
+    fn shortest_rtt_ns(&self, sprayed: &Sprayed) -> Option<u64> {
+        let late = sprayed.round_trips_ns.map(|(min, _)| min);
+        self.latencies.min_rtt_ns().into_iter().chain(late).min()
+    }
+
+    fn longest_rtt_ns(&self, sprayed: &Sprayed) -> u64 {
+        let late = sprayed.round_trips_ns.map(|(_, max)| max);
+        self.latencies.max_rtt_ns().into_iter().chain(late).max().unwrap_or(0)
+    }
+
     /// The time within which everything that was sent has passed.
-    fn settled_ns(&self) -> u64 {
-        let round_trip = self.latencies.max_rtt_ns().unwrap_or(0);
+    fn settled_ns(&self, sprayed: &Sprayed) -> u64 {
+        let round_trip = self.longest_rtt_ns(sprayed);
         2 * round_trip.max(self.late_bound_ns())
     }
 
@@ -270,7 +294,7 @@ impl Direction {
                 );
                 return self.sprayed_lost(sprayed, gap, now_ns, context);
             }
-            return self.sprayed_late(gap, late_ns);
+            return self.sprayed_late(sprayed, gap, late_ns);
         };
         let is_named = ask.psn >= gap.first;
         if is_old {
@@ -293,13 +317,16 @@ impl Direction {
                     value: now_ns,
                 };
                 let _ = sprayed.doubtful.insert(doubt);
-                sprayed.deadline_ns = sprayed.deadline_ns.min(now_ns + self.settled_ns());
+                sprayed.deadline_ns = sprayed.deadline_ns.min(now_ns + self.settled_ns(sprayed));
             }
         }
     }
 
     /// It was overtaken.
-    fn sprayed_late(&mut self, gap: &Gap, late_ns: u64) {
+    fn sprayed_late(&mut self, sprayed: &mut Sprayed, gap: &Gap, late_ns: u64) {
+        if let Some(slot) = sprayed.late.get_mut(gap.first as usize % LATE) {
+            *slot = gap.first;
+        }
         self.counts.out_of_order += gap.packets();
         let high = self.requests.high();
         self.reordering.learn(gap.packets(), late_ns, (high, high - gap.first));
@@ -355,7 +382,8 @@ impl Direction {
         let ask = sprayed
             .ask_for(first, last)
             .filter(|ask| ask.psn >= first || way != Way::SelectiveRepeat);
-        let ask = ask.copied().filter(|ask| now_ns >= ask.time_ns + reaction_ns);
+        let ask = ask.copied();
+        let ask = ask.filter(|ask| ask.psn >= first || now_ns >= ask.time_ns + reaction_ns);
         if overdue == packets {
             // Late, of an earlier pass.
         } else if let Some(ask) = ask {
@@ -368,7 +396,9 @@ impl Direction {
         } else if sprayed.pass.as_ref().is_some_and(|pass| pass.from <= last) {
             self.sprayed_pass(sprayed, (first, last), now_ns, packets);
         } else if doubted < packets {
-            let seen_ns = sprayed.time_of(first);
+            let is_exact = |(from_ns, to_ns): &(u64, u64)| *to_ns <= from_ns + 4 * SPACING_NS;
+            let seen = sprayed.time_of(first).filter(is_exact).map(|(_, to_ns)| to_ns);
+            let seen_ns = seen.or_else(|| self.send_sequence.time_of(first));
             if seen_ns.is_some_and(|seen_ns| now_ns.saturating_sub(seen_ns) <= context.duplicate_ns) {
                 self.counts.duplicate += packets;
                 return;
@@ -497,7 +527,7 @@ impl Direction {
                 lost.push((left.first, left.last, LossEvidence::Skipped));
             }
         }
-        let wait_ns = self.settled_ns();
+        let wait_ns = self.settled_ns(sprayed);
         let doubtful = core::mem::take(&mut sprayed.doubtful);
         for doubt in doubtful.iter() {
             if doubt.value + wait_ns > now_ns {
@@ -531,7 +561,10 @@ impl Direction {
         });
         if trigger == Trigger::Nak {
             let reordered = self.reordering.packets();
-            sprayed.refused += reordered - core::mem::replace(&mut sprayed.reordered, reordered);
+            let since = reordered - core::mem::replace(&mut sprayed.reordered, reordered);
+            if sprayed.late.contains(&psn) {
+                sprayed.refused += since.max(1);
+            }
             self.miss(&mut sprayed, psn, now_ns);
             self.suspect(&mut sprayed, psn, now_ns, context);
         }
@@ -541,7 +574,7 @@ impl Direction {
     /// The NAK names a packet that the current pass should have brought: it is lost once it is not late any more.
     fn miss(&self, sprayed: &mut Sprayed, psn: ExtendedPsn, now_ns: u64) {
         // What passed later than this did not cause the NAK.
-        let Some(since_ns) = self.latencies.min_rtt_ns() else {
+        let Some(since_ns) = self.shortest_rtt_ns(sprayed) else {
             return;
         };
         let Sprayed {
@@ -577,7 +610,7 @@ impl Direction {
         let _ = self.responder.take_lost();
         // A receiver that keeps early packets requests none of them; the order explains the NAKs of others.
         let keeps = sprayed.kept >= MANY_KEPT && sprayed.kept / 4 > sprayed.refused;
-        let min_rtt_ns = self.latencies.min_rtt_ns();
+        let min_rtt_ns = self.shortest_rtt_ns(sprayed);
         if min_rtt_ns.is_none() && !keeps {
             return;
         }
@@ -592,7 +625,7 @@ impl Direction {
             self.lose((psn, nak_ns), 1, context.emit);
             return;
         }
-        let seen_ns = sprayed.time_of(psn).unwrap_or(0);
+        let seen_ns = sprayed.time_of(psn).map_or(0, |(from_ns, _)| from_ns);
         let had_time = now_ns >= seen_ns + min_rtt_ns;
         if has_passed && had_time && (keeps || meaning == NakMeaning::Loss) && sprayed.suspects.len() < MAX_SUSPECTS {
             sprayed.suspects.push(Suspect {
@@ -617,7 +650,7 @@ impl Direction {
             return;
         };
         self.settle_sprayed(&mut sprayed, now_ns, context);
-        let min_rtt_ns = self.latencies.min_rtt_ns().unwrap_or(0);
+        let min_rtt_ns = self.shortest_rtt_ns(&sprayed).unwrap_or(0);
         let min_rtt_ns = min_rtt_ns - min_rtt_ns / 8;
         sprayed.suspects.retain(|suspect| {
             if suspect.psn > psn {

@@ -241,7 +241,7 @@ fn every_direction_states_its_traffic_classes() {
             (Some(4), Some(0))
         );
     }
-
+}
 /// Packets whose paths take turns: each second one is late, so that `PSNS` gaps are open at once.
 fn spray(psns: (u32, u32), at_us: u64) -> Vec<RunRecord> {
     let (even, odd): (Vec<RunRecord>, Vec<RunRecord>) =
