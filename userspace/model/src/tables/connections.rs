@@ -200,7 +200,7 @@ table! {
         /// reordered.
         late_time_max_ns: Option<u64>, Nanoseconds, [last | max], hide "Late time max";
         /// Largest distance of a reordered request to the highest PSN before it (the extent of RFC 4737).
-        reordering_extent_packets: Option<u64>, Packets, [last | max], hide "Reordering extent";
+        reordering_extent_psns: Option<u64>, None, [last | max], hide "Reordering extent";
     }
 }
 

@@ -229,7 +229,7 @@ impl Connections {
             other_direction_seen: (!direction.is_unreliable())
                 .then(|| peer.is_some_and(|peer| peer.counts.packets > 0)),
             late_time_max_ns: direction.reordering.late_ns(),
-            reordering_extent_packets: direction.reordering.extent(),
+            reordering_extent_psns: direction.reordering.extent(),
             ..ConnectionRow::default()
         }
     }
