@@ -18,11 +18,13 @@ pub const CLASSES: &[(&str, &str)] = classes![
     "loss-bursts",
     "many-qps",
     "mirror-copies",
+    "mixed-loss",
     "one-sided-clean",
     "one-sided-requests",
     "one-sided-responses",
     "psn-wrap",
     "qpn-reuse",
+    "qpn-reuse-spaces",
     "read-loss",
     "read-spray",
     "read-spray-loss",
@@ -42,9 +44,11 @@ pub const CLASSES: &[(&str, &str)] = classes![
     "spray-ports-packet",
     "spray-ports-path",
     "spray-strict",
+    "spray-timer-loss",
     "tail-loss",
     "uc-late",
     "uc-loss",
+    "ud-loss",
 ];
 
 /// The scenario of the class with this name.

@@ -107,6 +107,7 @@ pub(super) const FLOORS: &[Floor] = &[
         [100.0, 100.0, 0.0],
         [100.0, 100.0, 100.0, 100.0, 75.0, 100.0, 75.0, 100.0],
     ),
+    floor("mixed-loss", [0.0, 0.0, 1e9], [0.0; FIGURES.len()]),
     floor(
         "one-sided-clean",
         [100.0, 100.0, 0.0],
@@ -132,6 +133,7 @@ pub(super) const FLOORS: &[Floor] = &[
         [100.0, 29.7, 0.0],
         [0.0, 100.0, 50.0, 50.0, 50.0, 100.0, 100.0, 50.0],
     ),
+    floor("qpn-reuse-spaces", [0.0, 0.0, 1e9], [0.0; FIGURES.len()]),
     floor(
         "read-loss",
         [100.0, 99.7, 0.0],
@@ -227,6 +229,7 @@ pub(super) const FLOORS: &[Floor] = &[
         [0.0, 100.0, 57.5],
         [100.0, 100.0, 100.0, 100.0, 51.9, 79.4, 51.9, 87.5],
     ),
+    floor("spray-timer-loss", [0.0, 0.0, 1e9], [0.0; FIGURES.len()]),
     floor(
         "tail-loss",
         [99.0, 100.0, 0.0],
@@ -242,4 +245,5 @@ pub(super) const FLOORS: &[Floor] = &[
         [100.0, 0.0, 0.0],
         [100.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0],
     ),
+    floor("ud-loss", [0.0, 0.0, 1e9], [0.0; FIGURES.len()]),
 ];

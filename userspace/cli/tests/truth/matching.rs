@@ -87,7 +87,7 @@ pub(super) fn claim(reported: &Reported, start_ns: u64, own: &mut [Real], answer
     let found = answers
         .iter_mut()
         .filter(in_time)
-        .find(|real| real.lost.of != PacketKind::Request && ahead(real.lost.psn) < 1 << 16);
+        .find(|real| real.lost.of != PacketKind::Request && ahead(real.lost.psn) < 1 << 12);
     if let Some(found) = found {
         found.reported = true;
         return true;
