@@ -3,7 +3,7 @@
 //! Each class is a scenario in `userspace/generate/scenarios/classes`. The generator knows of every packet which
 //! transmission of its PSN it is and where it was lost; nothing here is derived from the analysis.
 //!
-//!     cargo xtask bench truth                # the table, 40 seeds, in a release build
+//!     cargo xtask bench truth                # the table, 40 seeds: a minute
 //!     TRUTH_SEEDS=40 cargo test -p rocescope --test truth -- --nocapture
 //!     TRUTH_CLASS=spray-loss TRUTH_SEEDS=1 cargo test -p rocescope --test truth -- --nocapture
 //!
