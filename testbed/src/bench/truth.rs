@@ -1,4 +1,4 @@
-//! `cargo xtask bench truth [CLASS]`: what the analysis of connections reports about generated traffic, against its truth.
+//! `cargo xtask bench truth [CLASS]`: what connections report about generated traffic, against its truth.
 
 use anyhow::Result;
 use xtask::process::{command, run as run_command};

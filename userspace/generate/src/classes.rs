@@ -58,7 +58,7 @@ pub fn class(name: &str) -> Option<&'static str> {
     found.map(|(_, text)| *text)
 }
 
-/// Twenty runs, a class and a seed each, in which packets pass the tap out of order: for comparisons of ways to capture.
+/// Twenty runs, a class and a seed each, in which packets pass the tap out of order, to compare ways to capture.
 /// [`Generator`](crate::Generator) gives their frames with times.
 pub const REORDERED: [(&str, u64); 20] = [
     ("reorder-tolerant", 1),

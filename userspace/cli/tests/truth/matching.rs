@@ -60,8 +60,8 @@ impl Real {
     }
 }
 
-/// Finds the real loss that is reported, and marks it; `answers` are the losses of the other side. Returns whether there is
-/// one.
+/// Finds the real loss that is reported, and marks it; `answers` are the losses of the other side. Returns whether there
+/// is one.
 pub(super) fn claim(reported: &Reported, start_ns: u64, own: &mut [Real], answers: &mut [Real]) -> bool {
     let at_ns = reported.at_ns - start_ns;
     let in_time = |real: &&mut Real| {
