@@ -50,7 +50,7 @@ pub fn run(input: &[u8]) {
 
 fn check(frame: &[u8], lengths: FrameLengths, packet: &Packet) {
     assert!(packet.network_at < packet.bth_at && packet.bth_at + 12 <= frame.len());
-    if lengths == FrameLengths::whole(frame.len() as u32) && !packet.truncated {
+    if lengths == FrameLengths::whole(frame.len() as u32) && !packet.truncated && !packet.is_trimmed() {
         let end = packet.payload_at() + packet.payload_bytes as usize + usize::from(packet.bth.pad_bytes()) + 4;
         assert!(end <= frame.len(), "the packet ends {end} in {}", frame.len());
         assert!(!packet.snapped);

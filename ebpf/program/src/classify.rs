@@ -36,6 +36,7 @@ pub fn accept(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state:
         return false;
     }
     counters.count_roce(&state.packet);
+    counters.count_trimmed(&state.packet);
     true
 }
 

@@ -234,19 +234,10 @@ pub fn renew<C: Clock, S: Sink>(
         slot.publish(step.obstacle, counters, sink);
         slot.start(packet, moment, clock, config);
     }
-    if step.ending != Step::NO_CUT || is_timed(packet) {
-        slot.finish(packet, clock);
-    }
     if step.ending != Step::NO_CUT {
+        slot.finish(packet, clock);
         slot.publish(step.ending, counters, sink);
     }
-}
-
-/// Whether the exact time of the packet is recorded though its run goes on: an acknowledgement settles what came before
-/// it, so it must not seem earlier than it was.
-#[inline(always)]
-fn is_timed(packet: &Packet) -> bool {
-    packet.meaning.stream == Stream::Acknowledge
 }
 
 /// Why a packet's run ends with it: a [`Cut`] or [`Step::NO_CUT`].
@@ -254,7 +245,7 @@ fn is_timed(packet: &Packet) -> bool {
 fn ending(packet: &Packet, config: &Config) -> u32 {
     let meaning = packet.meaning;
     let cut = match meaning.stream {
-        Stream::Cnp | Stream::Unknown => Cut::Solo,
+        Stream::Cnp | Stream::Unknown | Stream::Control => Cut::Solo,
         Stream::Acknowledge if !packet.syndrome.is_ack() => Cut::Solo,
         Stream::Acknowledge if config.is_marked(packet.psn()) => Cut::Mark,
         Stream::Request if meaning.operation == Operation::RdmaReadRequest => Cut::Solo,
@@ -270,10 +261,13 @@ fn ending(packet: &Packet, config: &Config) -> u32 {
     cut as u32
 }
 
-/// Operation and transport of a packet: those of a run are the same.
+/// Operation and transport of a packet, and whether its sender marked it as a retransmission: those of a run are the
+/// same.
 #[inline(always)]
 fn kind(packet: &Packet) -> u16 {
-    packet.meaning.operation as u16 | u16::from(packet.opcode().0 & 0xe0) << 8
+    packet.meaning.operation as u16
+        | u16::from(packet.is_marked_retransmission()) << 8
+        | u16::from(packet.opcode().0 & 0xe0) << 8
 }
 
 /// The number of a MIDDLE's opcode, different from [`NO_MIDDLE`].
@@ -358,7 +352,7 @@ impl Slot {
         }
         let ending = ending(packet, config);
         step.ending = ending;
-        step.obstacle == Step::NO_CUT && ending == Step::NO_CUT && !is_timed(packet)
+        step.obstacle == Step::NO_CUT && ending == Step::NO_CUT
     }
 
     /// Whether the run is of the packet's stream.
@@ -403,7 +397,7 @@ impl Slot {
             return Some(Cut::Count);
         }
         match stream {
-            Stream::Cnp | Stream::Unknown => return Some(Cut::Solo),
+            Stream::Cnp | Stream::Unknown | Stream::Control => return Some(Cut::Solo),
             Stream::Datagram => {
                 if !packet.psn().is_after(run.last_psn()) {
                     return Some(Cut::Psn);
@@ -420,7 +414,7 @@ impl Slot {
                     return Some(Cut::Psn);
                 }
             }
-            Stream::Request | Stream::Response => {
+            Stream::Request | Stream::Response | Stream::Trimmed => {
                 if packet.psn() != run.last_psn().plus(1) {
                     return Some(Cut::Psn);
                 }
@@ -472,6 +466,7 @@ impl Slot {
         run.ttl = packet.ttl;
         run.traffic_class = packet.traffic_class.0;
         run.encapsulation = packet.encapsulation as u8;
+        run.flags = u8::from(packet.is_marked_retransmission()) * RunRecord::MARKED_RETRANSMISSION;
         self.first_tick = moment.tick;
         // A slice is at most 100 ms, and a tick at least a nanosecond.
         self.slice_ticks = clock.ticks_left(config, now).min(u64::from(u32::MAX)) as u32;
@@ -499,7 +494,9 @@ impl Slot {
                 run.message_offset_ns = offset_ns;
                 run.msn_or_dma_length = packet.msn_or_dma_length;
             }
-            Position::Middle => self.middle = middle(packet),
+            // Those of MRC are not alike: a retransmission has the same opcode.
+            Position::Middle if !meaning.is_mrc_write() => self.middle = middle(packet),
+            Position::Middle => {}
             Position::Last => {
                 run.last += 1;
                 run.last_frame_bytes += packet.frame_bytes;
@@ -520,7 +517,8 @@ impl Slot {
             self.overhead_bytes = overhead_bytes(packet);
             self.middle_frame_bytes = packet.frame_bytes;
         }
-        if matches!(meaning.operation, Operation::Acknowledge | Operation::AtomicAcknowledge)
+        if meaning.stream == Stream::Acknowledge
+            || meaning.operation == Operation::AtomicAcknowledge
             || (meaning.operation == Operation::RdmaReadResponse && meaning.position() != Position::Middle)
         {
             run.syndrome = packet.syndrome.0;
@@ -530,7 +528,7 @@ impl Slot {
         self.last_tick = tick;
     }
 
-    /// Records the exact time of the packet that just joined: the last of its run so far.
+    /// Records the exact time of the packet that just joined, because the run ends with it.
     #[inline(always)]
     fn finish<C: Clock>(&mut self, packet: &Packet, clock: &C) {
         if self.run.packets > 1 {
@@ -735,6 +733,86 @@ mod tests {
         assert_eq!(
             cuts(&[packet(4, 7, 1, 8), ack(1, 0), packet(0x10, 7, 9, 8), packet(4, 7, 2, 8)]),
             [Cut::Key as u8, Cut::Key as u8, flush, flush]
+        );
+    }
+
+    /// An MRC write with the flags of byte 8 of its BTH.
+    fn mrc(opcode: u8, psn: u32, flags: u8) -> Packet {
+        let bth = Bth {
+            reserved7: flags,
+            ..Bth::new(Opcode(opcode), Qpn::new(7), Psn::new(psn))
+        };
+        Packet {
+            bth: bth.into(),
+            ..packet(opcode, 7, psn, MTU)
+        }
+    }
+
+    #[test]
+    fn a_run_has_one_value_of_the_retransmission_bit() {
+        const RETRANSMISSION: u8 = 0x20;
+        let write = |flags: [u8; 6]| {
+            let opcodes = [0xc6, 0xc7, 0xc7, 0xc7, 0xc7, 0xc8];
+            let packets: Vec<Packet> = (1..)
+                .zip(opcodes.into_iter().zip(flags))
+                .map(|(psn, (opcode, flags))| mrc(opcode, psn, flags))
+                .collect();
+            let (runs, counters) = runs(unmarked(), &packets);
+            assert_eq!(counters.published_packets, 6);
+            runs.iter()
+                .map(|run| (run.packets, run.is_marked_retransmission()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(write([0; 6]), [(6, false)]);
+        assert_eq!(write([RETRANSMISSION; 6]), [(6, true)]);
+        let some = [0, 0, RETRANSMISSION, RETRANSMISSION, 0, 0];
+        assert_eq!(write(some), [(2, false), (2, true), (2, false)]);
+        // The bit means that of MRC writes only.
+        let rc = Packet {
+            bth: mrc(0x07, 2, RETRANSMISSION).bth,
+            ..packet(0x07, 7, 2, MTU)
+        };
+        let (runs, _) = runs(unmarked(), &[packet(0x06, 7, 1, MTU), rc]);
+        assert_eq!((runs.len(), runs[0].is_marked_retransmission()), (1, false));
+    }
+
+    #[test]
+    fn what_mrc_packets_join() {
+        let nack = |psn, reason| Packet {
+            syndrome: Syndrome(0xff),
+            msn_or_dma_length: reason,
+            ..packet(0xdd, 7, psn, 0)
+        };
+        let trimmed = |psn| {
+            let mut packet = mrc(0xc7, psn, 0);
+            (packet.meaning.stream, packet.payload_bytes) = (Stream::Trimmed, 0);
+            packet
+        };
+        let of = |packets: &[Packet]| -> Vec<(u8, u16)> {
+            runs(unmarked(), packets)
+                .0
+                .iter()
+                .map(|run| (run.cut, run.packets))
+                .collect()
+        };
+        let (solo, flush) = (Cut::Solo as u8, Cut::Flush as u8);
+        let sack = |psn| packet(0xdc, 7, psn, 0);
+        // Selective acknowledgements join as others do; probes stand alone, and so does each NACK, for its reason.
+        assert_eq!(of(&[sack(1), sack(5), sack(9)]), [(flush, 3)]);
+        assert_eq!(
+            of(&[sack(1), packet(0xd1, 7, 2, 0)]),
+            [(Cut::Operation as u8, 1), (flush, 1)]
+        );
+        assert_eq!(of(&[packet(0xde, 7, 1, 0), packet(0xde, 7, 2, 0)]), [(solo, 1); 2]);
+        assert_eq!(of(&[nack(4, 1), nack(5, 1)]), [(solo, 1); 2]);
+        assert_eq!(runs(unmarked(), &[nack(4, 2)]).0[0].msn_or_dma_length, 2);
+        // Trimmed packets have runs of their own, beside those of the packets that arrive.
+        let mixed = [mrc(0xc6, 1, 0), trimmed(2), trimmed(3), mrc(0xc7, 4, 0)];
+        let (runs, _) = runs(unmarked(), &mixed);
+        let of = |run: &RunRecord| (run.stream(), run.packets, run.payload_bytes(), run.messages());
+        assert!(
+            runs.iter().map(of).any(|run| run == (Stream::Trimmed, 2, 0, 0)),
+            "{runs:?}"
         );
     }
 

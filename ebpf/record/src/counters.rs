@@ -34,6 +34,8 @@ pub struct Counters {
     pub snapped_packets: u64,
     /// RoCEv2 packets that a mirror truncated; they count as RoCEv2.
     pub truncated_packets: u64,
+    /// RoCEv2 packets whose payload a switch cut, because its queue was full; they count as RoCEv2.
+    pub trimmed_packets: u64,
     /// Frames by the [`Encapsulation`] of the mirror.
     pub encapsulated: [u64; REASONS],
     /// Published runs by [`Cut`].
@@ -139,6 +141,13 @@ impl Counters {
             payload_bytes: u64::from(packet.payload_bytes),
         });
         self.count_encapsulation(packet.encapsulation as u8);
+    }
+
+    /// Counts a packet as trimmed if it is. Apart from [`count_roce`](Self::count_roce), because the straight path of
+    /// the kernel has none.
+    #[inline(always)]
+    pub const fn count_trimmed(&mut self, packet: &Packet) {
+        self.trimmed_packets += packet.is_trimmed() as u64;
     }
 
     /// Counts a rejected RoCEv2 packet: it is in no run and in no other count.

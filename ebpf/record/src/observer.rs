@@ -123,6 +123,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
                 return class;
             }
             counters.count_roce(packet);
+            counters.count_trimmed(packet);
             let sets = sets.as_mut();
             let bits = sets.len().max(1).ilog2();
             let at = cache::set_hash(packet, interface, config) as usize & ((1 << bits) - 1);

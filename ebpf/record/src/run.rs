@@ -38,7 +38,7 @@ pub struct RunRecord {
     pub last_offset_ns: u32,
     /// Time from the first packet to the start of the last message, nanoseconds.
     pub message_offset_ns: u32,
-    /// Last MSN with an AETH, last DMALen in bytes with a RETH.
+    /// Last MSN with an AETH, last DMALen in bytes with a RETH, reason of an MRC NACK.
     pub msn_or_dma_length: u32,
     /// The number of packets.
     pub packets: u16,
@@ -91,7 +91,7 @@ pub enum Cut {
     Key = 0,
     /// The PSN did not continue.
     Psn = 1,
-    /// The operation changed.
+    /// The operation changed, or whether its sender marks it as a retransmission.
     Operation = 2,
     /// A LAST or ONLY with another suffix.
     Suffix = 3,
@@ -99,7 +99,7 @@ pub enum Cut {
     Segment = 4,
     /// A marked packet, whose exact time is recorded.
     Mark = 5,
-    /// A packet that never joins: CNP, NAK, RNR, READ request, unknown opcode.
+    /// A packet that never joins: CNP, NAK, RNR, READ request, probe, unknown opcode.
     Solo = 6,
     /// Its time slice ended.
     Slice = 7,
@@ -166,11 +166,19 @@ impl RunRecord {
     pub const CUT_SHORT: u8 = 16;
     /// Some packet had another UDP source port than the first.
     pub const PORTS_DIFFER: u8 = 32;
+    /// Its sender marked all packets as retransmissions, as only MRC does.
+    pub const MARKED_RETRANSMISSION: u8 = 64;
 
     /// Opcode of the first packet.
     #[must_use]
     pub const fn opcode(&self) -> Opcode {
         Opcode(self.opcode)
+    }
+
+    /// Whether its sender marked all packets as retransmissions.
+    #[must_use]
+    pub const fn is_marked_retransmission(&self) -> bool {
+        self.flags & Self::MARKED_RETRANSMISSION != 0
     }
 
     /// Its PSN space.
@@ -218,10 +226,12 @@ impl RunRecord {
             .saturating_sub(self.only)
     }
 
-    /// Messages that end in this run: LAST and ONLY packets of operations that have messages.
+    /// Messages that end in this run: LAST and ONLY packets of operations that have messages. None ends with a trimmed
+    /// packet.
     #[must_use]
     pub fn messages(&self) -> u64 {
-        if self.opcode().at(Position::Only, Suffix::None).ends_message() {
+        let is_delivered = self.stream != Stream::Trimmed as u8;
+        if is_delivered && self.opcode().at(Position::Only, Suffix::None).ends_message() {
             u64::from(self.last) + u64::from(self.only)
         } else {
             0

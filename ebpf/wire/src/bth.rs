@@ -204,6 +204,26 @@ impl RawBth {
     pub const fn psn(self) -> Psn {
         Psn::new(self.third)
     }
+
+    /// Sets the 24 bits of the PSN.
+    #[inline(always)]
+    pub(crate) const fn set_psn(&mut self, psn: u32) {
+        self.third = self.third & 0xff00_0000 | psn & 0x00ff_ffff;
+    }
+
+    /// Whether its sender marked it as a retransmission: of MRC packets only, see [`mrc`](crate::mrc).
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_retransmission(self) -> bool {
+        self.third >> 29 & 1 != 0
+    }
+
+    /// Whether a timestamp header follows: of MRC packets only.
+    #[must_use]
+    #[inline(always)]
+    pub const fn has_timestamp(self) -> bool {
+        self.third >> 28 & 1 != 0
+    }
 }
 
 impl From<Bth> for RawBth {

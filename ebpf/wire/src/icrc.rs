@@ -37,7 +37,7 @@ pub enum Icrc {
 pub enum Unverifiable {
     /// The capture kept too little of the frame.
     Snapped,
-    /// The mirror truncated the frame.
+    /// The mirror truncated the frame, or a switch trimmed the packet.
     Truncated,
     /// IPv6 extension headers: the specification does not define which of their fields count.
     ExtensionHeaders,
@@ -46,7 +46,7 @@ pub enum Unverifiable {
 /// Verifies the ICRC of `packet`, which was decoded from `frame`.
 #[must_use]
 pub fn verify(frame: &[u8], packet: &Packet) -> Icrc {
-    if packet.truncated {
+    if packet.truncated || packet.is_trimmed() {
         return Icrc::Unverifiable(Unverifiable::Truncated);
     }
     let end = packet.payload_at() + packet.payload_bytes as usize + usize::from(packet.bth.pad_bytes());

@@ -16,6 +16,7 @@
 //! | [`transport`] | UDP and what follows |
 //! | [`bth`] | the InfiniBand base transport header |
 //! | [`extension`] | DETH, RETH, AETH and the other headers after the BTH |
+//! | [`mrc`] | headers of Multipath Reliable Connection |
 //! | [`opcode`] | meaning and name of each of the 256 opcodes |
 //! | [`tcp`] | the three segments that open a TCP connection |
 //! | [`cm`] | connection management datagrams on QP 1 |
@@ -37,6 +38,7 @@ pub mod icrc;
 pub mod ip;
 pub mod link;
 pub mod mirrored;
+pub mod mrc;
 pub mod number;
 pub mod octets;
 pub mod opcode;

@@ -1,7 +1,8 @@
 //! The 256 opcodes of the BTH: what each means, and its name in the specification.
 //!
 //! Source: IBTA volume 1, table 38 (RC, UC, UD), the XRC annex (A14), the memory placement
-//! extensions annex (A19: FLUSH and ATOMIC WRITE) and the RoCEv2 annex (A17.9.3: CNP).
+//! extensions annex (A19: FLUSH and ATOMIC WRITE) and the RoCEv2 annex (A17.9.3: CNP). Those of MRC: see
+//! [`mrc`](crate::mrc).
 
 use core::fmt;
 
@@ -28,6 +29,8 @@ pub enum Transport {
     Xrc = 5,
     /// Reserved for manufacturers (IBTA volume 1, 9.2.1).
     Vendor = 6,
+    /// Multipath Reliable Connection: see [`mrc`](crate::mrc).
+    Mrc = 7,
 }
 
 impl Transport {
@@ -42,6 +45,7 @@ impl Transport {
             Self::Cnp => "CNP",
             Self::Xrc => "XRC",
             Self::Vendor => "VENDOR",
+            Self::Mrc => "MRC",
         }
     }
 }
@@ -65,6 +69,11 @@ pub enum Operation {
     Cnp = 11,
     /// An opcode that the specification does not define: counted by its number.
     Unknown = 12,
+    SelectiveAcknowledge = 13,
+    NegativeAcknowledge = 14,
+    Probe = 15,
+    EndpointRequest = 16,
+    EndpointResponse = 17,
 }
 
 /// The position of a packet in its message.
@@ -111,11 +120,15 @@ pub enum Stream {
     Cnp = 4,
     /// Opcodes the specification does not define.
     Unknown = 5,
+    /// Probes and messages about ports and paths, which count in no PSN space.
+    Control = 6,
+    /// Requests without their payload, which a switch cut: their PSNs have not arrived.
+    Trimmed = 7,
 }
 
 impl Stream {
     /// How many streams there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 8;
 
     /// The stream with the number `value` in a record.
     #[must_use]
@@ -126,6 +139,8 @@ impl Stream {
             2 => Self::Acknowledge,
             3 => Self::Datagram,
             4 => Self::Cnp,
+            6 => Self::Control,
+            7 => Self::Trimmed,
             _ => Self::Unknown,
         }
     }
@@ -138,7 +153,7 @@ impl Stream {
 pub struct Meaning {
     /// The operation of the packet.
     pub operation: Operation,
-    /// Position in the low two bits, suffix in the next two.
+    /// Position in the low two bits, suffix in the next two, then [`MRC_WRITE`].
     place: u8,
     /// Its PSN space.
     pub stream: Stream,
@@ -159,17 +174,27 @@ impl Meaning {
         }
     }
 
+    /// Whether it is an RDMA write of MRC.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_mrc_write(self) -> bool {
+        self.place & MRC_WRITE != 0
+    }
+
     /// What ends the message besides its payload.
     #[must_use]
     #[inline(always)]
     pub const fn suffix(self) -> Suffix {
-        match self.place >> 2 {
+        match self.place >> 2 & 3 {
             0 => Suffix::None,
             1 => Suffix::Immediate,
             _ => Suffix::Invalidate,
         }
     }
 }
+
+/// Bit of [`Meaning::place`]: an RDMA write of MRC.
+const MRC_WRITE: u8 = 0x10;
 
 const DETH: u8 = 8;
 const RETH: u8 = 16;
@@ -182,6 +207,13 @@ const FETH: u8 = 4;
 const XRC_ETH: u8 = 4;
 /// The 16 reserved bytes of a CNP are header, not payload (A17.9.3).
 const CNP_RESERVED: u8 = 16;
+const METH: u8 = 4;
+const SETH: u8 = 36;
+const NETH: u8 = 20;
+/// Headers of the reliability probe and of requests and responses between endpoints.
+const PETH: u8 = 16;
+const ERTH: u8 = 16;
+const EETH: u8 = 36;
 
 pub(crate) const UNKNOWN: Meaning = row(Operation::Unknown, Position::Only, Suffix::None, Stream::Unknown, 0);
 
@@ -236,6 +268,35 @@ const fn connected(low: u8, prefix: u8) -> Meaning {
     row(operation, position, suffix, stream, extension + prefix)
 }
 
+/// The row of the five low bits of an opcode of MRC, whose writes have a RETH in every packet.
+const fn mrc(low: u8) -> Meaning {
+    use Operation as O;
+    use Position as P;
+    use Stream as St;
+    use Suffix as S;
+    let (operation, position, suffix, stream, extension) = match low {
+        0x06 => (O::RdmaWrite, P::First, S::None, St::Request, METH + RETH),
+        0x07 => (O::RdmaWrite, P::Middle, S::None, St::Request, METH + RETH),
+        0x08 => (O::RdmaWrite, P::Last, S::None, St::Request, METH + RETH),
+        0x09 => (O::RdmaWrite, P::Last, S::Immediate, St::Request, METH + RETH + IMM_DT),
+        0x0a => (O::RdmaWrite, P::Only, S::None, St::Request, METH + RETH),
+        0x0b => (O::RdmaWrite, P::Only, S::Immediate, St::Request, METH + RETH + IMM_DT),
+        0x11 => (O::Acknowledge, P::Only, S::None, St::Acknowledge, AETH),
+        0x18 => (O::EndpointRequest, P::Only, S::None, St::Control, ERTH),
+        0x19 => (O::EndpointResponse, P::Only, S::None, St::Control, EETH),
+        0x1c => (O::SelectiveAcknowledge, P::Only, S::None, St::Acknowledge, SETH),
+        0x1d => (O::NegativeAcknowledge, P::Only, S::None, St::Acknowledge, NETH),
+        0x1e => (O::Probe, P::Only, S::None, St::Control, PETH),
+        _ => return UNKNOWN,
+    };
+    let row = row(operation, position, suffix, stream, extension);
+    let is_write = matches!(operation, O::RdmaWrite);
+    Meaning {
+        place: row.place | if is_write { MRC_WRITE } else { 0 },
+        ..row
+    }
+}
+
 const fn table() -> [Meaning; 256] {
     let mut rows = [UNKNOWN; 256];
     let mut low = 0u8;
@@ -246,6 +307,7 @@ const fn table() -> [Meaning; 256] {
             rows[0x20 | low as usize] = connected(low, 0);
         }
         rows[0xa0 | low as usize] = connected(low, XRC_ETH);
+        rows[0xc0 | low as usize] = mrc(low);
         low += 1;
     }
     rows[0x64] = row(Operation::Send, Position::Only, Suffix::None, Stream::Datagram, DETH);
@@ -280,7 +342,7 @@ impl Opcode {
         TABLE[self.0 as usize]
     }
 
-    /// The transport service; opcodes 0xC0 and above are a manufacturer's.
+    /// The transport service; opcodes 0xC0 and above are a manufacturer's, but for those of MRC.
     #[must_use]
     pub const fn transport(self) -> Transport {
         match self.0 >> 5 {
@@ -290,6 +352,8 @@ impl Opcode {
             3 => Transport::Ud,
             4 => Transport::Cnp,
             5 => Transport::Xrc,
+            6 if matches!(mrc(self.0 & 0x1f).operation, Operation::Unknown) => Transport::Vendor,
+            6 => Transport::Mrc,
             _ => Transport::Vendor,
         }
     }
@@ -383,6 +447,7 @@ impl Opcode {
             Transport::Rc => &RC_NAMES,
             Transport::Uc => &UC_NAMES,
             Transport::Xrc => &XRC_NAMES,
+            Transport::Mrc => &MRC_NAMES,
             _ => {
                 return match self.0 {
                     0x64 => Some("UD_SEND_ONLY"),
@@ -411,7 +476,7 @@ impl Opcode {
 
 macro_rules! names {
     ($($table:ident $prefix:literal),*) => {$(
-        static $table: [Option<&str>; 32] = {
+        const $table: [Option<&str>; 32] = {
             let mut names = [None; 32];
             names[0x00] = Some(concat!($prefix, "_SEND_FIRST"));
             names[0x01] = Some(concat!($prefix, "_SEND_MIDDLE"));
@@ -443,7 +508,17 @@ macro_rules! names {
     )*};
 }
 
-names!(RC_NAMES "RC", UC_NAMES "UC", XRC_NAMES "XRC");
+names!(RC_NAMES "RC", UC_NAMES "UC", XRC_NAMES "XRC", MRC_LIKE_RC "MRC");
+
+static MRC_NAMES: [Option<&str>; 32] = {
+    let mut names = MRC_LIKE_RC;
+    names[0x18] = Some("MRC_ENDPOINT_REQUEST");
+    names[0x19] = Some("MRC_ENDPOINT_RESPONSE");
+    names[0x1c] = Some("MRC_SACK");
+    names[0x1d] = Some("MRC_NACK");
+    names[0x1e] = Some("MRC_PROBE");
+    names
+};
 
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -501,6 +576,8 @@ mod tests {
         assert_eq!(known(Transport::Ud), 2);
         assert_eq!(known(Transport::Xrc), 25);
         assert_eq!(known(Transport::Cnp), 1);
+        assert_eq!(known(Transport::Mrc), 12);
+        assert_eq!(known(Transport::Vendor), 0);
     }
 
     #[test]

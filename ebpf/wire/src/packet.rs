@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::bth::{Bth, RawBth};
 use crate::extension::Syndrome;
+use crate::mrc;
 use crate::number::{Psn, Qpn};
 use crate::opcode::{self, Meaning, Opcode, Stream};
 use crate::traffic_class::TrafficClass;
@@ -119,7 +120,7 @@ pub struct Packet {
     pub encapsulation: Encapsulation,
     /// Bytes of the frame on the wire, without the encapsulation of a mirror.
     pub frame_bytes: u32,
-    /// Bytes of payload, without extension headers, pad and ICRC.
+    /// Bytes of payload, without extension headers, pad and ICRC; 0 of a trimmed packet.
     pub payload_bytes: u32,
     /// TTL or hop limit; of IPv6 in IPv6 that of the outermost header.
     pub ttl: u8,
@@ -190,6 +191,21 @@ impl Packet {
     /// Offset of the payload in the captured bytes.
     #[must_use]
     pub fn payload_at(&self) -> usize {
-        self.bth_at + Bth::LEN + self.meaning.extension_bytes as usize
+        let timestamp_bytes = mrc::timestamp_bytes(self.meaning, self.bth);
+        self.bth_at + Bth::LEN + self.meaning.extension_bytes as usize + timestamp_bytes as usize
+    }
+
+    /// Whether its sender marked it as a retransmission, as only MRC does.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_marked_retransmission(&self) -> bool {
+        self.meaning.is_mrc_write() && self.bth.is_retransmission()
+    }
+
+    /// Whether a switch cut its payload: it was sent, and has not arrived.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_trimmed(&self) -> bool {
+        matches!(self.meaning.stream, Stream::Trimmed)
     }
 }

@@ -5,11 +5,13 @@ use crate::class::{Malformed, NotRoce};
 use crate::decode::{Inner, Other};
 use crate::extension::{Aeth, Deth, Reth, Syndrome};
 use crate::ip::{Ip, PROTOCOL_UDP};
+use crate::mrc;
 use crate::number::Qpn;
 use crate::octets::Octets;
-use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
+use crate::opcode::{Opcode, Operation, Position, Stream};
 use crate::packet::{FrameLengths, Packet};
 use crate::traffic_class::TrafficClass;
+use core::sync::atomic::{Ordering, compiler_fence};
 
 /// Bytes of the invariant CRC after every payload.
 pub const ICRC_BYTES: u32 = 4;
@@ -63,13 +65,18 @@ pub(crate) fn read<O: Octets + ?Sized>(
         (u64::from(u16::from_be_bytes([s1, s0])) | u64::from(network.vlan) << 16 | u64::from(network.inner_vlan) << 32)
             .to_le();
     let udp_bytes = u32::from(u16::from_be_bytes([l1, l0]));
-    if udp_bytes > ip.payload_bytes {
-        return wrong(Malformed::UdpLength);
-    }
     // The end of the IP packet by its header, against the end of the frame.
     let missing = ip.payload_at as u64 + u64::from(udp_bytes) > u64::from(lengths.original);
-    if missing && !packet.encapsulation.is_mirror() {
-        return wrong(Malformed::IpLength);
+    // A switch that trims a packet leaves the length of its UDP header, and may leave that of its IP header.
+    let is_trimmed = (udp_bytes > ip.payload_bytes || missing && !packet.encapsulation.is_mirror())
+        && mrc::is_write_at(frame, bth_at);
+    if !is_trimmed {
+        if udp_bytes > ip.payload_bytes {
+            return wrong(Malformed::UdpLength);
+        }
+        if missing && !packet.encapsulation.is_mirror() {
+            return wrong(Malformed::IpLength);
+        }
     }
     if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
         return wrong(Malformed::Bth);
@@ -79,15 +86,19 @@ pub(crate) fn read<O: Octets + ?Sized>(
     packet.bth.third = frame.be32(bth_at + 8).ok_or(Other::Snapped)?;
     packet.bth.second = frame.be32(bth_at + 4).ok_or(Other::Snapped)?;
     packet.bth.first = frame.be32(bth_at).ok_or(Other::Snapped)?;
-    packet.truncated |= missing;
+    packet.truncated |= missing & !is_trimmed;
     packet.frame_bytes = if packet.encapsulation.is_mirror() {
         inner_frame_bytes(*lengths, *frame_at, ip)
     } else {
         lengths.original
     };
-    let meaning = packet.opcode().meaning();
-    packet.meaning = meaning;
-    let headers = UDP_BYTES + BTH_BYTES + u32::from(meaning.extension_bytes);
+    packet.meaning = packet.opcode().meaning();
+    // Read again: the compiler replaces a question to the table by a range of its index, on which the kernel's verifier
+    // then refuses the arithmetic.
+    compiler_fence(Ordering::SeqCst);
+    let meaning = packet.meaning;
+    let timestamp_bytes = mrc::timestamp_bytes(meaning, packet.bth);
+    let headers = UDP_BYTES + BTH_BYTES + u32::from(meaning.extension_bytes) + timestamp_bytes;
     let trailer = u32::from(packet.bth.pad_bytes()) + ICRC_BYTES;
     if udp_bytes < headers + trailer {
         return wrong(Malformed::Extension);
@@ -104,7 +115,11 @@ pub(crate) fn read<O: Octets + ?Sized>(
     words[3] = d.to_le();
     words[4] = (u64::from(inner.vni) | u64::from(dst_qpn) << 32).to_le();
     let captured = extension::<true, O>(frame, bth_at + Bth::LEN, packet);
-    packet.snapped = captured.is_none() || lengths.captured < lengths.original;
+    packet.snapped = captured.is_none() && !is_trimmed || lengths.captured < lengths.original;
+    if is_trimmed {
+        packet.meaning.stream = Stream::Trimmed;
+        packet.payload_bytes = 0;
+    }
     Ok(())
 }
 
@@ -130,10 +145,10 @@ fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
 const RESERVED_SYNDROME: Syndrome = Syndrome(0xff);
 
 /// Whether a header precedes the extension headers that a record keeps: the XRCETH of XRC requests, the
-/// FETH of a FLUSH.
+/// FETH of a FLUSH, those of MRC.
 #[inline(always)]
 pub(crate) fn has_shifted_extension(opcode: Opcode) -> bool {
-    opcode.transport() as u8 == Transport::Xrc as u8 || opcode.operation() == Operation::Flush
+    matches!(opcode.0 >> 5, 5 | 6) || opcode.operation() == Operation::Flush
 }
 
 /// Reads the header at `at` into `packet`; `None` if it was not captured. `SHIFTED`: the opcode may be one of
@@ -147,12 +162,11 @@ pub(crate) fn extension<const SHIFTED: bool, O: Octets + ?Sized>(
     packet.src_qpn = Qpn::new(0);
     packet.msn_or_dma_length = 0;
     packet.syndrome = RESERVED_SYNDROME;
+    if SHIFTED && packet.opcode().0 >> 5 == 6 {
+        return mrc::extension(frame, at, packet);
+    }
     let meaning = packet.meaning;
-    let shift = if SHIFTED && packet.opcode().transport() == Transport::Xrc {
-        4
-    } else {
-        0
-    };
+    let shift = if SHIFTED && packet.opcode().0 >> 5 == 5 { 4 } else { 0 };
     match (meaning.operation, meaning.position()) {
         (Operation::Send, _) if meaning.stream == Stream::Datagram => {
             let deth = Deth::read(frame.read::<{ Deth::LEN }>(at)?);

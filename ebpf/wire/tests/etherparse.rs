@@ -27,7 +27,7 @@ fn check_cuts(frame: &[u8]) {
             matches!(
                 class_of(cut),
                 Class::Malformed(..) | Class::Fragment(_) | Class::NotRoce(..)
-            ),
+            ) || matches!(class_of(cut), Class::Roce(packet) if packet.is_trimmed()),
             "cut at {captured}: {:?}",
             class_of(cut)
         );

@@ -8,7 +8,7 @@ fn flow() -> FlowRow {
     FlowRow {
         src: "10.1.2.3".parse().unwrap(),
         dst: "10.9.0.1".parse().unwrap(),
-        udp_src_port: 50_000,
+        udp_src_port: Some(50_000),
         dst_qpn: 17,
         vlan: Some(100),
         service: "RC".into(),
@@ -228,7 +228,7 @@ fn values_that_cannot_match_are_errors() {
         ),
         (
             "service tcp",
-            "unknown service `tcp`; expected one of CNP, RC, RD, UC, UD, VENDOR, XRC\n  service tcp\n          ^^^",
+            "unknown service `tcp`; expected one of CNP, MRC, RC, RD, UC, UD, VENDOR, XRC\n  service tcp\n          ^^^",
         ),
         (
             "service 10.0.0.1",

@@ -7,7 +7,7 @@ use crate::flow_table::direction_key;
 use crate::overflow::Bounded;
 use crate::rate_change::RateChange;
 use crate::settings::Settings;
-use crate::window::{FlowEvent, LossInterval, Window};
+use crate::window::{FlowEvent, LossInterval, NACK, Window};
 use alloc::format;
 use alloc::vec::Vec;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human};
@@ -15,6 +15,7 @@ use rocescope_record::OpcodeTotals;
 use rocescope_sketches::jitter::ChangeKind;
 use rocescope_sketches::{HyperLogLog, LinearCounting};
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
+use rocescope_wire::mrc::NackReason;
 use rocescope_wire::{FlowKey, Opcode, Transport};
 
 /// The opcodes that were seen, as rows without window and rates.
@@ -195,8 +196,11 @@ impl Closing<'_> {
         let (key, counts) = (&flow.key, &flow.counts);
         // For datagrams and flows that are not tracked, retransmissions are unknown.
         let transport = flow.opcode.transport();
-        let is_tracked =
-            self.settings.connections.is_some() && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
+        let is_tracked = self.settings.connections.is_some()
+            && matches!(
+                transport,
+                Transport::Rc | Transport::Uc | Transport::Xrc | Transport::Mrc
+            );
         let impairment = is_tracked.then(|| self.window.impaired_flows.of(key)).flatten();
         FlowRow {
             observer: self.settings.observer.clone(),
@@ -248,6 +252,12 @@ impl Closing<'_> {
                 let detail = format!("receiver not ready, requests a wait of {timer_us} µs");
                 ("rnr_nak", Some(f64::from(timer_us) * 1_000.0), detail)
             }
+            // Of MRC, not a syndrome but the reason: see `Window::add`.
+            Some(Acknowledgement::Reserved(code)) => {
+                let name = NackReason(code & !NACK).name();
+                let detail = format!("negative acknowledgement of PSN {}: {name}", event.psn);
+                ("nak", None, detail)
+            }
             Some(_) => {
                 let detail = format!("negative acknowledgement at PSN {}", event.psn);
                 ("nak", None, detail)
@@ -256,7 +266,12 @@ impl Closing<'_> {
         EventRow {
             kind: Text::from_static(kind),
             psn: Some(event.psn),
-            syndrome: syndrome.map(|syndrome| Text::from_static(syndrome.name())),
+            syndrome: syndrome.map(|syndrome| {
+                Text::from_static(match syndrome.meaning() {
+                    Acknowledgement::Reserved(code) => NackReason(code & !NACK).name(),
+                    _ => syndrome.name(),
+                })
+            }),
             value,
             count: event.count,
             detail: detail.into(),

@@ -14,6 +14,9 @@ use rocescope_sketches::FlowHash;
 use rocescope_wire::extension::{Acknowledgement, Syndrome};
 use rocescope_wire::{FlowKey, NotRoce, Opcode, Operation, Stream};
 
+/// Marks the reason of an MRC NACK in place of a syndrome: those with this bit are reserved.
+pub(crate) const NACK: u8 = 0x80;
+
 /// Totals by opcode and syndrome, of a window or of the whole capture.
 #[derive(Clone, Debug)]
 pub struct Totals {
@@ -231,7 +234,7 @@ pub(crate) struct Window {
     pub(crate) overflow: Option<Box<Overflow>>,
     /// Counts to add next, once the table is too large for the CPU cache.
     next: Vec<QueuedCounts>,
-    /// NAKs and CNPs by flow and syndrome; a CNP has none.
+    /// NAKs and CNPs by flow and syndrome; a CNP has none. Of a NACK of MRC its reason with [`NACK`].
     pub(crate) flow_events: BTreeMap<(FlowKey, Option<u8>), FlowEvent>,
     /// UDP source ports of the flows whose key has none.
     pub(crate) ports: PortsByDirection,
@@ -302,6 +305,9 @@ impl Window {
             }
         }
         let syndrome = match run.stream() {
+            Stream::Acknowledge if run.opcode().operation() == Operation::NegativeAcknowledge => {
+                Some(run.msn_or_dma_length as u8 | NACK)
+            }
             Stream::Acknowledge => match run.syndrome().meaning() {
                 Acknowledgement::Nak(_) | Acknowledgement::RnrNak { .. } => Some(run.syndrome),
                 // A syndrome that was not captured or is unknown is not a NAK.

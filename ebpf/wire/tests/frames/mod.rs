@@ -8,6 +8,7 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use rocescope_wire::extension::{Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Feth, Ieth, ImmDt, Reth, Syndrome, XrcEth};
+use rocescope_wire::mrc::{Meth, NackReason, Neth, Seth, Tseth};
 use rocescope_wire::{Bth, Opcode, Operation, Packet, Position, Psn, Qpn, ROCE_UDP_PORT, Stream, Suffix, Transport};
 
 /// The payload of the UDP header, written with `wire`.
@@ -52,6 +53,9 @@ impl Transported {
             msn,
         }
         .write();
+        if opcode.transport() == Transport::Mrc {
+            return self.mrc_extension(&reth, &aeth);
+        }
         match (opcode.operation(), opcode.position()) {
             (Operation::RdmaWrite, Position::First | Position::Only)
             | (Operation::RdmaReadRequest | Operation::AtomicWrite, _) => bytes.extend(reth),
@@ -98,11 +102,81 @@ impl Transported {
         bytes
     }
 
+    fn has_timestamp(&self) -> bool {
+        self.bth.opcode.transport() == Transport::Mrc
+            && self.bth.opcode.operation() == Operation::RdmaWrite
+            && self.bth.reserved7 & 0x10 != 0
+    }
+
+    fn mrc_extension(&self, reth: &[u8], aeth: &[u8]) -> Vec<u8> {
+        let (entropy, psn) = (self.queue.0, self.bth.psn);
+        match self.bth.opcode.operation() {
+            Operation::RdmaWrite => {
+                let mut bytes = Meth { request_msn: 3, msn: 9 }.write().to_vec();
+                if self.has_timestamp() {
+                    let tseth = Tseth {
+                        timestamp: 5,
+                        respond: true,
+                        kind: 1,
+                    };
+                    bytes.extend(tseth.write());
+                }
+                bytes.extend(reth);
+                if self.bth.opcode.suffix() == Suffix::Immediate {
+                    bytes.extend(ImmDt([1, 2, 3, 4]).write());
+                }
+                bytes
+            }
+            Operation::Acknowledge => aeth.to_vec(),
+            Operation::SelectiveAcknowledge => {
+                let seth = Seth {
+                    path_advice: 1,
+                    probe_response: false,
+                    psn_offset: 4,
+                    entropy,
+                    cumulative_psn: psn,
+                    bitmap_offset: 1,
+                    bitmap: self.reth.0,
+                    congestion_state: 8,
+                };
+                seth.write().to_vec()
+            }
+            Operation::NegativeAcknowledge => {
+                let neth = Neth {
+                    reason: NackReason(self.aeth.0),
+                    vendor: 1,
+                    entropy,
+                    psn,
+                    timestamp: 7,
+                };
+                neth.write().to_vec()
+            }
+            _ => vec![7; self.bth.opcode.extension_bytes() as usize],
+        }
+    }
+
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.bth.write().to_vec();
         bytes.extend(self.extension());
         bytes.extend(vec![0x5a; self.payload_bytes + usize::from(self.bth.pad_bytes) + 4]);
         bytes
+    }
+
+    fn check_mrc(&self, packet: &Packet) {
+        let expected = match self.bth.opcode.operation() {
+            Operation::RdmaWrite => (0, self.reth.2),
+            Operation::Acknowledge => (self.aeth.0, self.aeth.1),
+            Operation::SelectiveAcknowledge => (Syndrome::ACK.0, 0),
+            Operation::NegativeAcknowledge => (0xff, u32::from(self.aeth.0)),
+            _ => (0, 0),
+        };
+        assert_eq!((packet.syndrome.0, packet.msn_or_dma_length), expected);
+        let is_write = self.bth.opcode.operation() == Operation::RdmaWrite;
+        assert_eq!(
+            packet.is_marked_retransmission(),
+            is_write && self.bth.reserved7 & 0x20 != 0
+        );
+        assert_eq!(packet.payload_at(), packet.bth_at + 12 + self.extension().len());
     }
 
     /// That `packet` is this.
@@ -111,7 +185,14 @@ impl Transported {
         assert_eq!(packet.bth.unpack(), self.bth);
         assert_eq!(packet.flow.dst_qpn, self.bth.dst_qpn.get());
         assert_eq!(packet.payload_bytes as usize, self.payload_bytes);
-        assert_eq!(self.extension().len() as u32, opcode.extension_bytes());
+        let timestamp_bytes = if self.has_timestamp() { 4 } else { 0 };
+        assert_eq!(
+            self.extension().len() as u32,
+            opcode.extension_bytes() + timestamp_bytes
+        );
+        if opcode.transport() == Transport::Mrc {
+            return self.check_mrc(packet);
+        }
         let has_aeth = matches!(
             opcode.operation(),
             Operation::Acknowledge | Operation::AtomicAcknowledge | Operation::RdmaReadResponse
@@ -137,7 +218,7 @@ impl Transported {
 
 prop_compose! {
     pub(crate) fn transported()(
-        opcode in prop_oneof![Just(0x81u8), any::<u8>()],
+        opcode in prop_oneof![1 => Just(0x81u8), 1 => 0xc6..=0xdeu8, 2 => any::<u8>()],
         flags: u16,
         numbers: (u32, u32),
         queue: (u32, u32),

@@ -187,6 +187,41 @@ pub(crate) fn nested(frames: Frames, seed: u64) -> Frames {
     frames.into_iter().map(nest).collect()
 }
 
+/// MRC packets of all opcodes, some marked as retransmissions, some with timestamps, some cut by a switch.
+pub(crate) fn mrc(seed: u64) -> Frames {
+    let mut next = random(seed);
+    let mut frames = Frames::new();
+    for at in 0..6_000u64 {
+        let opcode = match next(8) {
+            0 => 0xd0 + next(16) as u8,
+            1 => 0xc6,
+            2 => 0xc8 + next(4) as u8,
+            _ => 0xc7,
+        };
+        let payload = if next(8) == 0 { 4 * next(60) as usize } else { 256 };
+        let flags = [0, 0, 0, 0x20, 0x30, 0x10][next(6) as usize];
+        let mut packet = vec![opcode, 0, 0xff, 0xff, 0, 0, 0, next(2) as u8, flags, 0];
+        packet.extend(((at / 2) as u16).to_be_bytes());
+        packet.extend((0..44).map(|_| next(256) as u8));
+        packet.resize(60 + payload, 0);
+        let udp_bytes = (8 + packet.len() as u16).to_be_bytes();
+        let mut frame = vec![2; 12];
+        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, udp_bytes[0], udp_bytes[1], PROTOCOL_UDP, 64]);
+        frame.extend([0xfe; 32]);
+        frame.extend([0xc0, 1, 0x12, 0xb7, udp_bytes[0], udp_bytes[1], 0, 0]);
+        frame.extend(packet);
+        if next(9) == 0 {
+            frame.truncate(62 + next(120) as usize);
+            if next(2) == 0 {
+                let bytes = (frame.len() as u16 - 54).to_be_bytes();
+                frame[18..20].copy_from_slice(&bytes);
+            }
+        }
+        frames.push((at * 500, frame));
+    }
+    frames
+}
+
 /// Numbers below a limit: `SplitMix64`.
 fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut random = seed;

@@ -12,7 +12,7 @@ mod overload;
 mod pair;
 mod reconfigured;
 
-use corpus::{Frames, captures, chains, mutated, nested, scenarios};
+use corpus::{Frames, captures, chains, mrc, mutated, nested, scenarios};
 use pair::{Compared, Pair};
 use rocescope_record::Config;
 use rocescope_wire::tunnel::Encapsulation;
@@ -106,4 +106,18 @@ fn ipv6_in_ipv6_has_the_same_classes() {
     let counters = pair.compare("nested", &nested(chains(1), 2)).counters;
     let inside = counters.encapsulated[Encapsulation::Ipv6 as usize];
     assert!(counters.roce_packets > 1_000 && inside > 2_000, "{counters:?}");
+}
+
+#[test]
+fn mrc_has_the_same_runs() {
+    for config in [exact(), live()] {
+        let Some(mut pair) = Pair::new(config, 256) else {
+            return;
+        };
+        let frames = mrc(1);
+        let counters = pair.compare("mrc", &frames).counters;
+        assert!(counters.trimmed_packets > 300, "{}", counters.trimmed_packets);
+        assert_eq!(counters.roce_packets + counters.malformed(), frames.len() as u64);
+        pair.compare("nested mrc", &nested(mutated(&mrc(2), 3), 4));
+    }
 }

@@ -191,6 +191,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
             ("mirror_unfollowed_frames", counters.mirror_unfollowed),
             ("truncated_packets", counters.truncated_packets),
             ("snapped_packets", counters.snapped_packets),
+            ("trimmed_packets", counters.trimmed_packets),
         ]),
         opcodes: opcodes.iter().map(|row| (&*row.opcode, Row(row, opcode))).collect(),
         aeth: syndromes,

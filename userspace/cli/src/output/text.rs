@@ -227,6 +227,13 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
             count(snapped)
         )?;
     }
+    if counters.trimmed_packets > 0 {
+        writeln!(
+            out,
+            "Trimmed   {} packets by switches whose queue was full: their payload did not arrive",
+            count(counters.trimmed_packets)
+        )?;
+    }
     Ok(())
 }
 

@@ -22,6 +22,7 @@
 //! | `mirrored` | a mirror that duplicates every frame |
 //! | `numbered` | frames that a mirror numbered and that never arrived |
 //! | `recorder` | the frames around events, in separate files |
+//! | `transports` | MRC, by hand |
 //! | `vanished` | the directory of the dataset is removed during a capture |
 //! | `verified` | checksums of segments, sums across tables, repeated windows |
 //! | `signals` | SIGINT and SIGTERM end with a summary |
@@ -53,6 +54,7 @@ mod signals;
 #[path = "../small_disk/mod.rs"]
 mod small_disk;
 mod traffic;
+mod transports;
 mod truth;
 mod vanished;
 mod verified;

@@ -23,7 +23,7 @@ table! {
         role: Text, None, [same], show "Role";
         /// `connecting`, `active`, `idle`, or `gone`: silent for 60 s, closed, or out of retries.
         state: Text, None, [last | same], show "State";
-        /// Transport service: `RC`, `UC`, `UD`, `XRC`.
+        /// Transport service: `RC`, `UC`, `UD`, `XRC`, `MRC`.
         service: Text, None, [first], show "Service";
         /// How the two directions were paired: by `cm`, by `ack`, or `none` if they are not paired.
         paired_by: Text, None, [last | same], show "Paired by";
@@ -130,6 +130,15 @@ table! {
         cnp_dscp: Option<Text>, None, [last | same], hide "DSCP CNP";
         /// Requests, responses and datagrams without ECN capability: switches drop them instead of marking them.
         not_ecn_capable_packets: Option<u64>, Packets, [last | sum], hide "Not ECN-capable";
+        /// Packets that their sender marked as retransmissions; null for services without the mark, which is all but MRC.
+        marked_retransmitted_packets: Option<u64>, Packets, [last | sum], hide "Marked";
+        /// Request packets whose payload a switch cut because its queue was full: they did not arrive. Null unless the
+        /// service is MRC.
+        trimmed_packets: Option<u64>, Packets, [last | sum], hide "Trimmed";
+        /// NACKs for trimmed packets that this direction carried; null unless the service is MRC.
+        nack_trimmed: Option<u64>, None, [last | sum], hide "NACK trimmed";
+        /// NACKs for other reasons that this direction carried; null unless the service is MRC. `events` names each.
+        nack_other: Option<u64>, None, [last | sum], hide "NACK other";
         /// CNPs that this direction carried.
         cnp_sent_packets: u64, Packets, [last | sum], hide "CNP sent";
         /// CNPs addressed to the sender of this direction.

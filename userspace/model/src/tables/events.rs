@@ -30,7 +30,8 @@ table! {
         vlan: Option<u16>, None, [same], hide "VLAN";
         /// Packet sequence number; of a NAK, the PSN that it requests.
         psn: Option<u32>, None, [same], show "PSN";
-        /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`.
+        /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`; of a NACK of MRC its reason, such as
+        /// `nack_trimmed`.
         syndrome: Option<Text>, None, [same], show "Syndrome";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in this window, in bit/s. `rnr_nak` and
         /// `rnr_episode`: the requested RNR timer, in ns. `cnp_burst`: CNPs per second. `retransmission`: time from the

@@ -38,8 +38,8 @@ table! {
         inner_vlan: Option<u16>, None, [same], hide "Inner VLAN";
         /// VXLAN network identifier; null for packets without VXLAN encapsulation.
         vni: Option<u32>, None, [same], hide "VNI";
-        /// Transport service: `RC`, `UC`, `RD`, `UD`, `XRC`, `CNP`, or `VENDOR` for the opcodes reserved for
-        /// manufacturers.
+        /// Transport service: `RC`, `UC`, `RD`, `UD`, `XRC`, `MRC`, `CNP`, or `VENDOR` for the opcodes reserved
+        /// for manufacturers.
         service: Text, None, [first], show "Service";
         /// Packets.
         packets: u64, Packets, [sum], show "Packets";

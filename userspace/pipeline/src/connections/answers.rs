@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
-use rocescope_wire::{Operation, Psn};
+use rocescope_wire::{Operation, Psn, Transport};
 
 /// Retransmissions without an answer after which silence means that the sender gave up.
 const TRIES: u32 = 2;
@@ -20,6 +20,10 @@ const TRIES: u32 = 2;
 impl Direction {
     /// Counts acknowledgements that this direction carried.
     pub(crate) fn count_acknowledges(&mut self, run: &RunRecord) {
+        if run.opcode().operation() == Operation::NegativeAcknowledge {
+            self.count_nacks(run);
+            return;
+        }
         let packets = u64::from(run.packets);
         let counts = &mut self.counts;
         match run.syndrome().meaning() {
@@ -33,6 +37,10 @@ impl Direction {
 
     /// The peer answered requests of this direction with an ACKNOWLEDGE.
     pub(crate) fn acknowledged(&mut self, run: &RunRecord, context: &mut Context<'_>) {
+        if run.opcode().transport() == Transport::Mrc {
+            self.marked_acknowledged(run, context);
+            return;
+        }
         if !self.requests.is_started() {
             return;
         }

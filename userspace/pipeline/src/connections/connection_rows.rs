@@ -126,6 +126,7 @@ impl Connections {
         let histogram = rtt.or(is_timed.then_some(&empty));
         let response = others.map(|others| &others.response);
         let reaction = others.map(|others| &others.reaction);
+        let marked = direction.marked.as_deref();
         let interval = direction.notifications.as_ref().map(|n| &n.interval);
         let setup = direction.setup.as_ref();
         let setup = setup.or(peer.and_then(|peer| peer.setup.as_ref()));
@@ -197,6 +198,10 @@ impl Connections {
             ack_dscp: direction.classes.acknowledgements.column(),
             cnp_dscp: direction.classes.notifications.column(),
             not_ecn_capable_packets: Some(direction.classes.not_ecn_capable),
+            marked_retransmitted_packets: marked.map(|marked| marked.retransmitted),
+            trimmed_packets: marked.map(|marked| marked.trimmed),
+            nack_trimmed: marked.map(|marked| marked.nacks_trimmed),
+            nack_other: marked.map(|marked| marked.nacks_other),
             cnp_sent_packets: counts.cnps,
             cnp_received_packets: peer.map_or(0, |peer| peer.counts.cnps),
             cnp_interval_min_ns: interval.and_then(Quantiles::min),

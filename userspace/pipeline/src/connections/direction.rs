@@ -4,6 +4,7 @@ use super::congestion::{Notifications, Rate};
 use super::gap_fate::LostGaps;
 use super::key::DirectionKey;
 use super::latency::Latencies;
+use super::marked::MarkedCounts;
 use super::message_sizes::MessageSizes;
 use super::mirror_dedup::MirrorDedup;
 use super::outstanding::OutstandingRequests;
@@ -161,6 +162,8 @@ pub(crate) struct Direction {
     pub(crate) first_ns: u64,
     pub(crate) first_request_ns: u64,
     pub(crate) notifications: Option<Box<Notifications>>,
+    /// Of a sender that marks retransmissions.
+    pub(crate) marked: Option<Box<MarkedCounts>>,
     /// What CM and TCP reported at setup, with the direction of the active side.
     pub(crate) setup: Option<Box<Setup>>,
     /// Time of the last rows.
@@ -216,6 +219,7 @@ impl Direction {
             latencies: Latencies::default(),
             rate: Rate::default(),
             notifications: None,
+            marked: None,
             setup: None,
             reported_ns: now_ns,
         }
@@ -265,6 +269,7 @@ impl Direction {
             + boxed(self.episode.is_some(), size_of::<Episode>())
             + boxed(self.response_retry.is_some(), size_of::<ResponseRetry>())
             + boxed(self.setup.is_some(), size_of::<Setup>())
+            + boxed(self.marked.is_some(), size_of::<MarkedCounts>())
             + self
                 .notifications
                 .as_ref()

@@ -94,7 +94,8 @@ impl Connections {
                 let packets = u64::from(run.packets).max(1);
                 direction.count_size(run.payload_bytes() / packets, packets);
             }
-            Stream::Unknown => {}
+            Stream::Trimmed => direction.trimmed(run),
+            Stream::Control | Stream::Unknown => {}
         }
     }
 

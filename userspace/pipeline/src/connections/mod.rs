@@ -9,7 +9,6 @@
 //! | `state` | the state of all connections |
 //! | `turn` | processes queued input by time |
 //! | `ingest` | processes one run, from its direction to its peer |
-//! | `ack_run` | the two ends of a run of acknowledgements |
 //! | `sort_buffer` | runs and control packets, sorted by their first times |
 //! | `key`, `table` | finds the direction of a run |
 //! | `prefetch` | directions of the next runs, looked up together |
@@ -52,7 +51,6 @@ pub mod event;
 pub mod recovery;
 pub mod settings;
 
-mod ack_run;
 mod answers;
 mod capture_loss;
 mod classification;
@@ -71,6 +69,7 @@ mod inline_queue;
 mod intervals;
 mod key;
 mod latency;
+mod marked;
 mod message_sizes;
 mod mirror_dedup;
 mod new_payload;

@@ -13,7 +13,7 @@ use super::send_sequence::SendSequence;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::psn_after_read;
-use rocescope_wire::{Operation, Position, Psn};
+use rocescope_wire::{Operation, Position, Psn, Transport};
 
 /// All path MTUs (IBTA volume 1, 9.7.1).
 const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
@@ -21,6 +21,10 @@ const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 impl Direction {
     /// Processes a run of requests. Returns from where, and why, it requests responses again.
     pub(crate) fn request(&mut self, run: &RunRecord, context: &mut Context<'_>) -> Option<(ExtendedPsn, Trigger)> {
+        if run.opcode().transport() == Transport::Mrc {
+            self.marked_request(run, context);
+            return None;
+        }
         let operation = run.opcode().operation();
         let first = self.requests.extended(run.first_psn());
         self.guess_read(first, context.mtu);
@@ -159,7 +163,7 @@ impl Direction {
         self.start.unwrap_or(ExtendedPsn::MAX)
     }
 
-    fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.start = None;
         self.start_is_open = true;
         self.acked = 0;
@@ -229,7 +233,7 @@ impl Direction {
     }
 
     /// Payload and messages that had not passed before.
-    fn count_new(&mut self, run: &RunRecord, arrival: &Arrival, is_read: bool) {
+    pub(crate) fn count_new(&mut self, run: &RunRecord, arrival: &Arrival, is_read: bool) {
         let (unique_bytes, unique_messages) = unique(run, arrival);
         let counts = &mut self.counts;
         counts.messages += run.messages();
@@ -243,7 +247,7 @@ impl Direction {
     }
 
     /// Message sizes and outstanding requests, from the first and last packets of messages.
-    fn count_messages(&mut self, run: &RunRecord, first: ExtendedPsn, last: ExtendedPsn, arrival: &Arrival) {
+    pub(crate) fn count_messages(&mut self, run: &RunRecord, first: ExtendedPsn, last: ExtendedPsn, arrival: &Arrival) {
         let operation = run.opcode().operation();
         let answer = if is_answered(operation) {
             Answer::Response

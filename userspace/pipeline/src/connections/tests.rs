@@ -292,3 +292,96 @@ fn a_sprayed_flow_loses_what_a_nak_requests_and_what_is_older_than_others_are_la
         .collect();
     assert_eq!(lost, [Some(150)]);
 }
+
+/// `RDMA WRITE ONLY` packets of MRC from host 1 to queue pair 7, 10 bytes each; `marked` as retransmissions.
+fn mrc_writes(psns: (u32, u32), at_us: u64, marked: bool) -> Vec<RunRecord> {
+    let mut writes = sends(psns, at_us);
+    for write in &mut writes {
+        write.opcode = 0xca;
+        write.msn_or_dma_length = 10;
+        if marked {
+            write.flags |= RunRecord::MARKED_RETRANSMISSION;
+        }
+    }
+    writes
+}
+
+/// A SACK of host 2, of everything up to this PSN.
+fn sack(psn: u32, at_us: u64) -> Vec<RunRecord> {
+    let mut sack = answer(ACK, psn, at_us);
+    sack[0].opcode = 0xdc;
+    sack
+}
+
+/// A NACK of host 2.
+fn nack(psn: u32, reason: u32, at_us: u64) -> Vec<RunRecord> {
+    let mut nack = answer(0xff, psn, at_us);
+    (nack[0].opcode, nack[0].msn_or_dma_length) = (0xdd, reason);
+    nack
+}
+
+/// Of MRC the mark decides: without it a late packet is late, however late; with it a packet is a retransmission, even
+/// if nothing else states so.
+#[test]
+fn mrc_marks_its_retransmissions() {
+    // 3 and 4 are late by a millisecond; 6 is trimmed downstream of the tap, 8 is lost upstream; 10 is a tail loss.
+    let trimmed = {
+        let mut trimmed = mrc_writes((5, 5), 130, false);
+        trimmed[0].stream = rocescope_wire::Stream::Trimmed as u8;
+        trimmed[0].only_payload_bytes = 0;
+        trimmed
+    };
+    let (rows, events) = rows(&[
+        mrc_writes((0, 2), 100, false),
+        mrc_writes((6, 7), 110, false),
+        trimmed,
+        nack(5, 2, 140),
+        nack(6, 1, 141),
+        nack(6, 7, 142),
+        mrc_writes((9, 9), 150, false),
+        mrc_writes((3, 4), 1_200, false),
+        mrc_writes((5, 6), 1_300, true),
+        mrc_writes((8, 8), 1_400, true),
+        sack(9, 1_500),
+        mrc_writes((10, 10), 1_600, true),
+        sack(10, 1_700),
+    ]);
+    let [a, b] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((&*a.service, &*a.paired_by, a.src_qpn), ("MRC", "ack", Some(9)));
+    assert_eq!((a.retransmitted_packets, a.marked_retransmitted_packets), (4, Some(4)));
+    assert_eq!(
+        (a.out_of_order_packets, a.duplicate_packets, a.repeated_packets),
+        (2, 0, 1)
+    );
+    assert_eq!(
+        (a.lost_before_tap_packets, a.lost_after_tap_packets, a.lost_gaps),
+        (2, 0, 0)
+    );
+    assert_eq!(
+        (a.trimmed_packets, a.nack_trimmed, a.nack_other),
+        (Some(1), Some(0), Some(0))
+    );
+    assert_eq!((b.nack_trimmed, b.nack_other, b.ack_packets), (Some(2), Some(1), 2));
+    assert_eq!((a.unique_payload_bytes, a.unique_messages, a.packets), (110, 11, 13));
+    assert_eq!(
+        (b.nak_psn_sequence, b.nak_fatal, a.timeouts, a.nak_episodes),
+        (0, 0, 0, 0)
+    );
+    let losses: u64 = events
+        .iter()
+        .filter(|event| &*event.kind == "loss")
+        .map(|event| event.count)
+        .sum();
+    assert_eq!(losses, a.fabric_lost_packets());
+}
+
+/// The same packets of RC, whose late ones are recognized by time alone.
+#[test]
+fn services_without_a_mark_have_no_count_of_it() {
+    let (rows, _) = rows(&[sends((0, 2), 100), answer(ACK, 2, 150)]);
+    assert_eq!(
+        (rows[0].marked_retransmitted_packets, rows[0].trimmed_packets),
+        (None, None)
+    );
+    assert_eq!((rows[1].nack_trimmed, rows[1].nack_other), (None, None));
+}

@@ -49,7 +49,8 @@ impl TrafficClasses {
                 self.last_acknowledgement = class;
             }
             Stream::Cnp => self.notifications.insert(class.dscp()),
-            Stream::Unknown => {}
+            // A switch has changed the class of a trimmed packet.
+            Stream::Trimmed | Stream::Control | Stream::Unknown => {}
         }
     }
 
