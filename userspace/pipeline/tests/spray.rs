@@ -183,7 +183,7 @@ fn the_flow_key_can_be_chosen() {
     assert!(rows[0].1 && rows[0].0.iter().all(|flow| flow.udp_src_port == Some(49_153)));
 }
 
-/// Where the cache leaves out the port, a run with several ports says that its direction is sprayed.
+/// Where the cache leaves out the port, a run with several ports states that its direction is sprayed.
 #[test]
 fn a_run_with_several_ports_shows_a_sprayed_direction() {
     let mut pipeline = pipeline(FlowKeyMode::Auto);
