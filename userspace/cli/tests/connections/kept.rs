@@ -187,8 +187,8 @@ fn late_or_duplicate_packets_are_not_lost() {
     let report = kept("duplicate_egress_node1.pcap.gz");
     assert_eq!(sum(&report, "duplicate_packets"), 22);
     assert_eq!(sum(&report, "lost_before_tap_packets"), 0);
-    // 33 of those that netem delayed by 3 ms fill a gap after the reorder time and so are lost by definition. Other
-    // inferred losses stay below 2 % of all 2,046.
+    // netem delayed packets by 3 ms and dropped none. Those whose gap is filled after the reorder time, before the late
+    // time is known, count as lost, as do some that a retransmission skips: together below 3 % of all 2,046.
     let report = kept("reorder_egress_node1.pcap.gz");
     let lost = events(&report, "loss");
     let count = |words: &str| -> u64 {
@@ -196,6 +196,6 @@ fn late_or_duplicate_packets_are_not_lost() {
         let own = own.filter(|event| event["detail"].as_str().unwrap().contains(words));
         own.map(|event| event["count"].as_u64().unwrap()).sum()
     };
-    assert_eq!(count("it left a gap"), 33);
+    assert!(count("it left a gap") <= 18, "{}", count("it left a gap"));
     assert!(count("skipped while") <= 41, "{}", count("skipped while"));
 }

@@ -56,3 +56,71 @@ fn a_selective_sender_repeats_what_was_lost_and_nothing_else() {
     assert!(lost(&report).starts_with(&repeated), "{:?}", lost(&report));
     assert_eq!(sum(&report, "retransmitted_packets"), 3);
 }
+
+#[test]
+fn a_late_packet_of_an_unacknowledged_service_is_out_of_order() {
+    let Some(report) = minimal("uc_late") else { return };
+    assert!(lost(&report).is_empty());
+    let counts = [
+        "out_of_order_packets",
+        "retransmitted_packets",
+        "duplicate_packets",
+        "timeouts",
+    ];
+    assert_eq!(counts.map(|count| sum(&report, count)), [1, 0, 0, 0]);
+}
+
+#[test]
+fn one_direction_shows_that_its_sender_went_back() {
+    for (name, psns) in [("one_way_goback", &[108][..]), ("one_way_goback_after", &[])] {
+        let Some(report) = minimal(name) else { return };
+        assert_eq!(lost(&report), psns, "{name}");
+        let counts = [
+            "retransmitted_packets",
+            "duplicate_packets",
+            "out_of_order_packets",
+            "timeouts",
+        ];
+        assert_eq!(counts.map(|count| sum(&report, count)), [12, 0, 0, 0], "{name}");
+        assert_eq!(
+            report["connections"][0]["a_to_b"]["other_direction_seen"], false,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn answers_in_flight_when_the_requester_asks_again_are_no_loss() {
+    let Some(report) = minimal("read_stale_responses") else {
+        return;
+    };
+    assert_eq!(lost(&report), [3]);
+}
+
+#[test]
+fn a_queue_pair_number_that_is_used_again_is_another_connection() {
+    let Some(report) = minimal("qp_reused_psn0") else {
+        return;
+    };
+    let connections = report["connections"].as_array().unwrap();
+    let messages = connections
+        .iter()
+        .map(|one| one["a_to_b"]["messages"].as_u64().unwrap());
+    assert_eq!(messages.collect::<Vec<_>>(), [50, 50]);
+    for count in ["retransmitted_packets", "repeated_packets", "timeouts"] {
+        assert_eq!(sum(&report, count), 0, "{count}");
+    }
+}
+
+#[test]
+fn every_outstanding_request_gives_its_round_trip() {
+    let Some(report) = minimal("hundred_outstanding") else {
+        return;
+    };
+    let direction = &report["connections"][0]["a_to_b"];
+    assert_eq!(direction["rtt_samples"], 2_000);
+    assert_eq!(
+        (&direction["rtt_min_ns"], &direction["rtt_max_ns"]),
+        (&10_000.into(), &10_000.into())
+    );
+}

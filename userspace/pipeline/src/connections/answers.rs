@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::direction::Direction;
 use super::event::{EventDetail, LossEvidence, LossLocation};
+use super::intervals::{Interval, Intervals};
 use super::new_payload::{begins, unique};
 use super::outstanding::Answer;
 use super::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
@@ -95,7 +96,7 @@ impl Direction {
         self.answered_ns = now_ns;
         self.responder.acknowledged(psn, self.send_sequence.next());
         if psn > self.acked {
-            self.acked = psn;
+            self.acked_before = core::mem::replace(&mut self.acked, psn);
             self.tries = 0;
             self.try_interval_ns = 0;
             self.retries_exhausted = false;
@@ -223,38 +224,38 @@ impl Direction {
         let was_asked_for = self.response_retry.as_ref().is_some_and(|retry| first <= retry.until);
         if let Some(retry) = &mut self.response_retry {
             let (from, to) = (retry.next, retry.until.min(first.saturating_sub(1)));
+            retry.skipped.remove(first, last, &mut |_| {});
             if from <= to && !hole_is_silent {
-                // The lowest is requested next.
-                retry.skipped.get_or_insert((from, to));
-                self.counts.lost_before_tap += to - from + 1;
-                let detail = EventDetail::Loss {
-                    psn: Psn::new(from as u32),
-                    packets: to - from + 1,
-                    location: LossLocation::Upstream,
-                    evidence: LossEvidence::Skipped,
-                };
-                (context.emit)(run.first_ns, detail);
+                retry.skipped.remove(from, to, &mut |_| {});
+                let _ = retry.skipped.insert(Interval {
+                    first: from,
+                    last: to,
+                    value: (),
+                });
             }
             retry.next = retry.next.max(last + 1);
-            if retry.next > retry.until + 1 && retry.skipped.is_none() {
+            if retry.next > retry.until + 1 && retry.skipped.is_empty() {
                 self.response_retry = None;
             }
         }
-        if was_asked_for {
-            self.counts.retransmitted += arrival.filled + arrival.repeated;
-            self.counts.lost_before_tap += arrival.filled;
-            for gap in &filled {
-                let detail = EventDetail::Loss {
-                    psn: Psn::new(gap.first as u32),
-                    packets: gap.packets(),
-                    location: LossLocation::Upstream,
-                    evidence: LossEvidence::Gap,
-                };
-                (context.emit)(run.first_ns, detail);
+        self.counts.retransmitted += arrival.repeated;
+        let high = self.responses.high();
+        for gap in &filled {
+            let late_ns = run.first_ns.saturating_sub(gap.value.opened_ns);
+            if !was_asked_for {
+                self.response_reordering.get_or_insert_default().learn(
+                    gap.packets(),
+                    late_ns,
+                    (high, high - gap.first),
+                );
             }
-        } else {
-            self.counts.out_of_order += arrival.filled;
-            self.counts.retransmitted += arrival.repeated;
+            let bound_ns = self.response_reordering.as_ref().map_or(0, |known| known.bound_ns());
+            if !was_asked_for || late_ns <= bound_ns {
+                self.counts.out_of_order += gap.packets();
+            } else {
+                self.counts.retransmitted += gap.packets();
+                self.lost_upstream((gap.first, gap.last), run.first_ns, LossEvidence::Gap, context);
+            }
         }
         let (unique_bytes, unique_messages) = unique(run, &arrival);
         let counts = &mut self.counts;
@@ -292,16 +293,30 @@ impl Direction {
         context: &mut Context<'_>,
     ) {
         let psn = self.responses.extended(wire_psn);
-        let skipped = self.response_retry.as_ref().and_then(|retry| retry.skipped);
-        let skipped = skipped.is_some_and(|(first, last)| (first..=last).contains(&psn));
+        let skipped = self
+            .response_retry
+            .take()
+            .map(|retry| retry.skipped)
+            .unwrap_or_default();
+        let was_skipped = skipped.at(psn).is_some();
+        // Unless responses are late, the others were lost as well.
+        let is_in_order = self.response_reordering.is_none();
+        for range in skipped.iter().filter(|range| range.last >= psn) {
+            let range = (range.first.max(psn), range.last);
+            if is_in_order {
+                self.lost_upstream(range, now_ns, LossEvidence::Skipped, context);
+            } else if was_skipped && range.0 == psn {
+                self.lost_upstream((psn, psn), now_ns, LossEvidence::Skipped, context);
+            }
+        }
         self.response_retry = Some(Box::new(ResponseRetry {
             next: psn,
             until: self.responses.high(),
-            skipped: None,
+            skipped: Intervals::default(),
         }));
         let waited_ns = now_ns.saturating_sub(self.last_ns);
         let is_sure = trigger == Trigger::Response || waited_ns > 2 * longest_ns;
-        if self.responses.has(psn) && !skipped && is_sure {
+        if self.responses.has(psn) && !was_skipped && is_sure {
             self.counts.lost_after_tap += 1;
             let detail = EventDetail::Loss {
                 psn: wire_psn,

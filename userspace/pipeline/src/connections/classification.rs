@@ -12,6 +12,12 @@ use rocescope_record::RunRecord;
 /// If more than these would be lost in a row, the first one was more likely late.
 const MAX_LOST: u64 = 3;
 
+/// Up to this many packets in order may be copies that the network made.
+const MAX_DUPLICATES: u64 = 2;
+
+/// A sender that was silent for this long before it repeats packets waited for its timer: 2 ms.
+const TIMER_NS: u64 = 2_000_000;
+
 /// How a run of requests relates to earlier packets of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Classification {
@@ -63,6 +69,16 @@ impl Direction {
         let is_soon = |ns: u64| now_ns.saturating_sub(ns) <= self.reorder_ns(context);
         // The retransmission timer restarts with every answer.
         let at_once = is_soon(self.answered_ns);
+        if self.is_one_sided()
+            && let Some(gap) = self.requests.gap_at(first)
+        {
+            // What repeats others in order is transmitted again; one alone may have been reordered.
+            return if last > gap.last + 1 {
+                Classification::Retransmitted(self.unseen_trigger(now_ns))
+            } else {
+                Classification::Reordered
+            };
+        }
         if let Some(gap) = self.requests.gap_at(first)
             && is_soon(gap.value.opened_ns)
             && gap.value.nak.is_none_or(|nak| nak > last)
@@ -87,6 +103,9 @@ impl Direction {
             };
         }
         let back = Classification::Retransmitted(self.trigger(first, last, is_answered && at_once));
+        if self.is_one_sided() {
+            return self.classify_one_sided(run, (first, last), context);
+        }
         if self.requests.gap_at(first).is_some() {
             return back;
         }
@@ -123,6 +142,43 @@ impl Direction {
             back
         } else {
             Classification::Duplicate
+        }
+    }
+
+    /// Whether only this direction passes the tap.
+    pub(crate) const fn is_one_sided(&self) -> bool {
+        self.peer.is_none() && self.answered_ns == 0
+    }
+
+    /// Without the other direction: several packets repeated in order were transmitted again, few soon after the first
+    /// copy are duplicates.
+    fn classify_one_sided(
+        &self,
+        run: &RunRecord,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        context: &Context<'_>,
+    ) -> Classification {
+        let repeated = last.min(self.requests.high()) + 1 - first;
+        let is_start =
+            first < self.requests.low() && run.first_ns.saturating_sub(self.first_request_ns) <= context.reorder_ns;
+        if is_start {
+            return Classification::Reordered;
+        }
+        let seen_ns = self.send_sequence.time_of(first);
+        let is_soon = seen_ns.is_some_and(|seen_ns| run.first_ns.saturating_sub(seen_ns) <= context.duplicate_ns);
+        if is_soon && repeated <= MAX_DUPLICATES {
+            Classification::Duplicate
+        } else {
+            Classification::Retransmitted(self.unseen_trigger(run.first_ns))
+        }
+    }
+
+    /// Why a sender goes back whose answers are not seen.
+    const fn unseen_trigger(&self, now_ns: u64) -> Trigger {
+        if now_ns.saturating_sub(self.last_request_ns) > TIMER_NS {
+            Trigger::Timeout
+        } else {
+            Trigger::Unseen
         }
     }
 

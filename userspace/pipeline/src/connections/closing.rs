@@ -2,6 +2,7 @@
 
 use super::event::EventDetail;
 use super::state::Connections;
+use rocescope_wire::Transport;
 
 impl Connections {
     pub(super) fn check_retry_exhaustion(&mut self, at: u32, now_ns: u64) {
@@ -32,6 +33,9 @@ impl Connections {
                 (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));
             }
             direction.rate.finish(now_ns);
+            if direction.transport == Transport::Uc {
+                direction.end_unacknowledged(context);
+            }
             while let Some(gap) = direction.requests.take_gap() {
                 let is_unknown = (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns);
                 direction.count_lost_gap(&gap, is_unknown);

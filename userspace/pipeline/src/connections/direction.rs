@@ -114,6 +114,8 @@ pub(crate) struct Direction {
     pub(crate) last_request_ns: u64,
     /// The peer has received everything up to here.
     pub(crate) acked: ExtendedPsn,
+    /// What it had received by an earlier answer.
+    pub(crate) acked_before: ExtendedPsn,
     pub(crate) outstanding: OutstandingRequests,
 
     /// Retransmissions of the oldest open request without an answer in between.
@@ -153,6 +155,7 @@ pub(crate) struct Direction {
     pub(crate) skipped: SkippedRanges,
     /// How much the fabric reorders its packets, and its state once that is much.
     pub(crate) reordering: Reordering,
+    pub(crate) response_reordering: Option<Box<Reordering>>,
     pub(crate) sprayed: Option<Box<Sprayed>>,
     pub(crate) sender_way: SenderWay,
     /// Responses that were requested again.
@@ -204,6 +207,7 @@ impl Direction {
             response_is_whole: true,
             open_read: None,
             acked: 0,
+            acked_before: 0,
             answered_ns: 0,
             naks: [None; 2],
             rnr: None,
@@ -213,6 +217,7 @@ impl Direction {
             try_interval_ns: 0,
             skipped: SkippedRanges::default(),
             reordering: Reordering::default(),
+            response_reordering: None,
             sprayed: None,
             sender_way: SenderWay::default(),
             response_retry: None,
@@ -265,9 +270,13 @@ impl Direction {
             + self.latencies.heap_bytes()
             + self.skipped.heap_bytes()
             + self.responder.heap_bytes()
+            + boxed(self.response_reordering.is_some(), size_of::<Reordering>())
             + self.sprayed.as_ref().map_or(0, |sprayed| sprayed.heap_bytes())
             + boxed(self.episode.is_some(), size_of::<Episode>())
-            + boxed(self.response_retry.is_some(), size_of::<ResponseRetry>())
+            + self
+                .response_retry
+                .as_ref()
+                .map_or(0, |retry| size_of::<ResponseRetry>() + retry.skipped.heap_bytes())
             + boxed(self.setup.is_some(), size_of::<Setup>())
             + boxed(self.marked.is_some(), size_of::<MarkedCounts>())
             + self

@@ -21,6 +21,8 @@ pub enum LossEvidence {
     Nak,
     /// It left a gap, and was retransmitted later.
     Gap,
+    /// It never came, and its service does not repeat packets.
+    Never,
     /// It was skipped while the packets around it were retransmitted.
     Skipped,
     /// A READ response that passed was requested again.

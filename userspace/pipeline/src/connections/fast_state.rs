@@ -371,6 +371,9 @@ impl FastState {
         if self.is(state::REQUESTS) {
             self.flush_run(direction);
             direction.continue_at(self.next);
+            if self.acked > direction.acked {
+                direction.acked_before = direction.acked;
+            }
             (direction.acked, direction.answered_ns) = (self.acked, self.answered_ns);
             direction.last_request_ns = self.last_request_ns;
             let behind = (self.next as u32).wrapping_sub(self.message_first);

@@ -35,6 +35,23 @@ impl Connections {
         if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
             self.directions.flush(peer);
         }
+        let at = match self
+            .directions
+            .get(at)
+            .is_some_and(|direction| direction.is_reused(run))
+        {
+            false => at,
+            true => {
+                self.retire(at);
+                match self.begin(key, run.first_ns) {
+                    Some(at) => at,
+                    None => {
+                        self.summary.untracked_packets += u64::from(run.packets);
+                        return;
+                    }
+                }
+            }
+        };
         let before = self.impairment(at);
         self.rule(at, run);
         let impairment = self.impairment(at).since(before);

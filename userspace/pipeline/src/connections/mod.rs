@@ -22,6 +22,10 @@
 //! | `requests`, `answers` | process a run of requests, ACKs or responses |
 //! | `classification` | in order, reordered, duplicate or retransmitted |
 //! | `retransmission` | counts a run by its classification |
+//! | `reordering`, `sender_way` | how much the fabric reorders, and what a sender repeats |
+//! | `sprayed` | requests whose order shows nothing |
+//! | `uc` | requests that no one acknowledges |
+//! | `reuse` | a queue pair number that is used again |
 //! | `timeout` | retransmitted after a timeout: lost, or answered late |
 //! | `skipped_ranges` | PSNs that a retransmission skipped, which may arrive late |
 //! | `gap_fate`, `gaps` | fate of PSNs that never passed |
@@ -82,6 +86,7 @@ mod reordering;
 mod requests;
 mod responder;
 mod retransmission;
+mod reuse;
 mod send_sequence;
 mod sender_way;
 mod setup;
@@ -95,6 +100,7 @@ mod tests;
 mod timeout;
 mod traffic_classes;
 mod turn;
+mod uc;
 
 pub use direction::PairedBy;
 pub use settings::ConnectionSettings;

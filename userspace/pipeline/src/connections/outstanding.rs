@@ -3,8 +3,8 @@
 use super::inline_queue::InlineQueue;
 use super::psn_tracker::{ExtendedPsn, PsnTracker};
 
-/// The maximum number of outstanding requests, 40 bytes each; the oldest is dropped without a sample.
-const MAX_OUTSTANDING: usize = 64;
+/// The maximum number of outstanding requests, 48 bytes each; the oldest is dropped without a sample.
+pub(crate) const MAX_OUTSTANDING: usize = 2_048;
 
 /// Requests kept whose response has passed.
 const MAX_SEEN: usize = 8;

@@ -242,7 +242,12 @@ impl PsnTracker {
         self.gaps.remove_through(psn, lost);
     }
 
-    /// The lowest remaining gap, at the end.
+    /// The lowest gap.
+    pub(crate) fn lowest_gap(&self) -> Option<Gap> {
+        self.gaps.iter().next().copied()
+    }
+
+    /// Takes the lowest gap.
     pub(crate) fn take_gap(&mut self) -> Option<Gap> {
         self.gaps.pop_front()
     }

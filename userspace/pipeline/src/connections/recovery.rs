@@ -1,5 +1,6 @@
 //! Retransmission episodes: packets retransmitted together, and why.
 
+use super::intervals::Intervals;
 use super::psn_tracker::ExtendedPsn;
 use super::skipped_ranges::SkippedRange;
 
@@ -14,6 +15,8 @@ pub enum Trigger {
     Response,
     /// No visible trigger: its timer expired.
     Timeout,
+    /// The other direction is not seen: a NAK or its timer.
+    Unseen,
 }
 
 impl Trigger {
@@ -25,6 +28,7 @@ impl Trigger {
             Self::Rnr => "an RNR NAK",
             Self::Response => "a response",
             Self::Timeout => "a timeout",
+            Self::Unseen => "a NAK or a timeout, unseen",
         }
     }
 }
@@ -61,14 +65,14 @@ pub(crate) struct Episode {
 }
 
 /// READ responses that were requested again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ResponseRetry {
     /// The PSN that continues them.
     pub(crate) next: ExtendedPsn,
     /// The highest that had passed before.
     pub(crate) until: ExtendedPsn,
-    /// Those that did not pass again.
-    pub(crate) skipped: Option<(ExtendedPsn, ExtendedPsn)>,
+    /// Those that did not pass again: late, or lost if they are requested once more.
+    pub(crate) skipped: Intervals<()>,
 }
 
 /// RNR NAKs for one PSN, until it is accepted.

@@ -6,7 +6,7 @@
 use super::psn_tracker::ExtendedPsn;
 
 /// PSNs over which reordered packets are counted.
-const EPOCH: u64 = 256;
+const EPOCH: u32 = 256;
 /// With this many among them, the fabric sprays the direction over paths of unequal length.
 const SPRAYED: u32 = 8;
 /// Reordered packets after which the maximum late time is known well.
@@ -22,7 +22,8 @@ pub(crate) struct Reordering {
     /// Reordered packets, and those of them since `since`.
     packets: u32,
     recent: u32,
-    since: ExtendedPsn,
+    /// The low bits of a PSN.
+    since: u32,
 }
 
 impl Reordering {
@@ -32,8 +33,8 @@ impl Reordering {
         self.late_ns = self.late_ns.max(short(late_ns));
         self.extent = self.extent.max(short(extent));
         self.packets = self.packets.saturating_add(short(packets));
-        if high > self.since + EPOCH {
-            (self.since, self.recent) = (high, 0);
+        if (high as u32).wrapping_sub(self.since) > EPOCH {
+            (self.since, self.recent) = (high as u32, 0);
         }
         self.recent = self.recent.saturating_add(short(packets));
     }
@@ -43,14 +44,13 @@ impl Reordering {
         self.recent >= SPRAYED
     }
 
-    /// A packet that is later than this, in nanoseconds, was not reordered but transmitted again; `None` while too few
-    /// are known.
-    pub(crate) fn bound_ns(&self) -> Option<u64> {
+    /// A packet that is later than this, in nanoseconds, was not reordered but transmitted again.
+    pub(crate) fn bound_ns(&self) -> u64 {
         let late_ns = u64::from(self.late_ns);
         match self.packets {
-            0..SPRAYED => None,
-            SPRAYED..ENOUGH => Some(2 * late_ns),
-            _ => Some(late_ns + late_ns / 4),
+            0..SPRAYED => 4 * late_ns,
+            SPRAYED..ENOUGH => 2 * late_ns,
+            _ => late_ns + late_ns / 4,
         }
     }
 

@@ -39,7 +39,10 @@ impl Direction {
             self.first_request_ns = run.first_ns;
         }
         let is_answered = is_answered(operation);
+        self.learn_selective(first, run.first_ns, context);
+        let is_uc = self.transport == Transport::Uc;
         let classification = match self.sprayed {
+            None if is_uc => Classification::InOrder,
             Some(_) => Classification::InOrder,
             None => self.classify(run, (first, last), is_answered, context),
         };
@@ -99,6 +102,11 @@ impl Direction {
             Classification::Retransmitted(trigger) if is_answered => Some((first, trigger)),
             _ => None,
         };
+        if is_uc {
+            self.unacknowledged(&all, &filled, run.first_ns, context);
+            self.count_messages(run, first, last, &all);
+            return None;
+        }
         if self.sprayed.is_some() {
             self.count_sprayed(run, (first, last), &all, &filled, context);
             return None;
@@ -166,7 +174,7 @@ impl Direction {
     pub(crate) fn restart(&mut self) {
         self.start = None;
         self.start_is_open = true;
-        self.acked = 0;
+        (self.acked, self.acked_before) = (0, 0);
         self.outstanding = OutstandingRequests::default();
         self.send_sequence = SendSequence::default();
         self.responder = Responder::default();

@@ -6,6 +6,7 @@ use super::direction::Direction;
 use super::event::{EventDetail, LossEvidence, LossLocation};
 use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
 use super::recovery::{Episode, Trigger};
+use super::sender_way::Way;
 use super::skipped_ranges::SkippedRange;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
@@ -13,6 +14,9 @@ use rocescope_wire::Psn;
 
 /// Up to this many consecutive repeated packets may be late duplicates.
 const MAX_LATE_DUPLICATES: u64 = 2;
+
+/// Packets repeated beside the requested one, up to the newest, that show that the sender went back.
+const EVIDENT: u64 = 2;
 
 /// A run of requests and its classification.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +96,9 @@ impl Direction {
                     // Several late packets in a row are not several timeouts.
                     self.rewind_refuted();
                 }
+                if trigger == Trigger::Nak && arrival.repeated > EVIDENT && arrival.above > 0 {
+                    self.sender_way.went_back();
+                }
                 let may_be_late = repeated_packets <= MAX_LATE_DUPLICATES || arrival.repeated == 0;
                 self.rewind(run, (first, last), trigger, (repeated_packets, may_be_late), context);
             }
@@ -112,6 +119,13 @@ impl Direction {
         if repeated_packets > 0 {
             self.rewind_confirmed(context);
             self.confirm_skipped((classified.first, classified.last), context.emit);
+        }
+        let is_nak = self
+            .episode
+            .as_deref()
+            .is_some_and(|episode| episode.trigger == Trigger::Nak);
+        if is_nak && repeated_packets > 0 && classified.first == from && from <= until && classified.last >= until {
+            self.sender_way.went_back();
         }
         if classified.first > from && from <= until && until > 0 {
             self.skip(from, until.min(classified.first - 1), run.first_ns, context);
@@ -183,7 +197,9 @@ impl Direction {
     /// Counts skipped packets as lost: they did not arrive late.
     pub(crate) fn settle_skipped(&mut self, emit: &mut dyn FnMut(u64, EventDetail)) {
         while let Some(skipped) = self.skipped.take_oldest() {
-            self.count_skipped(skipped, emit);
+            if self.sender_way.way() == Way::GoBackN {
+                self.count_skipped(skipped, emit);
+            }
         }
     }
 
@@ -248,6 +264,7 @@ impl Direction {
             }
             Trigger::Rnr => self.counts.rnr_episodes += 1,
             Trigger::Response => self.counts.response_episodes += 1,
+            Trigger::Unseen => {}
             Trigger::Timeout => {
                 let sent_ns = self.outstanding.sent_ns(first);
                 let waited_ns = sent_ns.map_or(0, |ns| run.first_ns.saturating_sub(ns));

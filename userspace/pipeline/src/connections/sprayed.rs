@@ -13,6 +13,7 @@ use super::intervals::{Interval, Intervals};
 use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
 use super::recovery::{Episode, Trigger};
 use super::responder::NakMeaning;
+use super::send_sequence::SendSequence;
 use super::sender_way::Way;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -176,7 +177,47 @@ impl Sprayed {
 impl Direction {
     /// Sees whether the fabric sprays this direction.
     pub(crate) fn learn_spray(&mut self, now_ns: u64, context: &mut Context<'_>) {
-        if self.sprayed.is_some() || !self.reordering.is_sprayed() || self.counts.reads + self.counts.atomics > 0 {
+        if self.sprayed.is_none() && self.reordering.is_sprayed() {
+            self.ignore_order(now_ns, context);
+        }
+    }
+
+    /// The sender repeated what a NAK requested, and new packets, from `first` on, follow before it repeated the rest: it
+    /// repeats selectively, so that its order shows nothing either.
+    pub(crate) fn learn_selective(&mut self, first: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
+        let Some(episode) = self.episode.as_deref() else {
+            return;
+        };
+        let next = self.send_sequence.next();
+        if self.sprayed.is_some()
+            || episode.trigger != Trigger::Nak
+            || self.sender_way.way() == Way::GoBackN
+            || first <= self.requests.high()
+        {
+            return;
+        }
+        let open = next.max(self.acked + 1)..=self.send_sequence.resent_until();
+        let passed = open.filter(|psn| self.requests.has(*psn)).take(EVIDENT as usize);
+        if passed.count() < EVIDENT as usize {
+            return;
+        }
+        let (from, begun_ns) = (episode.first, episode.begun_ns);
+        self.sender_way.repeated_alone();
+        self.ignore_order(now_ns, context);
+        if let Some(sprayed) = &mut self.sprayed {
+            sprayed.pass = Some(Pass {
+                from,
+                until: self.requests.high(),
+                begun_ns,
+                repeated: 0,
+                progress: from,
+            });
+        }
+    }
+
+    /// From now on the order of requests shows nothing.
+    fn ignore_order(&mut self, now_ns: u64, context: &mut Context<'_>) {
+        if self.counts.reads + self.counts.atomics > 0 {
             return;
         }
         self.end_episode(context.emit);
@@ -190,13 +231,23 @@ impl Direction {
                 used: false,
             });
         }
-        sprayed.note(self.requests.high(), now_ns);
+        if let Some((psn, nak_ns)) = self.responder.take_lost() {
+            sprayed.suspects.push(Suspect {
+                psn,
+                nak_ns,
+                resent_ns: None,
+            });
+        }
+        let high = self.requests.high();
+        sprayed.note(high, now_ns);
+        self.send_sequence = SendSequence::default();
+        self.send_sequence.reserve(high);
         self.sprayed = Some(sprayed);
     }
 
     /// Later than this, a packet was not reordered.
     fn late_bound_ns(&self) -> u64 {
-        self.reordering.bound_ns().unwrap_or(0)
+        self.reordering.bound_ns()
     }
 
     /// What a NAK requests cannot pass sooner: half of the shortest such time, less the difference of the paths.
@@ -280,7 +331,10 @@ impl Direction {
         let ask = sprayed.ask_for(gap.first, gap.last);
         let ask = ask.filter(|ask| ask.psn >= gap.first || way != Way::SelectiveRepeat);
         let Some(ask) = ask.copied().filter(|ask| is_old || now_ns >= ask.time_ns + reaction_ns) else {
-            if in_pass && is_old {
+            // A selective sender repeats one packet after its timer; no packet was ever late.
+            let rtt_ns = self.longest_rtt_ns(sprayed);
+            let is_alone = way == Way::SelectiveRepeat && bound_ns == 0 && rtt_ns > 0 && late_ns > 2 * rtt_ns;
+            if is_alone || in_pass && is_old {
                 return self.sprayed_lost(sprayed, gap, now_ns, context);
             }
             if is_timeout && late_ns > context.reorder_ns.max(2 * bound_ns) {
@@ -342,7 +396,7 @@ impl Direction {
         self.lost_upstream((gap.first, gap.last), now_ns, LossEvidence::Gap, context);
     }
 
-    fn lost_upstream(
+    pub(crate) fn lost_upstream(
         &mut self,
         (first, last): (ExtendedPsn, ExtendedPsn),
         now_ns: u64,
@@ -458,6 +512,7 @@ impl Direction {
             }
             Trigger::Rnr => self.counts.rnr_episodes += 1,
             Trigger::Response => self.counts.response_episodes += 1,
+            Trigger::Unseen => {}
             Trigger::Timeout => {
                 let sent_ns = self.outstanding.sent_ns(from);
                 let waited_ns = sent_ns.map_or(0, |ns| now_ns.saturating_sub(ns));
@@ -609,12 +664,13 @@ impl Direction {
         let meaning = self.responder.nak(psn, has_passed.then_some(now_ns));
         let _ = self.responder.take_lost();
         // A receiver that keeps early packets requests none of them; the order explains the NAKs of others.
-        let keeps = sprayed.kept >= MANY_KEPT && sprayed.kept / 4 > sprayed.refused;
+        let is_selective = self.sender_way.way() == Way::SelectiveRepeat;
+        let keeps = is_selective || sprayed.kept >= MANY_KEPT && sprayed.kept / 4 > sprayed.refused;
         let min_rtt_ns = self.shortest_rtt_ns(sprayed);
         if min_rtt_ns.is_none() && !keeps {
             return;
         }
-        let min_rtt_ns = min_rtt_ns.map_or(0, |ns| ns - ns / 8);
+        let min_rtt_ns = min_rtt_ns.map_or(0, |ns| ns / 2);
         if let Some(at) = sprayed.suspects.iter().position(|suspect| suspect.psn == psn) {
             let suspect = &mut sprayed.suspects[at];
             let Some(resent_ns) = suspect.resent_ns.filter(|resent_ns| now_ns >= resent_ns + min_rtt_ns) else {
@@ -644,14 +700,15 @@ impl Direction {
         }
     }
 
-    /// The peer has everything up to `psn`.
+    /// The peer has everything up to `psn`. Paths downstream of the tap may be shorter than those of all round trips so
+    /// far: half of the shortest decides.
     pub(crate) fn sprayed_progress(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
         let Some(mut sprayed) = self.sprayed.take() else {
             return;
         };
         self.settle_sprayed(&mut sprayed, now_ns, context);
         let min_rtt_ns = self.shortest_rtt_ns(&sprayed).unwrap_or(0);
-        let min_rtt_ns = min_rtt_ns - min_rtt_ns / 8;
+        let min_rtt_ns = min_rtt_ns / 2;
         sprayed.suspects.retain(|suspect| {
             if suspect.psn > psn {
                 return true;

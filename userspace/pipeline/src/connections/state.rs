@@ -5,6 +5,8 @@ use super::context::Context;
 use super::direction::Direction;
 use super::event::{Event, EventDetail, LossLocation};
 use super::fast_state::FastState;
+use super::intervals::MAX_INTERVALS;
+use super::outstanding::MAX_OUTSTANDING;
 use super::peer_candidates::{Candidates, OpenRequests};
 use super::prefetch::Prefetch;
 use super::settings::ConnectionSettings;
@@ -20,11 +22,18 @@ use rocescope_model::{ConnectionRow, Text};
 
 /// Bytes of the state of one direction; 100,000 connections have 200,000 directions.
 pub const DIRECTION_BYTES: usize = core::mem::size_of::<Direction>() + core::mem::size_of::<FastState>();
-/// Bytes that a direction may allocate in addition: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
-/// outstanding requests, eight skipped ranges, its candidates and two slots in the index; most allocate a tenth of it
-/// or nothing.
-pub const MAX_HEAP_BYTES: usize =
-    5 * (56 + 65 * 8 * 3 / 2) + 33 * 4 + 16 * 48 + 64 * 40 * 3 / 2 + 8 * 32 + 32 + 256 + 32;
+/// Bytes that a direction may allocate in addition: five histograms of 64 buckets, 33 message sizes, the gaps of requests
+/// and responses and four sets of PSNs as long, outstanding requests, eight skipped ranges, the state of a sprayed
+/// direction, its candidates and two slots in the index; most allocate a thousandth of it or nothing.
+pub const MAX_HEAP_BYTES: usize = 5 * (56 + 65 * 8 * 3 / 2)
+    + 33 * 4
+    + 2 * MAX_INTERVALS * 48 * 2
+    + 4 * MAX_INTERVALS * 24 * 2
+    + MAX_OUTSTANDING * 56 * 3 / 2
+    + 8 * 32
+    + 4_096
+    + 256
+    + 32;
 
 /// Checks that visit all directions: a visit to each is a few cache misses.
 pub(super) const HEAP_PARTS: usize = 16;

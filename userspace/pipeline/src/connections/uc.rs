@@ -1,0 +1,52 @@
+//! Requests of the UC service: no one acknowledges or repeats them.
+//!
+//! What comes after a later packet is out of order, what comes again a duplicate, what never comes was lost upstream of
+//! the tap.
+
+use super::context::Context;
+use super::direction::Direction;
+use super::event::LossEvidence;
+use super::psn_tracker::{Arrival, Gap};
+
+/// A packet that has not come after this was lost: more than any fabric makes packets late.
+const NEVER_NS: u64 = 100_000_000;
+/// At the end of the capture, while no packet was late.
+const SOON_NS: u64 = 100_000;
+
+impl Direction {
+    /// A run of UC requests passes at `now_ns`.
+    pub(crate) fn unacknowledged(&mut self, arrival: &Arrival, filled: &[Gap], now_ns: u64, context: &mut Context<'_>) {
+        self.counts.repeated += arrival.repeated;
+        self.counts.duplicate += arrival.repeated;
+        self.counts.out_of_order += arrival.filled + arrival.below;
+        let high = self.requests.high();
+        for gap in filled {
+            let late_ns = now_ns.saturating_sub(gap.value.opened_ns);
+            self.reordering.learn(gap.packets(), late_ns, (high, high - gap.first));
+        }
+        self.lose_older_than(NEVER_NS.max(self.reordering.bound_ns()), now_ns, context);
+    }
+
+    /// No packet follows.
+    pub(crate) fn end_unacknowledged(&mut self, context: &mut Context<'_>) {
+        let age_ns = match self.reordering.late_ns() {
+            Some(_) => self.reordering.bound_ns(),
+            None => SOON_NS,
+        };
+        self.lose_older_than(age_ns, self.last_request_ns, context);
+    }
+
+    /// Gaps that opened this long ago were lost.
+    fn lose_older_than(&mut self, age_ns: u64, now_ns: u64, context: &mut Context<'_>) {
+        while let Some(gap) = self.requests.lowest_gap()
+            && now_ns.saturating_sub(gap.value.opened_ns) > age_ns
+        {
+            let _ = self.requests.take_gap();
+            if (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns) {
+                self.count_lost_gap(&gap, true);
+            } else {
+                self.lost_upstream((gap.first, gap.last), gap.value.opened_ns, LossEvidence::Never, context);
+            }
+        }
+    }
+}
