@@ -2,7 +2,7 @@
 //!
 //! Adaptive routing and MRC change the port to choose a path, down to every packet. A direction is *sprayed* once it had
 //! more than [`MANY_PORTS`] ports in a window, or once one run had several. It stops being sprayed after
-//! [`CALM_WINDOWS`] windows with at most [`FEW_PORTS`]: between the two numbers nothing changes.
+//! three windows with at most [`FEW_PORTS`]: between the two numbers nothing changes.
 //!
 //! If most packets are sprayed, the run cache leaves the port out of its key too, because each port would end a run.
 

@@ -168,7 +168,11 @@ fn the_flow_key_can_be_chosen() {
         (FlowKeyMode::Auto, 2),
     ] {
         let mut pipeline = pipeline(mode);
-        assert_eq!(play(&mut pipeline, &[runs.clone()])[0].0.len(), flows, "{mode:?}");
+        assert_eq!(
+            play(&mut pipeline, std::slice::from_ref(&runs))[0].0.len(),
+            flows,
+            "{mode:?}"
+        );
     }
     // A filter of ports needs them.
     let mut pipeline = Pipeline::new(Settings {
