@@ -82,7 +82,7 @@ fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut S
         return 1;
     }
     let may_be_tcp = matches!(class, Class::NotRoce(NotRoce::NotUdp, _));
-    *counter = CounterIndex::of(&class);
+    *counter = CounterIndex::of(&class).with_uet(&class, inner.uet);
     // SAFETY: a reference; volatile, because the verifier must not know the stored value.
     counters.count_other(unsafe { core::ptr::read_volatile(counter) });
     number(counters, state);

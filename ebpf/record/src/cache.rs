@@ -986,7 +986,7 @@ mod tests {
             let mut expected = BTreeMap::<Opcode, OpcodeTotals>::new();
             let mut counters_of_packets = Counters::default();
             for packet in &packets {
-                counters_of_packets.count(&rocescope_wire::Class::Roce(packet));
+                counters_of_packets.count(&rocescope_wire::Class::Roce(packet), 0);
                 expected.entry(packet.bth.opcode()).or_default().add(OpcodeTotals {
                     packets: 1,
                     frame_bytes: u64::from(packet.frame_bytes),

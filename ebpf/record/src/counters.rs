@@ -4,6 +4,7 @@ use crate::run::{Cut, OpcodeTotals};
 use bytemuck::{Pod, Zeroable};
 use core::mem::{offset_of, size_of};
 use rocescope_wire::tunnel::Encapsulation;
+use rocescope_wire::uet::Kind;
 use rocescope_wire::{Class, Malformed, NotRoce, Opcode, Packet};
 
 /// Space for reasons: a power of two, so that an index can be masked for the verifier.
@@ -51,6 +52,8 @@ pub struct Counters {
     pub lost_mads: u64,
     /// TCP segments of handshakes, likewise.
     pub lost_segments: u64,
+    /// UET packets by [`Kind`]; they also count as not RoCEv2.
+    pub uet: [u64; Kind::COUNT],
     /// Frames with a sequence number of their mirror, whatever they carry.
     pub mirrored_frames: u64,
     /// Frames that mirrors numbered and that never arrived: see [`mirror`](crate::mirror). Not part of
@@ -74,7 +77,7 @@ const _: () = assert!(
 );
 
 /// More than the words before the opcodes, a power of two.
-const INDICES: usize = 128;
+const INDICES: usize = 256;
 
 const _: () = assert!(INDICES * 8 <= size_of::<Counters>() && offset_of!(Counters, opcodes) / 8 <= INDICES);
 
@@ -87,8 +90,8 @@ pub struct CounterIndex {
     pub word: u16,
     /// [`Encapsulation`] around it.
     pub encapsulation: u8,
-    /// Always 0.
-    pub reserved: u8,
+    /// One more than the [`Kind`] of a UET packet, else 0.
+    pub uet: u8,
 }
 
 impl CounterIndex {
@@ -107,7 +110,18 @@ impl CounterIndex {
         Self {
             word: (offset / size_of::<u64>()) as u16 + u16::from(reason),
             encapsulation: encapsulation as u8,
-            reserved: 0,
+            uet: 0,
+        }
+    }
+
+    /// The same with the [`Kind`] of a UET packet.
+    #[must_use]
+    #[inline(always)]
+    pub const fn with_uet(self, class: &Class<&Packet>, uet: u8) -> Self {
+        let is_uet = matches!(class, Class::NotRoce(NotRoce::Uet, _));
+        Self {
+            uet: if is_uet { uet + 1 } else { 0 },
+            ..self
         }
     }
 }
@@ -119,12 +133,12 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Counts a frame by its class.
+    /// Counts a frame by its class, that of a UET packet with its [`Kind`].
     #[inline(always)]
-    pub fn count(&mut self, class: &Class<&Packet>) {
+    pub fn count(&mut self, class: &Class<&Packet>, uet: u8) {
         match class {
             Class::Roce(packet) => self.count_roce(packet),
-            other => self.count_other(CounterIndex::of(other)),
+            other => self.count_other(CounterIndex::of(other).with_uet(other, uet)),
         }
     }
 
@@ -166,6 +180,11 @@ impl Counters {
         if let Some(word) = words.get_mut(usize::from(index.word) & (INDICES - 1)) {
             *word += 1;
         }
+        if index.uet != 0
+            && let Some(count) = self.uet.get_mut(usize::from(index.uet - 1) & (Kind::COUNT - 1))
+        {
+            *count += 1;
+        }
         self.count_encapsulation(index.encapsulation);
     }
 
@@ -180,6 +199,16 @@ impl Counters {
     #[must_use]
     pub fn not_roce(&self) -> u64 {
         self.not_roce.iter().sum()
+    }
+
+    /// UET packets whose kind is one of these.
+    #[must_use]
+    pub fn uet_packets(&self, is_counted: impl Fn(Kind) -> bool) -> u64 {
+        let kinds = (0..Kind::COUNT as u8).map(Kind::from_number).zip(self.uet);
+        kinds
+            .filter(|(kind, _)| is_counted(*kind))
+            .map(|(_, packets)| packets)
+            .sum()
     }
 
     /// Frames that are damaged.

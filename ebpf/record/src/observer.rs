@@ -80,7 +80,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
 
     /// Counts a frame that was classified elsewhere and is not a RoCEv2 packet.
     pub fn count(&mut self, class: &Class<&Packet>) {
-        self.counters.count(class);
+        self.counters.count(class, 0);
     }
 
     /// Processes a frame and returns its class, whether the filter accepts it or not. Publishes ended runs
@@ -136,7 +136,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             }
             return class;
         }
-        counters.count(&class);
+        counters.count(&class, inner.uet);
         if let Class::NotRoce(NotRoce::NotUdp, _) = &class
             && let Some(segment) = tcp::segment(frame, inner)
             && config.filter.may_want(&segment.flow())

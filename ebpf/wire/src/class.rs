@@ -38,6 +38,8 @@ reasons! {
         DeepTunnel = 4 "deep_tunnel",
         /// Of a link layer that we do not read, on one interface of several.
         LinkType = 5 "link_type",
+        /// Ultra Ethernet Transport: see [`uet`](crate::uet).
+        Uet = 6 "uet",
     }
 }
 

@@ -9,6 +9,7 @@ use crate::packet::{FrameLengths, Packet};
 use crate::plain;
 use crate::transport::{self, UDP_BYTES, is_roce_port};
 use crate::tunnel::{self, Encapsulation, NO_VNI, Tunnel, VXLAN_UDP_PORT};
+use crate::uet;
 
 /// Reads a frame.
 ///
@@ -113,6 +114,8 @@ pub struct Inner {
     pub(crate) vni: u32,
     /// The mirror's session and sequence number.
     pub mirrored: Mirrored,
+    /// The number of the [`Kind`](uet::Kind) of a UET packet.
+    pub uet: u8,
     /// Why decoding ended, if it did.
     pub(crate) end: Other,
 }
@@ -139,6 +142,7 @@ impl Inner {
             },
             vni: NO_VNI,
             mirrored: Mirrored::none(),
+            uet: 0,
             end: Other::Snapped,
         }
     }
@@ -261,6 +265,11 @@ fn descend<O: Octets + ?Sized>(
 #[cfg_attr(target_arch = "bpf", inline(never))]
 #[cfg_attr(not(target_arch = "bpf"), inline(always))]
 fn rest<O: Octets + ?Sized>(frame: &O, ports: &[u16; 4], packet: &mut Packet, inner: &mut Inner) -> bool {
+    inner.uet = uet::number_in(frame, &inner.ip, ports) as u8;
+    if inner.uet != 0 {
+        inner.end = Other::NotRoce(NotRoce::Uet);
+        return false;
+    }
     match transport::read(frame, ports, packet, inner) {
         Ok(()) => true,
         Err(end) => {

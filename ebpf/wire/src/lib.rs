@@ -18,6 +18,7 @@
 //! | [`extension`] | DETH, RETH, AETH and the other headers after the BTH |
 //! | [`mrc`] | headers of Multipath Reliable Connection |
 //! | [`opcode`] | meaning and name of each of the 256 opcodes |
+//! | [`uet`] | headers of Ultra Ethernet Transport |
 //! | [`tcp`] | the three segments that open a TCP connection |
 //! | [`cm`] | connection management datagrams on QP 1 |
 //! | [`packet`], [`class`] | the result: a packet, or the reason why not |
@@ -48,6 +49,7 @@ pub mod tcp;
 pub mod traffic_class;
 pub mod transport;
 pub mod tunnel;
+pub mod uet;
 
 pub use bth::{Bth, RawBth};
 pub use class::{Class, Malformed, NotRoce};

@@ -5,6 +5,7 @@
 
 mod mirrored;
 mod seeds;
+mod transports;
 
 use crate::process::{command, root, run as run_command};
 use anyhow::{Context, Result, bail, ensure};

@@ -1,6 +1,6 @@
 //! The fuzzer's first inputs: frames of the captures, in the format of each target.
 
-use super::mirrored;
+use super::{mirrored, transports};
 use crate::captures;
 use crate::pcap::Pcap;
 use anyhow::Result;
@@ -45,18 +45,41 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
                 }
             }
             _ => {
-                // Windows of a second, all PSNs marked, two sets, no rejected run.
-                let mut seed = vec![0x00, 0xca, 0x9a, 0x3b, 0, 1, 0, 0];
+                let mut seed = START.to_vec();
                 for frame in short(capture) {
-                    let length = u16::try_from(frame.len())?.to_le_bytes();
-                    seed.extend([length[0], length[1], 100, 0, 0, 0, 0, 0]);
-                    seed.extend(frame);
+                    timed(&mut seed, frame)?;
                 }
                 seeds.push((name.clone(), seed));
             }
         }
     }
+    if target == "decode" {
+        for (name, frame) in transports::all() {
+            let routed = mirrored::all(&frame)
+                .into_iter()
+                .filter(|(kind, _)| kind.ends_with("v6"));
+            seeds.extend(routed.map(|(kind, frame)| (format!("{name}-{kind}"), decodable(&frame))));
+            seeds.push((name, decodable(&frame)));
+        }
+    } else if target == "observe" {
+        let mut seed = START.to_vec();
+        for (_, frame) in transports::all() {
+            timed(&mut seed, &frame)?;
+        }
+        seeds.push(("transports".to_owned(), seed));
+    }
     Ok(seeds)
+}
+
+/// Windows of a second, all PSNs marked, two sets, no rejected run.
+const START: [u8; 8] = [0x00, 0xca, 0x9a, 0x3b, 0, 1, 0, 0];
+
+/// A frame with its length, 100 ns after the one before.
+fn timed(seed: &mut Vec<u8>, frame: &[u8]) -> Result<()> {
+    let length = u16::try_from(frame.len())?.to_le_bytes();
+    seed.extend([length[0], length[1], 100, 0, 0, 0, 0, 0]);
+    seed.extend(frame);
+    Ok(())
 }
 
 /// Ethernet, a complete frame, no further UDP ports.

@@ -222,6 +222,29 @@ pub(crate) fn mrc(seed: u64) -> Frames {
     frames
 }
 
+/// UET packets of all PDS types, flags and NACK codes, on UDP and on IP.
+pub(crate) fn uet(seed: u64) -> Frames {
+    let mut next = random(seed);
+    let frame = |at: u64| {
+        let is_udp = next(2) == 0;
+        let mut frame = vec![2; 12];
+        let protocol = if is_udp { PROTOCOL_UDP } else { 253 };
+        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 32, protocol, 64]);
+        frame.extend([0xfe; 32]);
+        frame.extend([0xc0, 1, 0x12, 0xb9]);
+        if is_udp {
+            frame.extend([0, 32, 0, 0]);
+        }
+        frame.extend((0..24).map(|byte| match byte {
+            0 => next(256) as u8 & 0x7f,
+            2 => next(5) as u8,
+            _ => next(256) as u8,
+        }));
+        (at, frame)
+    };
+    (0..4_000).map(frame).collect()
+}
+
 /// Numbers below a limit: `SplitMix64`.
 fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut random = seed;

@@ -12,10 +12,12 @@ mod overload;
 mod pair;
 mod reconfigured;
 
-use corpus::{Frames, captures, chains, mrc, mutated, nested, scenarios};
+use corpus::{Frames, captures, chains, mrc, mutated, nested, scenarios, uet};
 use pair::{Compared, Pair};
 use rocescope_record::Config;
+use rocescope_wire::NotRoce;
 use rocescope_wire::tunnel::Encapsulation;
+use rocescope_wire::uet::Kind;
 
 /// Windows of 10 ms, so that even short captures cross edges; every PSN marked, exact ticks.
 fn exact() -> Config {
@@ -120,4 +122,21 @@ fn mrc_has_the_same_runs() {
         assert_eq!(counters.roce_packets + counters.malformed(), frames.len() as u64);
         pair.compare("nested mrc", &nested(mutated(&mrc(2), 3), 4));
     }
+}
+
+#[test]
+fn uet_has_the_same_counts() {
+    let Some(mut pair) = Pair::new(exact(), 256) else {
+        return;
+    };
+    let frames = uet(1);
+    let counters = pair.compare("uet", &frames).counters;
+    // One type in sixteen is reserved, and one is 15.
+    let packets = counters.uet_packets(|_| true);
+    assert!(packets > 3_000 && packets < 3_900, "{packets}");
+    assert_eq!(packets, counters.not_roce[NotRoce::Uet as usize]);
+    assert!(counters.uet_packets(Kind::is_retransmission) > 300);
+    assert!(counters.uet_packets(Kind::is_ecn_echo) > 300);
+    assert!(counters.uet_packets(Kind::is_nack_trimmed) > 100);
+    pair.compare("nested uet", &nested(mutated(&frames, 3), 4));
 }

@@ -8,8 +8,9 @@ use rocescope_engine::live::{LiveReport, VerdictReason};
 use rocescope_engine::recorder::RecorderSummary;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{Column, FlowRow, OpcodeRow, Time};
-use rocescope_record::Cut;
+use rocescope_record::{Counters, Cut};
 use rocescope_wire::tunnel::Encapsulation;
+use rocescope_wire::uet::{self, Kind};
 use rocescope_wire::{Malformed, NotRoce};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -90,6 +91,7 @@ struct Document<'a> {
     not_roce_reasons: Counts,
     malformed_reasons: Counts,
     encapsulated: Counts,
+    uet: Counts,
     runs: Counts,
     written: Option<WrittenDocument<'a>>,
     recorder: Option<RecorderDocument<'a>>,
@@ -199,6 +201,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         not_roce_reasons: reasons(&NotRoce::NAMES, &counters.not_roce),
         malformed_reasons: reasons(&Malformed::NAMES, &counters.malformed),
         encapsulated: reasons(&Encapsulation::NAMES, &counters.encapsulated),
+        uet: uet_counts(counters),
         runs: reasons(&Cut::NAMES, &counters.published),
         written: outcome.frames.as_ref().map(|frames| WrittenDocument {
             path: frames.path.to_string_lossy(),
@@ -332,6 +335,18 @@ fn time(ns: u64) -> Time {
 }
 
 /// The reasons with a count, by name.
+/// UET packets by PDS type, then those with a flag.
+fn uet_counts(counters: &Counters) -> Counts {
+    let types = uet::TYPES.iter().zip(0u8..);
+    let types = types.map(|(name, number)| (*name, counters.uet_packets(|kind| kind.pds_type() == number)));
+    let flags = [
+        ("retransmitted", counters.uet_packets(Kind::is_retransmission)),
+        ("ecn_echo", counters.uet_packets(Kind::is_ecn_echo)),
+        ("nack_trimmed", counters.uet_packets(Kind::is_nack_trimmed)),
+    ];
+    types.chain(flags).filter(|(_, count)| *count > 0).collect()
+}
+
 fn reasons(names: &[&'static str], counts: &[u64]) -> Counts {
     let counts = names.iter().copied().zip(counts.iter().copied());
     counts.filter(|(_, count)| *count > 0).collect()

@@ -10,6 +10,7 @@ use rocescope_model::human::{grouped as count, plural, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
 use rocescope_record::Counters;
+use rocescope_wire::uet::Kind;
 use rocescope_wire::{Malformed, NotRoce};
 use std::fmt::Write;
 
@@ -225,6 +226,17 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
             "Truncated {} packets by the mirror, {} by the capture: lengths come from their headers",
             count(truncated),
             count(snapped)
+        )?;
+    }
+    let uet = counters.uet_packets(|_| true);
+    if uet > 0 {
+        writeln!(
+            out,
+            "UET       {} packets: {} retransmitted, {} ACKs and NACKs with ECN echo, {} NACKs for trimmed packets",
+            count(uet),
+            count(counters.uet_packets(Kind::is_retransmission)),
+            count(counters.uet_packets(Kind::is_ecn_echo)),
+            count(counters.uet_packets(Kind::is_nack_trimmed))
         )?;
     }
     if counters.trimmed_packets > 0 {

@@ -22,7 +22,7 @@
 //! | `mirrored` | a mirror that duplicates every frame |
 //! | `numbered` | frames that a mirror numbered and that never arrived |
 //! | `recorder` | the frames around events, in separate files |
-//! | `transports` | MRC, by hand |
+//! | `transports` | MRC and UET, by hand |
 //! | `vanished` | the directory of the dataset is removed during a capture |
 //! | `verified` | checksums of segments, sums across tables, repeated windows |
 //! | `signals` | SIGINT and SIGTERM end with a summary |

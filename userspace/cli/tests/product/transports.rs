@@ -3,6 +3,7 @@
 use crate::rocescope::{json, parse, run, text};
 use rocescope_wire::extension::Reth;
 use rocescope_wire::mrc::{Meth, NackReason, Neth, Seth, Tseth};
+use rocescope_wire::uet::{Pds, Prologue};
 use rocescope_wire::{Bth, Opcode, Psn, Qpn};
 use std::path::{Path, PathBuf};
 
@@ -223,4 +224,48 @@ fn mrc_over_srv6_is_told() {
         (&b["nack_trimmed"], &b["nack_other"], &b["ack_packets"]),
         (&1.into(), &0.into(), &10.into())
     );
+}
+
+/// Six UET packets beside one of RoCEv2: they are counted by type and flag, and disturb nothing.
+#[test]
+fn uet_is_counted_by_type() {
+    let pds = |kind: u8, flags: u8, code: u8| {
+        let prologue = Prologue { kind, next: 0, flags };
+        let pds = Pds {
+            prologue,
+            second: u16::from(code) << 8,
+            psn: 9,
+            src_pdc: 1,
+            dst_pdc: 2,
+        };
+        [&pds.write()[..], &[0; 20]].concat()
+    };
+    let on_udp = |pds: &[u8]| ethernet(&ipv6((1, 2), 7, 17, &udp(7, 4793, pds)));
+    let frames = [
+        on_udp(&pds(2, 0, 0)),
+        on_udp(&pds(2, Prologue::RETRANSMISSION, 0)),
+        ethernet(&ipv6(
+            (1, 2),
+            7,
+            253,
+            &[&[0xbe, 0xef, 0, 0][..], &pds(3, 0, 0)].concat(),
+        )),
+        on_udp(&pds(7, Prologue::ECN_ECHO, 0)),
+        on_udp(&pds(10, 0, 1)),
+        routed(&ipv6((1, 2), 7, 17, &udp(7, 4793, &pds(11, 0, 0))), true),
+        ethernet(&sack(4)),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let file = pcap(folder.path(), "uet.pcap", &frames);
+    let said = json(&file, &[]);
+    assert_eq!((&said["frames"], &said["roce_packets"]), (&7.into(), &1.into()));
+    assert_eq!(said["not_roce_reasons"]["uet"], 6);
+    let expected = serde_json::json!({
+        "rud_request": 2, "rod_request": 1, "ack": 1, "nack": 1, "control": 1,
+        "retransmitted": 1, "ecn_echo": 1, "nack_trimmed": 1,
+    });
+    assert_eq!(said["uet"], expected);
+    let summary = run(&["capture", "-r", file.to_str().unwrap()]);
+    let line = "UET       6 packets: 1 retransmitted, 1 ACKs and NACKs with ECN echo, 1 NACKs for trimmed packets";
+    assert!(text(&summary.stdout).contains(line), "{}", text(&summary.stdout));
 }
