@@ -126,7 +126,8 @@ impl Connections {
         let histogram = rtt.or(is_timed.then_some(&empty));
         let response = others.map(|others| &others.response);
         let reaction = others.map(|others| &others.reaction);
-        let marked = direction.marked.as_deref();
+        let is_marked = service(direction, peer) == Transport::Mrc;
+        let marked = is_marked.then(|| direction.marked.as_deref().copied().unwrap_or_default());
         let interval = direction.notifications.as_ref().map(|n| &n.interval);
         let setup = direction.setup.as_ref();
         let setup = setup.or(peer.and_then(|peer| peer.setup.as_ref()));

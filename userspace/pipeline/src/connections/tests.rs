@@ -375,9 +375,19 @@ fn mrc_marks_its_retransmissions() {
     assert_eq!(losses, a.fabric_lost_packets());
 }
 
-/// The same packets of RC, whose late ones are recognized by time alone.
+/// Zero is a count too, of the direction that only answers as well; services without a mark have none.
 #[test]
-fn services_without_a_mark_have_no_count_of_it() {
+fn only_mrc_has_counts_of_marks() {
+    let (mrc, _) = rows(&[mrc_writes((0, 2), 100, false), sack(2, 150)]);
+    for row in &mrc {
+        let counts = (
+            row.marked_retransmitted_packets,
+            row.trimmed_packets,
+            row.nack_trimmed,
+            row.nack_other,
+        );
+        assert_eq!(counts, (Some(0), Some(0), Some(0), Some(0)), "{row:?}");
+    }
     let (rows, _) = rows(&[sends((0, 2), 100), answer(ACK, 2, 150)]);
     assert_eq!(
         (rows[0].marked_retransmitted_packets, rows[0].trimmed_packets),
