@@ -93,4 +93,6 @@ pub(crate) struct PendingTimeout {
     pub(crate) times: u32,
     /// How long the sender had waited for its answer by then, if known.
     pub(crate) waited_ns: u64,
+    /// No other packet was unacknowledged.
+    pub(crate) is_alone: bool,
 }

@@ -9,6 +9,7 @@ use super::recovery::{Episode, Trigger};
 use super::sender_way::Way;
 use super::skipped_ranges::SkippedRange;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
 
@@ -206,7 +207,17 @@ impl Direction {
     /// The sender retransmits these: those that were skipped before were lost.
     fn confirm_skipped(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), emit: &mut dyn FnMut(u64, EventDetail)) {
         let mut skipped = core::mem::take(&mut self.skipped);
-        skipped.confirm(first, last, |skipped| self.count_skipped(skipped, emit));
+        // Where packets are reordered, a pass that another NAK cuts short looks the same: only a NAK proves the loss.
+        let is_proven = |skipped: &SkippedRange| {
+            let mut naks = self.naks.iter().flatten();
+            self.reordering.packets() == 0 || naks.any(|nak| (skipped.first..=skipped.last).contains(&nak.psn))
+        };
+        let mut lost = Vec::new();
+        skipped.confirm(first, last, |skipped| lost.push(skipped));
+        lost.retain(is_proven);
+        for skipped in lost {
+            self.count_skipped(skipped, emit);
+        }
         self.skipped = skipped;
     }
 

@@ -29,6 +29,7 @@ impl Direction {
             resent_ns: now_ns,
             times,
             waited_ns,
+            is_alone: psn == self.requests.high(),
         });
     }
 
@@ -57,6 +58,10 @@ impl Direction {
             }
         }
         self.pending_timeout = None;
+        if !timeout.is_alone {
+            // Which one was lost is unknown.
+            return;
+        }
         let packets = u64::from(timeout.times);
         self.counts.unanswered += packets;
         let detail = EventDetail::Loss {

@@ -10,8 +10,9 @@ use super::psn_tracker::{Arrival, Gap};
 
 /// A packet that has not come after this was lost: more than any fabric makes packets late.
 const NEVER_NS: u64 = 100_000_000;
-/// At the end of the capture, while no packet was late.
-const SOON_NS: u64 = 100_000;
+/// At the end of the capture, while none of many packets was late.
+const SOON_NS: u64 = 20_000;
+const MANY: u64 = 256;
 
 impl Direction {
     /// A run of UC requests passes at `now_ns`.
@@ -30,8 +31,9 @@ impl Direction {
     /// No packet follows.
     pub(crate) fn end_unacknowledged(&mut self, context: &mut Context<'_>) {
         let age_ns = match self.reordering.late_ns() {
-            Some(_) => self.reordering.bound_ns(),
-            None => SOON_NS,
+            Some(late_ns) => self.reordering.bound_ns().min(2 * late_ns),
+            None if self.counts.request_packets >= MANY => SOON_NS,
+            None => NEVER_NS,
         };
         self.lose_older_than(age_ns, self.last_request_ns, context);
     }
