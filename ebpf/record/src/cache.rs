@@ -234,10 +234,19 @@ pub fn renew<C: Clock, S: Sink>(
         slot.publish(step.obstacle, counters, sink);
         slot.start(packet, moment, clock, config);
     }
-    if step.ending != Step::NO_CUT {
+    if step.ending != Step::NO_CUT || is_timed(packet) {
         slot.finish(packet, clock);
+    }
+    if step.ending != Step::NO_CUT {
         slot.publish(step.ending, counters, sink);
     }
+}
+
+/// Whether the exact time of the packet is recorded though its run goes on: an acknowledgement settles what came before
+/// it, so it must not seem earlier than it was.
+#[inline(always)]
+fn is_timed(packet: &Packet) -> bool {
+    packet.meaning.stream == Stream::Acknowledge
 }
 
 /// Why a packet's run ends with it: a [`Cut`] or [`Step::NO_CUT`].
@@ -352,7 +361,7 @@ impl Slot {
         }
         let ending = ending(packet, config);
         step.ending = ending;
-        step.obstacle == Step::NO_CUT && ending == Step::NO_CUT
+        step.obstacle == Step::NO_CUT && ending == Step::NO_CUT && !is_timed(packet)
     }
 
     /// Whether the run is of the packet's stream.
