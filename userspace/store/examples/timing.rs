@@ -76,7 +76,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         flow_hash: i64::from_le_bytes(noise.next().to_le_bytes()),
         src: [10, 0, 0, (rank % 250) as u8].into(),
         dst: [10, 0, 1, (rank % 250) as u8].into(),
-        udp_src_port: 49_152,
+        udp_src_port: Some(49_152),
         dst_qpn: rank,
         service: "RC".into(),
         packets: noise.next() >> 50,

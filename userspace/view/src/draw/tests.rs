@@ -23,7 +23,7 @@ fn window(second: i64) -> WindowRows {
         flow_hash: i64::from(number),
         src: format!("10.10.0.{number}").parse().unwrap(),
         dst: "10.10.0.21".parse().unwrap(),
-        udp_src_port: 49_152,
+        udp_src_port: Some(49_152),
         dst_qpn: 256 + number,
         service: "RC".into(),
         packets: u64::from(number) * 1_000,

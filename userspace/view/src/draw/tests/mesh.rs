@@ -210,7 +210,7 @@ fn captured_flows_are_with_the_pair_and_verdicts_in_every_header() {
     captured.flows.push(FlowRow {
         src: pair.src,
         dst: pair.dst,
-        udp_src_port: 50_001,
+        udp_src_port: Some(50_001),
         ..FlowRow::default()
     });
     rig.view.window(captured);
