@@ -9,11 +9,24 @@ pub(super) fn run() -> Result<()> {
     let readme = fs::read_to_string(root().join("README.md"))?;
     let lines = commands(&readme);
     ensure!(!lines.is_empty(), "the README has no commands");
+    // A capture file is stored once: the datasets of an earlier run would refuse it.
+    for dataset in lines.iter().filter_map(|line| dataset(line)) {
+        let folder = root().join(dataset);
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+    }
     for line in lines {
         println!("$ {line}");
         run_command(&mut command("bash", &["-euo", "pipefail", "-c", line]))?;
     }
     Ok(())
+}
+
+/// The directory that a command writes.
+fn dataset(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().skip_while(|word| *word != "--out");
+    words.nth(1).filter(|name| name.starts_with("rocescope-"))
 }
 
 fn commands(readme: &str) -> Vec<&str> {

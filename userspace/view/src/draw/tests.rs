@@ -253,7 +253,7 @@ fn the_detail_page_explains_every_field_of_the_row() {
     rig.press("down enter");
     rig.shows(&["flows: all fields of the row", "10.10.0.3", "Source IP address."]);
     let mut seen = String::new();
-    for _ in 0..60 {
+    for _ in 0..3 * FlowRow::TABLE.columns.len() {
         seen += &rig.lines().join("\n");
         rig.press("down");
     }
