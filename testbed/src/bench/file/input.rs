@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use xtask::captures;
 use xtask::pcap::{HEADER, RECORD_BYTES};
 
+/// The magic number of a file with times in nanoseconds.
+const NANOSECONDS: [u8; 4] = 0xa1b2_3c4d_u32.to_le_bytes();
+
 /// The minimum number of frames; the last capture is complete.
 const FRAMES: u64 = 600_000;
 /// Time between two frames.
@@ -45,10 +48,8 @@ pub(super) fn warm(file: &Path) -> Result<u64> {
     let mut file = BufReader::with_capacity(1 << 20, File::open(file)?);
     let mut header = [0; HEADER.len()];
     file.read_exact(&mut header)?;
-    ensure!(
-        header[..4] == HEADER[..4],
-        "not a little-endian capture with microseconds"
-    );
+    let is_pcap = header[..4] == HEADER[..4] || header[..4] == NANOSECONDS;
+    ensure!(is_pcap, "not a little-endian pcap file");
     let mut frames = 0;
     let mut record = [0; RECORD_BYTES];
     while file.read_exact(&mut record).is_ok() {

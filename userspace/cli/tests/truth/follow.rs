@@ -2,11 +2,11 @@
 
 use rocescope::output::connections::{Connection, gather};
 use rocescope_capture::file::FrameReader;
-use rocescope_engine::session::Session;
 use rocescope_generate::{self as generate, Scenario, Truth};
 use rocescope_model::EventRow;
-use rocescope_pipeline::Settings;
-use rocescope_record::Config;
+use rocescope_pipeline::{Pipeline, Settings};
+use rocescope_record::cache::Clock;
+use rocescope_record::{Config, Observer, Slot};
 
 /// A scenario, generated and analysed.
 pub(super) struct Followed {
@@ -17,6 +17,22 @@ pub(super) struct Followed {
 
 pub(super) fn class(name: &str) -> Scenario {
     Scenario::parse(generate::class(name).unwrap()).unwrap()
+}
+
+/// The clock of frames with a tick as coarse as that of the kernel.
+struct Ticks {
+    now_ns: u64,
+    tick_ns: u64,
+}
+
+impl Clock for Ticks {
+    fn tick(&self) -> u64 {
+        self.now_ns / self.tick_ns
+    }
+
+    fn now(&self) -> u64 {
+        self.now_ns
+    }
 }
 
 /// As from a file: the exact time of every packet.
@@ -36,18 +52,30 @@ pub(super) fn follow_with(scenario: &Scenario, seed: u64, config: fn(u64) -> Con
         ..Settings::default()
     };
     let config = config(settings.window_ns);
-    let mut session = Session::new(settings, config, None).unwrap();
-    session.keep_connections();
+    let slot: Slot = bytemuck::Zeroable::zeroed();
+    let mut observer = Observer::new(config, vec![[slot; 2]; 4_096]);
+    let mut pipeline = Pipeline::new(settings).unwrap();
     let mut reader = FrameReader::new(&capture[..]).unwrap();
     while let Some(frame) = reader.next_frame().unwrap() {
-        session.frame(&frame).unwrap();
+        let clock = Ticks {
+            now_ns: frame.time_ns,
+            tick_ns: config.tick_ns,
+        };
+        if !pipeline.is_current(clock.now_ns) {
+            observer.flush(Some(clock.tick()), &mut pipeline);
+            pipeline.turn(clock.now_ns, observer.counters());
+        }
+        let link = frame.link.unwrap();
+        observer.observe(frame.bytes, link, frame.lengths, 0, &clock, &mut pipeline);
     }
-    let kept = session.finish().unwrap().kept.unwrap();
-    let mut losses: Vec<EventRow> = kept.events;
+    observer.flush(None, &mut pipeline);
+    pipeline.finish(observer.counters());
+    let rows = std::mem::take(pipeline.rows());
+    let mut losses: Vec<EventRow> = rows.events;
     losses.retain(|event| &*event.kind == "loss");
     Followed {
         truth,
-        connections: gather(kept.connections),
+        connections: gather(rows.connections),
         losses,
     }
 }

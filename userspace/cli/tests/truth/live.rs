@@ -55,8 +55,9 @@ fn figures(connections: &[Connection]) -> BTreeMap<(String, &'static str), u64> 
     figures
 }
 
-/// What differs today, to be lowered to 0: figures of directions over all runs.
-const DIFFERENCES: usize = 22;
+/// What differs today, to be lowered to 0: figures of directions over all runs. Where a run holds several messages, it is
+/// not known which of them was repeated.
+const DIFFERENCES: usize = 10;
 
 #[test]
 fn ticks_do_not_change_counters() {

@@ -9,6 +9,7 @@
 //! | `state` | the state of all connections |
 //! | `turn` | processes queued input by time |
 //! | `ingest` | processes one run, from its direction to its peer |
+//! | `ack_run` | the two ends of a run of acknowledgements |
 //! | `sort_buffer` | runs and control packets, sorted by their first times |
 //! | `key`, `table` | finds the direction of a run |
 //! | `prefetch` | directions of the next runs, looked up together |
@@ -55,6 +56,7 @@ pub mod event;
 pub mod recovery;
 pub mod settings;
 
+mod ack_run;
 mod answers;
 mod capture_loss;
 mod classification;

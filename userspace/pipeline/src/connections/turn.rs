@@ -1,9 +1,9 @@
 //! Queues input, and processes it by time at every turn; returns rows.
 
-use super::event_rows;
 use super::prefetch::GROUP;
 use super::sort_buffer::Item;
 use super::state::{Connections, HEAP_PARTS, ROWS_AT_ONCE};
+use super::{ack_run, event_rows};
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_record::{ControlPacket, RunRecord};
@@ -12,7 +12,10 @@ impl Connections {
     /// Queues a run until the next turn.
     #[inline]
     pub fn run(&mut self, run: &RunRecord) {
-        self.sort_buffer.run(run);
+        match ack_run::split(run) {
+            Some(ends) => ends.iter().for_each(|end| self.sort_buffer.run(end)),
+            None => self.sort_buffer.run(run),
+        }
     }
 
     /// Queues a control packet.
