@@ -100,6 +100,7 @@ fn straight<const VERSION: u8>(frame: &impl Octets, ctx: *mut xdp_md, config: &C
         return complete::<VERSION>(ctx, config, block);
     }
     counters.count_roce(&state.packet);
+    state.moment.is_exact = state.exact_budget.take(state.moment.tick, config);
     // The compiler forgets what it has just stored, and so does not keep it on the stack.
     compiler_fence(Ordering::SeqCst);
     state.set = cache::set_hash(&state.packet, state.moment.interface, config);
@@ -139,6 +140,7 @@ fn count(ctx: *mut xdp_md, config: &Config, block: &mut Block) -> Done {
     if !classify::accept(ctx, config, counters, state) {
         return ALL;
     }
+    state.moment.is_exact = state.exact_budget.take(state.moment.tick, config);
     state.set = cache::set_hash(&state.packet, state.moment.interface, config);
     COUNTED
 }

@@ -11,7 +11,7 @@ use rocescope_record::batch::Batch;
 use rocescope_record::cache::{Moment, Step};
 use rocescope_record::counters::{CounterIndex, STATE_BYTES};
 use rocescope_record::mirror::{SETS as MIRROR_SETS, SessionSet};
-use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
+use rocescope_record::{Config, Counters, ExactBudget, MadRecord, SegmentRecord, Set};
 use rocescope_wire::{Inner, Packet};
 
 /// The default number of sets in the run cache of a CPU, two slots each. User space may set another
@@ -52,6 +52,8 @@ pub struct State {
     pub times: Times,
     /// When it passed, in ticks, and on which interface.
     pub moment: Moment,
+    /// What is left of the budget of exact times.
+    pub exact_budget: ExactBudget,
     /// Its length in bytes.
     pub frame_bytes: u32,
     /// The hash of its set.

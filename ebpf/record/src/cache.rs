@@ -7,6 +7,7 @@
 use crate::config::Config;
 use crate::control_packet::ControlPacket;
 use crate::counters::Counters;
+use crate::exact_budget::ExactBudget;
 use crate::run::{Cut, RunRecord};
 use bytemuck::{Pod, Zeroable};
 use core::sync::atomic::{Ordering, compiler_fence};
@@ -98,8 +99,28 @@ pub struct Moment {
     pub tick: u64,
     /// Index of the interface.
     pub interface: u32,
-    /// Always 0.
-    pub reserved: u32,
+    /// Not 0: the exact time of the packet is recorded, and its PSN is marked.
+    pub is_exact: u32,
+}
+
+impl Moment {
+    /// Now, on an interface.
+    #[must_use]
+    #[inline(always)]
+    pub fn now(clock: &impl Clock, interface: u32, budget: &mut ExactBudget, config: &Config) -> Self {
+        let tick = clock.tick();
+        Self {
+            tick,
+            interface,
+            is_exact: budget.take(tick, config),
+        }
+    }
+
+    /// Whether round trips are measured at this PSN.
+    #[inline(always)]
+    const fn marks(&self, psn: Psn, config: &Config) -> bool {
+        self.is_exact != 0 || config.is_marked(psn)
+    }
 }
 
 /// The effect of a packet on its set. In memory of the caller, because it passes from one subprogram of
@@ -138,20 +159,15 @@ impl Step {
 pub fn observe<C: Clock, S: Sink>(
     set: &mut Set,
     packet: &Packet,
-    interface: u32,
+    moment: &Moment,
     clock: &C,
     config: &Config,
     counters: &mut Counters,
     sink: &mut S,
 ) {
-    let moment = Moment {
-        tick: clock.tick(),
-        interface,
-        reserved: 0,
-    };
     let mut step = Step::zeroed();
-    if !advance(set, packet, &moment, config) && !join(set, packet, &moment, config, |way| way, &mut step) {
-        renew(set, &step, packet, &moment, clock, config, counters, sink);
+    if !advance(set, packet, moment, config) && !join(set, packet, moment, config, |way| way, &mut step) {
+        renew(set, &step, packet, moment, clock, config, counters, sink);
     }
 }
 
@@ -161,7 +177,7 @@ pub fn observe<C: Clock, S: Sink>(
 #[inline(always)]
 pub fn advance(set: &mut Set, packet: &Packet, moment: &Moment, config: &Config) -> bool {
     let [first, _] = set;
-    first.advance(packet, moment, config)
+    moment.is_exact == 0 && first.advance(packet, moment, config)
 }
 
 /// The first half of [`observe`]: joins the packet to the run that it continues; returns whether the packet
@@ -188,7 +204,7 @@ pub fn join(
     step.way = way;
     step.obstacle = if found { Step::NO_CUT } else { Cut::Key as u32 };
     let slot = &mut set[settle(way) as usize & 1];
-    if found && slot.advance(packet, moment, config) {
+    if found && moment.is_exact == 0 && slot.advance(packet, moment, config) {
         return true;
     }
     slot.consider(packet, moment, config, step)
@@ -234,7 +250,7 @@ pub fn renew<C: Clock, S: Sink>(
         slot.publish(step.obstacle, counters, sink);
         slot.start(packet, moment, clock, config);
     }
-    if step.ending != Step::NO_CUT || is_timed(packet) {
+    if step.ending != Step::NO_CUT || is_timed(packet, moment) {
         slot.finish(packet, clock);
     }
     if step.ending != Step::NO_CUT {
@@ -242,26 +258,26 @@ pub fn renew<C: Clock, S: Sink>(
     }
 }
 
-/// Whether the exact time of the packet is recorded though its run goes on: an acknowledgement settles what came before
-/// it, so it must not seem earlier than it was.
+/// Whether the exact time of the packet is recorded though its run goes on: while the CPU can afford it; and that of an
+/// acknowledgement, which settles what came before it, so it must not seem earlier than it was.
 #[inline(always)]
-fn is_timed(packet: &Packet) -> bool {
-    packet.meaning.stream == Stream::Acknowledge
+fn is_timed(packet: &Packet, moment: &Moment) -> bool {
+    moment.is_exact != 0 || packet.meaning.stream == Stream::Acknowledge
 }
 
 /// Why a packet's run ends with it: a [`Cut`] or [`Step::NO_CUT`].
 #[inline(always)]
-fn ending(packet: &Packet, config: &Config) -> u32 {
+fn ending(packet: &Packet, moment: &Moment, config: &Config) -> u32 {
     let meaning = packet.meaning;
     let cut = match meaning.stream {
         Stream::Cnp | Stream::Unknown | Stream::Control => Cut::Solo,
         Stream::Acknowledge if !packet.syndrome.is_ack() => Cut::Solo,
-        Stream::Acknowledge if config.is_marked(packet.psn()) => Cut::Mark,
+        Stream::Acknowledge if moment.marks(packet.psn(), config) => Cut::Mark,
         Stream::Request if meaning.operation == Operation::RdmaReadRequest => Cut::Solo,
         // Whether it asks for an acknowledgement or not: with every PSN marked a run holds at
         // most one message, so that a repeated part of it is known to the byte.
         Stream::Request
-            if matches!(meaning.position(), Position::Last | Position::Only) && config.is_marked(packet.psn()) =>
+            if matches!(meaning.position(), Position::Last | Position::Only) && moment.marks(packet.psn(), config) =>
         {
             Cut::Mark
         }
@@ -359,9 +375,9 @@ impl Slot {
                 self.join(packet, moment, config);
             }
         }
-        let ending = ending(packet, config);
+        let ending = ending(packet, moment, config);
         step.ending = ending;
-        step.obstacle == Step::NO_CUT && ending == Step::NO_CUT && !is_timed(packet)
+        step.obstacle == Step::NO_CUT && ending == Step::NO_CUT && !is_timed(packet, moment)
     }
 
     /// Whether the run is of the packet's stream.
@@ -416,7 +432,7 @@ impl Slot {
                 if !packet.syndrome.is_ack() || !run.syndrome().is_ack() {
                     return Some(Cut::Solo);
                 }
-                if config.is_marked(packet.psn()) {
+                if moment.marks(packet.psn(), config) {
                     return Some(Cut::Mark);
                 }
                 if !packet.psn().is_after(run.last_psn()) {
@@ -435,7 +451,9 @@ impl Slot {
         }
         match meaning.position() {
             Position::First | Position::Middle => {
-                if stream == Stream::Response && meaning.position() == Position::First && config.is_marked(packet.psn())
+                if stream == Stream::Response
+                    && meaning.position() == Position::First
+                    && moment.marks(packet.psn(), config)
                 {
                     return Some(Cut::Mark);
                 }
@@ -447,7 +465,9 @@ impl Slot {
                 }
             }
             Position::Last | Position::Only => {
-                if stream == Stream::Response && meaning.position() == Position::Only && config.is_marked(packet.psn())
+                if stream == Stream::Response
+                    && meaning.position() == Position::Only
+                    && moment.marks(packet.psn(), config)
                 {
                     return Some(Cut::Mark);
                 }
@@ -570,7 +590,7 @@ impl Slot {
 fn flags(run: &RunRecord, packet: &Packet) -> u8 {
     // Without branches.
     let flag = |is_set: bool, flag: u8| u8::from(is_set) * flag;
-    run.flags & !RunRecord::ACK_REQUESTED
+    run.flags & !(RunRecord::ACK_REQUESTED | RunRecord::EXACT_END)
         | flag(packet.bth.ack_request(), RunRecord::ACK_REQUESTED)
         | flag(packet.bth.becn(), RunRecord::BECN)
         | flag(packet.bth.solicited_event(), RunRecord::SOLICITED)
@@ -631,6 +651,10 @@ mod tests {
 
     const MTU: u32 = 1024;
 
+    fn at(clock: &FrameTime) -> Moment {
+        Moment::now(clock, 0, &mut ExactBudget::default(), &Config::exact(1))
+    }
+
     fn packet(opcode: u8, qpn: u32, psn: u32, payload_bytes: u32) -> Packet {
         let opcode = Opcode(opcode);
         Packet {
@@ -674,7 +698,15 @@ mod tests {
         let (mut counters, mut published) = (Counters::default(), Vec::new());
         for (index, packet) in packets.iter().enumerate() {
             let clock = FrameTime(1_000 * index as u64);
-            observe(&mut set, packet, 0, &clock, &config, &mut counters, &mut published);
+            observe(
+                &mut set,
+                packet,
+                &at(&clock),
+                &clock,
+                &config,
+                &mut counters,
+                &mut published,
+            );
         }
         flush(&mut set, None, &mut counters, &mut published, |cut| cut);
         (published, counters)
@@ -850,7 +882,15 @@ mod tests {
         for (psn, time) in [(0, 5_000_000), (1, 4_999_999)] {
             let packet = packet(4, 7, psn, 8);
             let clock = FrameTime(time);
-            observe(&mut set, &packet, 0, &clock, &unmarked(), &mut counters, &mut published);
+            observe(
+                &mut set,
+                &packet,
+                &at(&clock),
+                &clock,
+                &unmarked(),
+                &mut counters,
+                &mut published,
+            );
         }
         assert_eq!(published.len(), 1);
     }
@@ -895,11 +935,7 @@ mod tests {
         counters: &mut Counters,
         published: &mut Vec<RunRecord>,
     ) {
-        let moment = Moment {
-            tick: clock.tick(),
-            interface: 0,
-            reserved: 0,
-        };
+        let moment = at(clock);
         let mut step = Step::zeroed();
         if !join(set, packet, &moment, config, |way| way, &mut step) {
             renew(set, &step, packet, &moment, clock, config, counters, published);
@@ -937,7 +973,7 @@ mod tests {
                 packet.ttl -= u8::from(flags & 0xf0 == 0xa0);
                 packet.traffic_class.0 += u8::from(flags & 0xf0 == 0xb0) * 4;
                 let clock = FrameTime(time);
-                observe(&mut quick, &packet, 0, &clock, &config, &mut quick_counters, &mut quick_runs);
+                observe(&mut quick, &packet, &at(&clock), &clock, &config, &mut quick_counters, &mut quick_runs);
                 observe_without_advance(&mut slow, &packet, &clock, &config, &mut slow_counters, &mut slow_runs);
             }
             flush(&mut quick, None, &mut quick_counters, &mut quick_runs, |cut| cut);
@@ -957,7 +993,8 @@ mod tests {
                 for (psn, port) in (1u32..).zip(&ports) {
                     let mut packet = packet(0x07, 7, psn, 1_024);
                     packet.flow.udp_src_port = *port;
-                    observe(&mut set, &packet, 0, &FrameTime(1_000_000 + u64::from(psn)), &config, &mut counters, &mut runs);
+                    let clock = FrameTime(1_000_000 + u64::from(psn));
+                    observe(&mut set, &packet, &at(&clock), &clock, &config, &mut counters, &mut runs);
                 }
                 flush(&mut set, None, &mut counters, &mut runs, |cut| cut);
                 runs

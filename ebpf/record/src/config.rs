@@ -22,6 +22,11 @@ pub struct Config {
     pub udp_ports: [u16; 4],
     /// A PSN is marked when its hash has none of these bits: 0 marks all.
     pub mark_mask: u32,
+    /// Packets of a CPU that may have exact times, and all of whose PSNs are marked, in a burst: see
+    /// [`ExactBudget`](crate::ExactBudget). 0 if tick and mask apply to all.
+    pub exact_burst: u32,
+    /// Packets by which that budget grows in a tick.
+    pub exact_a_tick: u32,
     /// The XDP verdict: 0 passes the frame to the kernel, else it is dropped.
     pub verdict: u32,
     /// Not 0: a flush publishes every run, whether its slice is over or not.
@@ -53,6 +58,8 @@ impl Config {
             key_mask: Self::port_mask(true),
             udp_ports: [ROCE_UDP_PORT, 0, 0, 0],
             mark_mask: 0,
+            exact_burst: 0,
+            exact_a_tick: 0,
             epoch_offset_ns: 0,
             verdict: 0,
             draining: 0,

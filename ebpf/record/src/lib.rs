@@ -12,6 +12,7 @@
 //! | [`cache`] | the rules by which packets join a run, and when it is published |
 //! | [`counters`] | exact counts beside the records: nothing is lost silently |
 //! | [`config`] | the configuration that user space sets, also while the program runs |
+//! | [`exact_budget`] | the packets whose exact times a CPU can afford |
 //! | [`filter`] | rejects packets before they cost a run |
 //! | [`mirror`] | gaps in the sequence numbers of mirrors |
 //! | [`control_packet`] | CM datagrams and TCP handshakes, exported beside the runs |
@@ -27,6 +28,7 @@ pub mod cache;
 pub mod config;
 pub mod control_packet;
 pub mod counters;
+pub mod exact_budget;
 pub mod filter;
 pub mod handshake;
 pub mod mirror;
@@ -37,6 +39,7 @@ pub use cache::{Clock, Set, Sink, Slot};
 pub use config::Config;
 pub use control_packet::{ControlPacket, HandshakeRecord, MadRecord, SegmentRecord};
 pub use counters::Counters;
+pub use exact_budget::ExactBudget;
 pub use filter::PacketFilter;
 pub use observer::Observer;
 pub use run::{Cut, OpcodeTotals, RunRecord};

@@ -1,9 +1,10 @@
 //! Turns frames into runs: decoder, counters and cache for user space.
 
-use crate::cache::{self, Clock, Set, Sink};
+use crate::cache::{self, Clock, Moment, Set, Sink};
 use crate::config::Config;
 use crate::control_packet::{self, ControlPacket, MadRecord};
 use crate::counters::Counters;
+use crate::exact_budget::ExactBudget;
 use crate::handshake::HalfOpens;
 use crate::mirror::{self, Session, SessionSet};
 use bytemuck::Zeroable;
@@ -39,6 +40,7 @@ pub struct Observer<M> {
     sets: M,
     /// The sets that may have open runs: a flush after four packets visits four sets, not the megabyte of all.
     used: [u64; USED_BITS / 64],
+    exact_budget: ExactBudget,
     half_open: HalfOpens,
     mirrors: [SessionSet; mirror::SETS],
     packet: Packet,
@@ -54,6 +56,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             counters: Counters::default(),
             sets,
             used: [0; USED_BITS / 64],
+            exact_budget: ExactBudget::default(),
             half_open: HalfOpens::default(),
             mirrors: [[Session::zeroed(); 4]; mirror::SETS],
             packet: Packet::zeroed(),
@@ -102,6 +105,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             used,
             packet,
             inner,
+            exact_budget,
             half_open,
             mirrors,
         } = self;
@@ -132,7 +136,8 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
                 if let Some(word) = used.get_mut(group / 64) {
                     *word |= 1 << (group % 64);
                 }
-                cache::observe(set, packet, interface, clock, config, counters, sink);
+                let moment = Moment::now(clock, interface, exact_budget, config);
+                cache::observe(set, packet, &moment, clock, config, counters, sink);
             }
             return class;
         }

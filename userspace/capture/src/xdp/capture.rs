@@ -57,6 +57,7 @@ impl Capture {
             epoch_offset_ns: clock::epoch_offset_ns(),
             ..config
         };
+        let config = options.with_exact_budget(cpu::possible()?, config);
         let (kernel, readers) = Kernel::load(OBJECT, options, config, false)?;
         Ok(Self {
             kernel: Arc::new(kernel),

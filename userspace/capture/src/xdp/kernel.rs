@@ -19,9 +19,6 @@ use std::sync::{Mutex, MutexGuard};
 const RING_BUFFER: u32 = 27;
 /// Sets that one call of the flush program visits: `SETS_A_FLUSH` there.
 const SETS_A_FLUSH: u32 = 128;
-const SMALLEST_RING: usize = 64 << 10;
-/// A quarter of a million runs: closing a window of that size takes some 200 ms without a read.
-const LARGEST_RING: usize = 32 << 20;
 /// The kernel requires a whole Ethernet header, which the flush program ignores.
 const NO_FRAME: [u8; 14] = [0; 14];
 
@@ -117,8 +114,7 @@ impl Kernel {
             .override_global("TIMES_FROM_METADATA", &from_metadata, true);
         let mut programs = loader.load(object)?;
         let mut rings: ArrayOfMaps<_, MapData> = take(&mut programs, "RINGS")?;
-        let ring_bytes = (options.ring_bytes / cpus.max(1)).max(1);
-        let ring_bytes = (1usize << ring_bytes.ilog2()).clamp(SMALLEST_RING, LARGEST_RING);
+        let ring_bytes = options.ring_bytes_of_each(cpus);
         let mut readers = Vec::with_capacity(cpus);
         for cpu in 0..cpus as u32 {
             let map = aya_obj::Map::new_from_params(RING_BUFFER, 0, 0, ring_bytes as u32, 0);

@@ -24,11 +24,13 @@ fn exact() -> Config {
     Config::exact(10_000_000)
 }
 
-/// Like a live capture: jiffies of 4 ms, one PSN in sixteen marked.
+/// Like a live capture: jiffies of 4 ms, one PSN in sixteen marked, exact times for a few packets of each jiffy.
 fn live() -> Config {
     Config {
         tick_ns: 4_000_000,
         mark_mask: 15,
+        exact_burst: 40,
+        exact_a_tick: 5,
         ..Config::exact(1_000_000_000)
     }
 }

@@ -8,6 +8,7 @@
 //! | `background` | the binary in the background; `tests/probe` uses it too |
 //! | `replay` | frames of a capture file onto the other end |
 //! | `connections` | queue pairs equal those of the file, CM included |
+//! | `counters` | every counter of a connection equals that of the file |
 //! | `reordered` | reordered traffic has the same counters over XDP and over packet sockets |
 //! | `totals` | native, generic and packet sockets count the frames of the file |
 //! | `rows` | rows are whole, idle windows are rows, losses of a stopped capture are in the dataset |
@@ -29,6 +30,7 @@ mod background;
 mod ballast;
 mod check;
 mod connections;
+mod counters;
 mod frames;
 mod full_disk;
 mod generate;

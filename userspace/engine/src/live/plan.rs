@@ -9,7 +9,7 @@ use rocescope_host::interface::Interface;
 use rocescope_host::privileges::{self, Capability};
 use rocescope_record::Config;
 
-/// Live captures mark one PSN in sixteen: enough round trips, few extra runs.
+/// Beyond the budget of exact times, live captures mark one PSN in sixteen: enough round trips, few extra runs.
 const MARK_MASK: u32 = 15;
 
 /// The opened source of frames.

@@ -63,6 +63,9 @@ fn measured(
     let config = Config {
         mark_mask: 15,
         tick_ns: 4_000_000,
+        // The budget of exact times is asked for each packet, and soon used up.
+        exact_burst: 1,
+        exact_a_tick: 1,
         verdict: 1,
         ..Config::exact(1_000_000_000)
     };
