@@ -4,13 +4,19 @@
 //! is at most 2^-`bits` of its value wide (`HdrHistogram`, Tene 2012). Only used buckets are kept, sorted; if there
 //! would be more than [`MAX_BUCKETS`], neighbours are joined and `bits` falls by one, as in `UDDSketch` (Epicoco et
 //! al. 2020). Minimum, maximum and sum are exact, so a quantile of one repeated value is that value.
+//!
+//! A quantile is at most 0.8 % from the sample of its rank while the longest time is at most 65,536 times the shortest;
+//! the error doubles where the logarithm of that range doubles.
 
 use alloc::vec::Vec;
 
 /// Parts of a power of two at first: 2^6, so that a quantile is at most 0.8 % from a sample.
 const FIRST_BITS: u8 = 6;
-/// The maximum number of buckets: 8 bytes each, 512 bytes in all.
-pub const MAX_BUCKETS: usize = 64;
+/// The maximum number of buckets, 8 bytes each: sixteen powers of two at full resolution. Times of one flow mostly use
+/// some tens.
+pub const MAX_BUCKETS: usize = 16 << FIRST_BITS;
+/// The maximum number of buckets in a row of a dataset.
+const ROW_BUCKETS: usize = 64;
 
 /// A mergeable histogram of durations in nanoseconds. 56 bytes, and 8 for each bucket in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,10 +119,15 @@ impl Quantiles {
         Some(self.max)
     }
 
-    /// For the dataset: `bits`, then bucket number and count alternating. The lowest value of a bucket is `(2^bits + n
-    /// % 2^bits) << (n / 2^bits - 1)` from `2^bits` on, `n` below.
+    /// For the dataset: `bits`, then bucket number and count alternating, of at most 65 buckets. The lowest value of a
+    /// bucket is `(2^bits + n % 2^bits) << (n / 2^bits - 1)` from `2^bits` on, `n` below.
     #[must_use]
     pub fn row(&self) -> Vec<i64> {
+        if self.buckets.len() > ROW_BUCKETS && self.bits > 0 {
+            let mut coarser = self.clone();
+            coarser.coarsen();
+            return coarser.row();
+        }
         let mut row = Vec::with_capacity(1 + 2 * self.buckets.len());
         row.push(i64::from(self.bits));
         for &(number, count) in &self.buckets {
@@ -206,6 +217,43 @@ mod tests {
         assert_eq!(times.quantile(0.5), Some(12_345));
         assert_eq!((times.quantile(0.99), times.mean()), (Some(12_345), Some(12_345)));
         assert_eq!(Quantiles::default().quantile(0.5), None);
+    }
+
+    /// Round trips of a loaded fabric: from microseconds to tens of milliseconds. With 64 buckets the error was 12 %.
+    #[test]
+    fn quantiles_of_a_wide_range_are_within_the_stated_error() {
+        for seed in 1..=20u64 {
+            let mut state = seed;
+            let mut random = || {
+                state = state
+                    .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                    .wrapping_add(0x1405_7b7e_f767_814f);
+                state >> 33
+            };
+            let mut times = Quantiles::default();
+            let mut sorted: Vec<u64> = (0..20_000)
+                .map(|_| {
+                    let shift = random() % 16;
+                    (1_000 + random() % 1_000) << shift
+                })
+                .collect();
+            sorted.iter().for_each(|ns| times.add(*ns));
+            sorted.sort_unstable();
+            for (share, rank) in [
+                (0.01, 200),
+                (0.5, 10_000),
+                (0.9, 18_000),
+                (0.99, 19_800),
+                (0.999, 19_980),
+            ] {
+                let (exact, found) = (sorted[rank - 1], times.quantile(share).unwrap());
+                assert!(
+                    found.abs_diff(exact) * 1_000 <= exact * 8,
+                    "{share}: {found} for {exact}"
+                );
+            }
+            assert!(times.row().len() <= 1 + 2 * ROW_BUCKETS);
+        }
     }
 
     proptest! {

@@ -7,6 +7,7 @@ use super::scenario::group::Service;
 use super::sequence_set::SequenceSet;
 use super::tapped::{Cause, Content, Passage, Tapped};
 use serde::Serialize;
+use std::collections::VecDeque;
 
 /// Packets and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -173,10 +174,14 @@ pub(super) struct Ledger {
     responses: [SequenceSet; 2],
     /// PSNs of requests for the rest of a READ: few, because each needs a lost response.
     rests: Vec<(usize, u64)>,
+    /// The last requests of which a copy passed that their sender did not make: they give no round trip.
+    copied: VecDeque<(usize, u64)>,
 }
 
 /// The maximum number of them, 64 KiB.
 const RESTS_MAX: usize = 4096;
+/// The maximum number of copied requests whose answers have not passed.
+const COPIED_MAX: usize = 4096;
 
 impl Ledger {
     /// Counts what passed the tap at `now`. Returns how it passed.
@@ -230,7 +235,13 @@ impl Ledger {
                     Cause::Original => {}
                     Cause::Retransmission => direction.retransmitted_packets += 1,
                     Cause::Late if is_new => direction.overtaken(past, since, now),
-                    Cause::Copy | Cause::MirrorCopy => direction.duplicate_packets += 1,
+                    Cause::Copy | Cause::MirrorCopy => {
+                        direction.duplicate_packets += 1;
+                        if self.copied.len() >= COPIED_MAX {
+                            self.copied.pop_front();
+                        }
+                        self.copied.push_back((channel, request.sequence));
+                    }
                     Cause::Late => {
                         direction.duplicate_packets += 1;
                         direction.lose(Lost {
@@ -282,7 +293,8 @@ impl Ledger {
                         direction.unique_messages += u64::from(packet.ends_message && is_new);
                     }
                 }
-                let asked_at = replied.asked_at.filter(|_| !is_copy);
+                let is_single = !is_copy && !self.copied.contains(&(channel, replied.sequence));
+                let asked_at = replied.asked_at.filter(|_| is_single);
                 answered = asked_at.map(|asked_at| (replied.kind, now - asked_at));
             }
         }

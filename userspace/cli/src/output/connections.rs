@@ -43,7 +43,8 @@ impl Connection {
     }
 
     fn first_ns(&self) -> i64 {
-        self.directions().map(|row| row.first_ns).min().unwrap_or(0)
+        let begun = |row: &ConnectionRow| row.first_ns.unwrap_or(row.last_ns);
+        self.directions().map(begun).min().unwrap_or(0)
     }
 
     /// Fabric loss, gaps, retransmitted packets and fatal NAKs.
@@ -106,7 +107,7 @@ impl Gathered {
     pub fn finish(self) -> Vec<Connection> {
         let from = self.time.from.map_or(i64::MIN, |from| from.0);
         let to = self.time.to.map_or(i64::MAX, |to| to.0);
-        let lived = |row: &ConnectionRow| row.last_ns >= from && row.first_ns < to;
+        let lived = |row: &ConnectionRow| row.last_ns >= from && row.first_ns.unwrap_or(row.last_ns) < to;
         let connections = self.found.into_values();
         let mut connections: Vec<Connection> = connections
             .filter(|connection| connection.directions().any(lived))

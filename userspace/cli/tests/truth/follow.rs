@@ -8,6 +8,9 @@ use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::cache::Clock;
 use rocescope_record::{Config, Observer, Slot};
 
+/// A scenario with CM keeps this many bytes of a frame.
+const HEADERS_AND_MAD: u32 = 400;
+
 /// A scenario, generated and analysed.
 pub(super) struct Followed {
     pub(super) truth: Truth,
@@ -42,13 +45,21 @@ pub(super) fn follow(scenario: &Scenario, seed: u64) -> Followed {
 
 /// With the configuration of records that `config` makes for a length of windows.
 pub(super) fn follow_with(scenario: &Scenario, seed: u64, config: fn(u64) -> Config) -> Followed {
-    // Headers suffice.
+    follow_in(scenario, seed, config, Settings::default().window_ns)
+}
+
+/// The same in windows of this length.
+pub(super) fn follow_in(scenario: &Scenario, seed: u64, config: fn(u64) -> Config, window_ns: u64) -> Followed {
     let mut scenario = scenario.clone();
-    scenario.snaplen = 96;
+    if scenario.snaplen > HEADERS_AND_MAD {
+        // Headers suffice.
+        scenario.snaplen = 96;
+    }
     let mut capture = Vec::new();
     let truth = generate::write(&scenario, seed, &mut capture).unwrap();
     let settings = Settings {
         sketches: false,
+        window_ns,
         ..Settings::default()
     };
     let config = config(settings.window_ns);

@@ -15,6 +15,7 @@ mod follow;
 mod live;
 mod matching;
 mod score;
+mod silent;
 
 use floors::{FLOORS, Floor};
 use rocescope_generate::CLASSES;

@@ -48,9 +48,9 @@ table! {
         vni: Option<u32>, None, [last | same], hide "VNI";
         /// Path MTU: from CM, otherwise the payload size of FIRST and MIDDLE packets; null until there is one.
         path_mtu_bytes: Option<u32>, Bytes, [last | same], hide "MTU";
-        /// Time of the first packet.
-        first_ns: i64, UnixNanoseconds, [min], hide "First packet";
-        /// Time of the last packet.
+        /// Time of the first packet; null if there was none.
+        first_ns: Option<i64>, UnixNanoseconds, [min], hide "First packet";
+        /// Time of the last packet; if there was none, of the CM datagram that named the direction.
         last_ns: i64, UnixNanoseconds, [max], hide "Last packet";
         /// Packets of all opcodes.
         packets: u64, Packets, [last | sum], show "Packets";
@@ -157,7 +157,7 @@ table! {
         rtt_samples: u64, None, [last | sum], hide "RTT samples";
         /// Shortest round trip: from a request to its ACK, measured at the tap, so only the part downstream of it.
         rtt_min_ns: Option<u64>, Nanoseconds, [last | min], hide "RTT min";
-        /// Median round trip time.
+        /// Median round trip time; like all quantiles within 0.8 %, if the range of the times is at most 65,536.
         rtt_p50_ns: Option<u64>, Nanoseconds, [last | none], show "RTT p50";
         /// 99th percentile of the round trips.
         rtt_p99_ns: Option<u64>, Nanoseconds, [last | none], show "RTT p99";

@@ -159,7 +159,7 @@ impl Connections {
             inner_vlan: vlan(key.flow.inner_vlan),
             vni: vni(key.flow.vni),
             path_mtu_bytes: (mtu != 0).then_some(u32::from(mtu)),
-            first_ns: direction.first_ns as i64,
+            first_ns: known.then_some(direction.first_ns as i64),
             last_ns: direction.last_ns as i64,
             direction_key: Some(direction_key(&key.flow)),
             packets: counts.packets,

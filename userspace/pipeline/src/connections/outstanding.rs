@@ -87,6 +87,17 @@ impl OutstandingRequests {
         }
     }
 
+    /// A copy of PSNs `first..=last` passed that the network or the mirror made: an answer may follow either.
+    pub(crate) fn copied(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
+        for request in self.requests.iter_mut() {
+            let timed = match request.answer {
+                Answer::Acknowledge => request.last,
+                Answer::Response | Answer::ResponseSeen => request.asked_from,
+            };
+            request.unambiguous &= !(first..=last).contains(&timed);
+        }
+    }
+
     /// A late packet, `psn`, passed at `now_ns`: only now the receiver can acknowledge what follows.
     pub(crate) fn completed_by(&mut self, psn: ExtendedPsn, now_ns: u64) {
         for request in self.requests.iter_mut().filter(|request| request.last >= psn) {

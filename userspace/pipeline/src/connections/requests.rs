@@ -124,7 +124,10 @@ impl Direction {
             }
             self.learn_spray(run.first_ns, context);
         }
-        if all.repeated + all.filled > 0 && classification != Classification::Duplicate {
+        if classification == Classification::Duplicate {
+            self.outstanding
+                .copied(first, if in_order > first { in_order - 1 } else { last });
+        } else if all.repeated + all.filled > 0 {
             self.outstanding.retransmitted(first, last, run.last_ns());
         }
         if let Some(lost) = self.responder.arrive(first, last) {
@@ -155,7 +158,9 @@ impl Direction {
             // The receiver answers what follows only now.
             self.outstanding.completed_by(gap.first, run.last_ns());
         }
-        if all.repeated > 0 && self.counts.duplicate == duplicates {
+        if self.counts.duplicate > duplicates {
+            self.outstanding.copied(first, last);
+        } else if all.repeated > 0 {
             self.outstanding.retransmitted(first, last, run.last_ns());
         }
         let _ = self.responder.arrive(first, last);

@@ -158,6 +158,25 @@ fn a_duplicate_is_not_a_retransmission() {
     assert_eq!(a.unique_payload_bytes, 40);
 }
 
+/// Karn's rule: an answer to a request of which a copy passed may follow either, no matter who made the copy.
+#[test]
+fn a_copied_request_gives_no_round_trip() {
+    let mut copied = run(0x04, 1, 7, 1..=2, 201);
+    (copied.only, copied.only_payload_bytes, copied.last_offset_ns) = (2, 20, 1_000);
+    for (copies, packets) in [
+        // The network makes a copy.
+        (alloc::vec![sends((1, 1), 200), sends((1, 1), 210)], 3),
+        // The mirror makes one at once, and the run continues after it.
+        (alloc::vec![sends((1, 1), 200), alloc::vec![copied]], 4),
+    ] {
+        let clean = [sends((0, 0), 100), answer(ACK, 0, 150)];
+        let (rows, _) = rows(&[&clean[..], &copies, &[answer(ACK, 1, 250)]].concat());
+        let a = &rows[0];
+        assert_eq!((a.rtt_samples, a.rtt_max_ns, a.packets), (1, Some(50_000), packets));
+        assert_eq!((a.duplicate_packets, a.retransmitted_packets, a.timeouts), (1, 0, 0));
+    }
+}
+
 #[test]
 fn an_acknowledged_gap_is_mirror_loss() {
     let (rows, _) = rows(&[sends((0, 2), 100), sends((5, 6), 110), answer(ACK, 6, 150)]);

@@ -73,7 +73,8 @@ impl Connection {
     pub(super) fn is_wanted(&self, scope: &Scope, filter: Option<&RowFilter>) -> bool {
         let from = scope.from.map_or(i64::MIN, |from| from.0);
         let to = scope.to.map_or(i64::MAX, |to| to.0);
-        let lived = self.directions().any(|row| row.last_ns >= from && row.first_ns < to);
+        let begun = |row: &ConnectionRow| row.first_ns.unwrap_or(row.last_ns);
+        let lived = self.directions().any(|row| row.last_ns >= from && begun(row) < to);
         let wanted = |filter: &RowFilter| {
             self.directions()
                 .any(|row| filter.matches(std::slice::from_ref(row), 0))

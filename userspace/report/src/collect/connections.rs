@@ -235,7 +235,7 @@ mod tests {
             role: role.into(),
             time_ns,
             time: Time(time_ns),
-            first_ns: connection,
+            first_ns: Some(connection),
             last_ns: time_ns,
             packets,
             retransmitted_packets: packets / 10,

@@ -167,7 +167,7 @@ impl Recent {
         let mut seen = HashSet::new();
         let mut latest: Vec<ConnectionRow> = rows
             .take(MAX_CONNECTIONS)
-            .filter(|row| row.first_ns < end_ns)
+            .filter(|row| row.first_ns.unwrap_or(row.last_ns) < end_ns)
             .filter(|row| seen.insert((row.observer.as_str(), row.connection, row.role.as_str())))
             .cloned()
             .collect();

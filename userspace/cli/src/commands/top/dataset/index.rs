@@ -151,7 +151,7 @@ impl Index {
         let around = span.start.saturating_sub(REPORT_NS)..span.end.saturating_add(REPORT_NS);
         let rows = self.rows::<ConnectionRow>(&around)?;
         for row in unreported(&rows, &around, span.end) {
-            windows[place(row.first_ns)].connections.push(row.clone());
+            windows[place(begun(row))].connections.push(row.clone());
         }
         for row in rows.into_iter().filter(|row| row.time_ns < span.end) {
             windows[place(row.time_ns)].connections.push(row);
@@ -163,6 +163,11 @@ impl Index {
     pub(super) fn rows<R: Row>(&mut self, span: &Range<i64>) -> Result<Vec<R>> {
         Ok(self.rows.rows(span)?)
     }
+}
+
+/// When the direction began: the CM datagram that named it, if it has sent nothing.
+fn begun(row: &ConnectionRow) -> i64 {
+    row.first_ns.unwrap_or(row.last_ns)
 }
 
 /// The first rows of directions that began before `end_ns` and have no row until then.
@@ -181,9 +186,9 @@ fn unreported<'a>(
     let began = around.start..end_ns;
     let mut found: Vec<&ConnectionRow> = first
         .into_values()
-        .filter(|row| row.time_ns >= end_ns && began.contains(&row.first_ns))
+        .filter(|row| row.time_ns >= end_ns && began.contains(&begun(row)))
         .collect();
-    found.sort_by(|a, b| (a.first_ns, a.connection, &*a.role).cmp(&(b.first_ns, b.connection, &*b.role)));
+    found.sort_by(|a, b| (begun(a), a.connection, &*a.role).cmp(&(begun(b), b.connection, &*b.role)));
     found.into_iter()
 }
 
