@@ -345,7 +345,7 @@ impl Window {
         self.next = next;
     }
 
-    /// Whether the number of flows has doubled since this was asked last: there may be sprayed directions among them.
+    /// Whether the number of flows is four times what it was at the last look: there may be sprayed directions among them.
     #[inline]
     pub(crate) const fn is_crowded(&self) -> bool {
         self.flows.len() >= self.crowded
@@ -360,7 +360,7 @@ impl Window {
                 self.ports.add(&direction, port);
             }
         }
-        self.crowded = (2 * self.flows.len()).max(FIRST_CROWD);
+        self.crowded = (4 * self.flows.len()).max(FIRST_CROWD);
     }
 
     #[cold]
