@@ -238,7 +238,14 @@ impl Direction {
                 self.response_retry = None;
             }
         }
-        self.counts.retransmitted += arrival.repeated;
+        // A responder repeats a response from its beginning, or from where its requester asks again: one packet out of
+        // the middle is a copy.
+        let was_never_asked = !was_asked_for && self.counts.retransmitted == 0;
+        if was_never_asked && run.packets == 1 && run.only == 0 {
+            self.counts.duplicate += arrival.repeated;
+        } else {
+            self.counts.retransmitted += arrival.repeated;
+        }
         let high = self.responses.high();
         for gap in &filled {
             let late_ns = run.first_ns.saturating_sub(gap.value.opened_ns);

@@ -82,6 +82,7 @@ impl Direction {
         if let Some(gap) = self.requests.gap_at(first)
             && is_soon(gap.value.opened_ns)
             && gap.value.nak.is_none_or(|nak| nak > last)
+            && !self.continues_pass(first, last, gap.last)
         {
             // Also if the PSN is ahead of where the sender went back to: it was sent before that.
             return Classification::Reordered;
@@ -187,6 +188,12 @@ impl Direction {
         self.latencies
             .min_rtt_ns()
             .map_or(context.reorder_ns, |rtt| rtt.max(context.reorder_ns))
+    }
+
+    /// Whether a run that begins in a gap and goes on with repeated packets, to `last`, belongs to the current pass: a late
+    /// packet is followed by new ones.
+    const fn continues_pass(&self, first: ExtendedPsn, last: ExtendedPsn, gap_last: ExtendedPsn) -> bool {
+        first > self.send_sequence.next() && last > gap_last && last <= self.send_sequence.resent_until()
     }
 
     /// Whether none of these has passed, and no NAK named them.

@@ -34,7 +34,7 @@ impl Connections {
             }
             direction.rate.finish(now_ns);
             if direction.transport == Transport::Uc {
-                direction.end_unacknowledged(context);
+                direction.end_unacknowledged(now_ns, context);
             }
             while let Some(gap) = direction.requests.take_gap() {
                 let is_unknown = (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns);

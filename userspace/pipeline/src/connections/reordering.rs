@@ -54,6 +54,17 @@ impl Reordering {
         }
     }
 
+    /// A packet that is later than this was certainly transmitted again. `reorder_ns` decides until the late time is known
+    /// well.
+    pub(crate) fn oldest_ns(&self, reorder_ns: u64) -> u64 {
+        let bound_ns = 2 * self.bound_ns();
+        if self.packets < ENOUGH {
+            bound_ns.max(reorder_ns)
+        } else {
+            bound_ns
+        }
+    }
+
     /// Reordered packets so far.
     pub(crate) const fn packets(&self) -> u32 {
         self.packets

@@ -50,7 +50,8 @@ struct Pass {
     /// The highest PSN before.
     until: ExtendedPsn,
     begun_ns: u64,
-    /// Packets that it repeated without a request, and the highest of them.
+    /// Packets of it that have passed, those of them that repeated others without a request, and the highest.
+    passed: u64,
     repeated: u64,
     progress: ExtendedPsn,
 }
@@ -70,8 +71,11 @@ pub(crate) struct Sprayed {
     pass: Option<Pass>,
     /// Copies of the current pass that have not passed.
     due: Intervals<()>,
-    /// The pass before, and what was due of it at its end.
-    before: Option<Pass>,
+    /// Copies that later ones of their pass overtook, and when.
+    skipped: Intervals<u64>,
+    /// Packets of the last pass that passed.
+    passed: u64,
+    /// What was due of the pass before at its end.
     was_due: Intervals<()>,
     /// Those of them that a NAK named: lost unless they pass before this time.
     overdue: Intervals<u64>,
@@ -98,7 +102,8 @@ impl Default for Sprayed {
             asks: Vec::new(),
             pass: None,
             due: Intervals::default(),
-            before: None,
+            skipped: Intervals::default(),
+            passed: 0,
             was_due: Intervals::default(),
             overdue: Intervals::default(),
             doubtful: Intervals::default(),
@@ -121,6 +126,7 @@ impl Sprayed {
             + self.asks.capacity() * size_of::<Ask>()
             + self.suspects.capacity() * size_of::<Suspect>()
             + self.due.heap_bytes()
+            + self.skipped.heap_bytes()
             + self.was_due.heap_bytes()
             + self.overdue.heap_bytes()
             + self.doubtful.heap_bytes()
@@ -128,7 +134,11 @@ impl Sprayed {
 
     /// Whether nothing is open.
     pub(crate) const fn is_clear(&self) -> bool {
-        self.pass.is_none() && self.overdue.is_empty() && self.doubtful.is_empty() && self.suspects.is_empty()
+        self.pass.is_none()
+            && self.skipped.is_empty()
+            && self.overdue.is_empty()
+            && self.doubtful.is_empty()
+            && self.suspects.is_empty()
     }
 
     /// An acknowledgement followed `ns` after what it answers.
@@ -209,6 +219,7 @@ impl Direction {
                 from,
                 until: self.requests.high(),
                 begun_ns,
+                passed: 0,
                 repeated: 0,
                 progress: from,
             });
@@ -258,7 +269,9 @@ impl Direction {
 
     /// Whether the sender's timer may have expired: without an answer for so long.
     fn is_timeout(&self, now_ns: u64, context: &Context<'_>) -> bool {
-        let timer_ns = self.latencies.min_rtt_ns().unwrap_or(0).max(context.reorder_ns);
+        // A timer is longer than every round trip.
+        let unknown_ns = || self.reordering.oldest_ns(context.reorder_ns);
+        let timer_ns = self.latencies.max_rtt_ns().map_or_else(unknown_ns, |ns| 2 * ns);
         now_ns.saturating_sub(self.answered_ns.max(self.first_request_ns)) > timer_ns
     }
 
@@ -337,7 +350,7 @@ impl Direction {
             if is_alone || in_pass && is_old {
                 return self.sprayed_lost(sprayed, gap, now_ns, context);
             }
-            if is_timeout && late_ns > context.reorder_ns.max(2 * bound_ns) {
+            if is_timeout && late_ns > self.reordering.oldest_ns(context.reorder_ns) {
                 // Nothing requested it, and it is too old to be late: the timer expired.
                 self.begin_pass(
                     sprayed,
@@ -389,7 +402,7 @@ impl Direction {
     /// Its first copy was lost upstream.
     fn sprayed_lost(&mut self, sprayed: &mut Sprayed, gap: &Gap, now_ns: u64, context: &mut Context<'_>) {
         self.counts.retransmitted += gap.packets();
-        sprayed.due.remove(gap.first, gap.last, &mut |_| {});
+        self.sprayed_copy(sprayed, (gap.first, gap.last), now_ns);
         if let Some(episode) = &mut self.episode {
             episode.packets += gap.packets();
         }
@@ -426,7 +439,10 @@ impl Direction {
         let reaction_ns = self.reaction_ns();
         // The copy that a NAK requested passes, so the one before was late.
         let doubted = sprayed.doubtful.remove(first, last, &mut |_| {});
-        let overdue = sprayed.overdue.remove(first, last, &mut |_| {});
+        let mut overdue = sprayed.overdue.remove(first, last, &mut |_| {});
+        if sprayed.pass.is_none() {
+            overdue += sprayed.skipped.remove(first, last, &mut |_| {});
+        }
         for suspect in &mut sprayed.suspects {
             if (first..=last).contains(&suspect.psn) {
                 suspect.resent_ns.get_or_insert(now_ns);
@@ -476,20 +492,54 @@ impl Direction {
         now_ns: u64,
         unasked: u64,
     ) {
-        sprayed.due.remove(first, last, &mut |_| {});
-        let bound_ns = self.late_bound_ns();
-        if sprayed
-            .pass
-            .as_ref()
-            .is_some_and(|pass| now_ns <= pass.begun_ns + bound_ns)
-        {
-            sprayed.was_due.remove(first, last, &mut |_| {});
-        }
+        self.sprayed_copy(sprayed, (first, last), now_ns);
         if let Some(pass) = &mut sprayed.pass {
             pass.repeated += unasked;
-            pass.progress = pass.progress.max(last);
-            pass.until = pass.until.max(last);
         }
+    }
+
+    /// Copies of the current pass pass, or late ones of an earlier pass.
+    fn sprayed_copy(&self, sprayed: &mut Sprayed, (first, last): (ExtendedPsn, ExtendedPsn), now_ns: u64) {
+        let bound_ns = self.late_bound_ns();
+        let Sprayed {
+            pass,
+            due,
+            skipped,
+            was_due,
+            ..
+        } = sprayed;
+        let mut before = skipped.remove(first, last, &mut |_| {});
+        if before == 0 {
+            due.remove(first, last, &mut |_| {});
+        }
+        let Some(pass) = pass else {
+            return;
+        };
+        if now_ns <= pass.begun_ns + bound_ns {
+            before += was_due.remove(first, last, &mut |_| {});
+        }
+        pass.until = pass.until.max(last);
+        if before > 0 {
+            // It may belong to the pass before.
+            return;
+        }
+        pass.passed += last - first + 1;
+        pass.progress = pass.progress.max(last);
+        sprayed.passed = pass.passed;
+        // A sender does not repeat what was acknowledged.
+        let from = pass.from.max(self.acked + 1);
+        if from >= pass.progress {
+            return;
+        }
+        due.remove(from, pass.progress - 1, &mut |part| {
+            skipped.remove(part.first, part.last, &mut |_| {});
+            let _ = skipped.insert(Interval {
+                first: part.first,
+                last: part.last,
+                value: now_ns,
+            });
+        });
+        sprayed.deadline_ns = sprayed.deadline_ns.min(now_ns + bound_ns);
     }
 
     /// The sender goes back to `from`; `last` is the last packet of it that has passed.
@@ -526,6 +576,9 @@ impl Direction {
             }
         }
         let until = self.requests.high().max(last);
+        // A timer makes the sender go back to the first unacknowledged packet.
+        let is_timeout = trigger == Trigger::Timeout && self.sender_way.way() != Way::SelectiveRepeat;
+        let from = if is_timeout { 0 } else { from };
         let from = from.max(self.acked + 1).min(last);
         if self.sender_way.way() != Way::SelectiveRepeat {
             let _ = sprayed.due.insert(Interval {
@@ -538,6 +591,7 @@ impl Direction {
             from,
             until,
             begun_ns: now_ns,
+            passed: 0,
             repeated: 0,
             progress: from,
         });
@@ -557,12 +611,13 @@ impl Direction {
         let Some(pass) = sprayed.pass.take() else {
             return;
         };
-        if pass.repeated >= EVIDENT {
+        // Of all that a sender goes back to, most passes.
+        let missing = sprayed.skipped.within(pass.from, pass.progress);
+        if pass.repeated >= EVIDENT && pass.passed > missing {
             self.sender_way.went_back();
-        } else if pass.repeated == 0 && pass.until > pass.from + EVIDENT {
+        } else if pass.repeated == 0 && pass.until > pass.from + EVIDENT || missing > 4 * pass.passed {
             self.sender_way.repeated_alone();
         }
-        sprayed.before = Some(pass);
         sprayed.was_due = core::mem::take(&mut sprayed.due);
     }
 
@@ -579,6 +634,18 @@ impl Direction {
                 let _ = sprayed.overdue.insert(*left);
                 sprayed.deadline_ns = sprayed.deadline_ns.min(left.value);
             } else {
+                lost.push((left.first, left.last, LossEvidence::Skipped));
+            }
+        }
+        let late_ns = self.late_bound_ns();
+        let skipped = core::mem::take(&mut sprayed.skipped);
+        let missing: u64 = skipped.iter().map(Interval::packets).sum();
+        let goes_back = self.sender_way.way() == Way::GoBackN && missing < sprayed.passed;
+        for left in skipped.iter() {
+            if left.value + late_ns >= now_ns {
+                let _ = sprayed.skipped.insert(*left);
+                sprayed.deadline_ns = sprayed.deadline_ns.min(left.value + late_ns + 1);
+            } else if goes_back {
                 lost.push((left.first, left.last, LossEvidence::Skipped));
             }
         }
@@ -632,22 +699,14 @@ impl Direction {
         let Some(since_ns) = self.shortest_rtt_ns(sprayed) else {
             return;
         };
-        let Sprayed {
-            pass,
-            due,
-            before,
-            was_due,
-            ..
-        } = sprayed;
-        let is_cause = |pass: &&Pass| pass.begun_ns + since_ns <= now_ns;
-        let (pass, due) = match pass.as_ref().filter(is_cause) {
-            Some(pass) => (Some(pass), due),
-            None => (before.as_ref().filter(is_cause), was_due),
-        };
-        let is_behind = |pass: &Pass| pass.repeated >= EVIDENT && pass.progress > psn;
-        if !pass.is_some_and(is_behind) || due.remove(psn, psn, &mut |_| {}) == 0 {
+        if sprayed
+            .skipped
+            .at(psn)
+            .is_none_or(|left| left.value + since_ns > now_ns)
+        {
             return;
         }
+        sprayed.skipped.remove(psn, psn, &mut |_| {});
         let deadline_ns = now_ns + self.late_bound_ns().saturating_sub(since_ns);
         sprayed.overdue.remove(psn, psn, &mut |_| {});
         let _ = sprayed.overdue.insert(Interval {

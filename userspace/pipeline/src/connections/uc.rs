@@ -12,7 +12,7 @@ use super::psn_tracker::{Arrival, Gap};
 const NEVER_NS: u64 = 100_000_000;
 /// At the end of the capture, while none of many packets was late.
 const SOON_NS: u64 = 20_000;
-const MANY: u64 = 256;
+const MANY: u64 = 64;
 
 impl Direction {
     /// A run of UC requests passes at `now_ns`.
@@ -28,14 +28,14 @@ impl Direction {
         self.lose_older_than(NEVER_NS.max(self.reordering.bound_ns()), now_ns, context);
     }
 
-    /// No packet follows.
-    pub(crate) fn end_unacknowledged(&mut self, context: &mut Context<'_>) {
+    /// No packet follows; the capture saw `now_ns`.
+    pub(crate) fn end_unacknowledged(&mut self, now_ns: u64, context: &mut Context<'_>) {
         let age_ns = match self.reordering.late_ns() {
             Some(late_ns) => self.reordering.bound_ns().min(2 * late_ns),
             None if self.counts.request_packets >= MANY => SOON_NS,
             None => NEVER_NS,
         };
-        self.lose_older_than(age_ns, self.last_request_ns, context);
+        self.lose_older_than(age_ns, now_ns, context);
     }
 
     /// Gaps that opened this long ago were lost.
