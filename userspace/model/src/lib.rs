@@ -17,6 +17,7 @@
 //! | [`text`], [`time`], [`sparse`], [`dscp_set`] | small cell types that `core` does not have |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
+//! | [`catalogue`] | the metrics of hosts: meaning, unit, and the names that drivers have for them |
 //! | [`csv`] | rows as CSV |
 //! | [`filter`] | the filter language over the columns |
 //! | [`mod@group`] | traffic by source, destination, queue pair or opcode |
@@ -30,6 +31,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod aggregate;
+pub mod catalogue;
 pub mod cell;
 pub mod column;
 pub mod csv;
@@ -59,8 +61,9 @@ pub use group::GroupBy;
 pub use row::{Cells, Mismatch, Row};
 pub use sparse::SparseBytes;
 pub use tables::{
-    CAPTURE_TABLES, ConnectionRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FlowRow, GroupRow, LinkRow, MeshRows,
-    OpcodeRow, PROBE_TABLES, PairRow, PathRow, ProbeRow, SlaRow, TABLES, VerdictRow, WindowRow, WindowRows,
+    CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FlowRow,
+    GroupRow, LinkRow, MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, ProbeRow, SlaRow, TABLES, VerdictRow,
+    WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

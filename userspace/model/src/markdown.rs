@@ -2,6 +2,7 @@
 
 mod sketches;
 
+use crate::catalogue::print;
 use crate::{Column, FORMAT_VERSION, Rule, TABLES, Table, Type, Unit, footer};
 use alloc::string::String;
 use core::fmt::Write;
@@ -43,7 +44,10 @@ fn write_page(page: &mut String) -> core::fmt::Result {
     page.push_str(sketches::CHAPTER);
     write!(page, "{VERSIONS_BEFORE}{FORMAT_VERSION}{VERSIONS_AFTER}")?;
     page.push_str("\n# Tables\n");
-    TABLES.iter().try_for_each(|table| write_table(page, table))
+    TABLES.iter().try_for_each(|table| write_table(page, table))?;
+    page.push_str(METRICS);
+    page.push_str(&print::markdown());
+    Ok(())
 }
 
 fn write_table(page: &mut String, table: &Table) -> core::fmt::Result {
@@ -203,6 +207,20 @@ ignore unknown tables and columns, and read a missing column as null. Every othe
 renamed, removed, or with another type, unit or meaning; a new column that is not nullable; other sketch
 bytes) increases the version in the footer by one. rocescope reads all versions up to its own and rejects
 later ones with an error that names the version.
+";
+
+const METRICS: &str = "
+# Metrics of `counters`
+
+The catalogue maps the names that drivers use to metrics. *table* is the table of the Fudan paper that lists the
+metric, and *printed as* what the paper calls it, if that is not its real name. *sign* is `running` for what grows
+while everything works, and `negative`, with the side that the paper attributes it to, for what grows when something
+is wrong. *names* are those that a driver has, after the place where they are read: `counters/` and `hw_counters/` in
+`/sys/class/infiniband/DEVICE/ports/PORT`, `netlink/` and `resources/` from RDMA netlink, `ethtool/` the statistics of
+the port's network interface, `dataset/` a column of another table. `#` is a priority from 0 to 7. A factor converts
+the number that the driver counts to the unit: `port_xmit_data` counts words of four bytes. Names that the catalogue
+does not have are stored without a metric.
+
 ";
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The registry as `rocescope schema` prints it.
 
+use crate::catalogue::{self, Metric};
 use crate::{FORMAT_VERSION, TABLES, Table, json, render};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,11 +8,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use serde::Serialize;
 
-/// Formats every table as aligned text, one line for each column.
+/// Formats every table as aligned text, one line for each column, and the catalogue of metrics.
 #[must_use]
 pub fn text() -> String {
-    let tables: Vec<String> = TABLES.iter().map(|table| table_text(table)).collect();
-    tables.join("\n")
+    let tables = TABLES.iter().map(|table| table_text(table));
+    let all: Vec<String> = tables.chain([catalogue::print::text()]).collect();
+    all.join("\n")
 }
 
 /// Formats one table as aligned text.
@@ -34,17 +36,20 @@ pub fn table_text(table: &Table) -> String {
     format!("{}: {}\n\n{body}", table.name, table.help)
 }
 
-/// Formats every table as one JSON object: `format_version`, and `tables` with their columns.
+/// Formats every table as one JSON object: `format_version`, `tables` with their columns, and the `metrics` of
+/// `counters`.
 #[must_use]
 pub fn json() -> String {
     #[derive(Serialize)]
     struct Schema {
         format_version: u32,
         tables: &'static [&'static Table],
+        metrics: Vec<&'static Metric>,
     }
     json::pretty(&Schema {
         format_version: FORMAT_VERSION,
         tables: TABLES,
+        metrics: Metric::all().collect(),
     })
 }
 
@@ -52,6 +57,17 @@ pub fn json() -> String {
 mod tests {
     use super::{json, text};
     use crate::TABLES;
+    use crate::catalogue::Metric;
+
+    #[test]
+    fn every_metric_is_in_the_text_and_in_the_json() {
+        let (text, json) = (text(), json());
+        for metric in Metric::all() {
+            assert!(text.contains(&std::format!("\n{} ", metric.name)));
+            assert!(json.contains(&std::format!("\"name\": \"{}\"", metric.name)));
+        }
+        assert!(json.contains("\"printed\": \"mr_nak_retry_err\""));
+    }
 
     #[test]
     fn every_column_is_in_the_text_and_in_the_json() {

@@ -242,7 +242,8 @@ fn number(text: &str, unit: Unit) -> Option<Literal> {
 }
 
 /// Whether `text` matches `pattern`, case-insensitively; `*` matches any characters.
-pub(super) fn matches(text: &str, pattern: &str) -> bool {
+#[must_use]
+pub fn matches(text: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or("");
     let Some(mut rest) = without_prefix(text, first) else {

@@ -31,7 +31,7 @@ mod token;
 
 pub use error::{FilterError, TextSpan};
 pub use expression::{Expression, Test};
-pub use literal::{Comparison, Literal, Prefix};
+pub use literal::{Comparison, Literal, Prefix, matches};
 pub use rows::RowFilter;
 
 use alloc::string::String;

@@ -2,6 +2,7 @@
 //! probes.
 
 mod connections;
+mod counters;
 mod events;
 mod flows;
 mod groups;
@@ -15,6 +16,7 @@ mod verdicts;
 mod windows;
 
 pub use connections::ConnectionRow;
+pub use counters::CounterRow;
 pub use events::EventRow;
 pub use flows::FlowRow;
 pub use groups::GroupRow;
@@ -42,6 +44,7 @@ pub const TABLES: &[&Table] = &[
     SlaRow::TABLE,
     VerdictRow::TABLE,
     LinkRow::TABLE,
+    CounterRow::TABLE,
 ];
 
 /// The tables that a capture writes.
@@ -55,6 +58,9 @@ pub const CAPTURE_TABLES: &[&Table] = &[
 
 /// The tables that a probing agent writes.
 pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
+
+/// The tables that the counters of a host are written to.
+pub const COUNTER_TABLES: &[&Table] = &[CounterRow::TABLE];
 
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];

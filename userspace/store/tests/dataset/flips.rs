@@ -2,7 +2,7 @@
 
 use crate::rows::{SECOND, START, files, read, scratch, together, window};
 use rocescope_model::{
-    CAPTURE_TABLES, Cells, LinkRow, PathRow, ProbeRow, SlaRow, TABLES, Time, VerdictRow, WindowRows,
+    CAPTURE_TABLES, Cells, CounterRow, LinkRow, PathRow, ProbeRow, SlaRow, TABLES, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -108,7 +108,7 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
     });
 }
 
-/// The tables of probes and of their analysis.
+/// The tables of probes, of their analysis, and of counters.
 #[derive(Clone, Debug, PartialEq)]
 struct Mesh {
     probes: Vec<ProbeRow>,
@@ -116,6 +116,7 @@ struct Mesh {
     sla: Vec<SlaRow>,
     verdicts: Vec<VerdictRow>,
     links: Vec<LinkRow>,
+    counters: Vec<CounterRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -169,6 +170,17 @@ fn mesh(count: i64) -> Mesh {
                 ..LinkRow::default()
             })
             .collect(),
+        counters: (0..count)
+            .map(|number| CounterRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                device: "mlx5_0".into(),
+                port: (number % 2 > 0).then_some(1),
+                value: Some(number as f64),
+                increase: (number > 0).then_some(1),
+                ..CounterRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -177,7 +189,14 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 5] = [&rows.probes, &rows.paths, &rows.sla, &rows.verdicts, &rows.links];
+    let tables: [&dyn Cells; 6] = [
+        &rows.probes,
+        &rows.paths,
+        &rows.sla,
+        &rows.verdicts,
+        &rows.links,
+        &rows.counters,
+    ];
     assert_eq!(
         tables.len() + CAPTURE_TABLES.len(),
         TABLES.len(),
@@ -199,6 +218,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         sla: found.rows().unwrap(),
         verdicts: found.rows().unwrap(),
         links: found.rows().unwrap(),
+        counters: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -208,7 +228,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "paths" => rows.paths.clear(),
             "sla" => rows.sla.clear(),
             "verdicts" => rows.verdicts.clear(),
-            _ => rows.links.clear(),
+            "links" => rows.links.clear(),
+            _ => rows.counters.clear(),
         }
         rows
     });
