@@ -7,7 +7,7 @@ use crate::notice::{Notice, Notices};
 use crate::request::DatasetRequest;
 use crate::reserve::Reserve;
 use rocescope_capture::file::FrameFiles;
-use rocescope_model::{EventRow, PathRow, ProbeRow, Text, Time, WindowRows, footer};
+use rocescope_model::{CounterRow, EventRow, PathRow, ProbeRow, Text, Time, WindowRows, footer};
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
 use rocescope_pipeline::{LINEAR_COUNTING_BITS, Settings};
@@ -241,6 +241,18 @@ impl Dataset {
         self.store(Part::rows(times_ns), notices, |writer, gap, now| {
             let events: Vec<EventRow> = gap.into_iter().collect();
             writer.append_tables(&[&events, &paths, &probes], now)
+        })
+    }
+
+    /// Appends counters as [`append`](Self::append) does.
+    ///
+    /// # Errors
+    /// Those of [`Writer::append_tables`] other than a full disk, and of [`retain()`].
+    pub fn append_counters(&mut self, counters: &[CounterRow], notices: &Notices) -> Result<(), Error> {
+        let times_ns = counters.iter().map(|row| row.time_ns);
+        self.store(Part::rows(times_ns), notices, |writer, gap, now| {
+            let events: Vec<EventRow> = gap.into_iter().collect();
+            writer.append_tables(&[&events, &counters], now)
         })
     }
 

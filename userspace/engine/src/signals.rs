@@ -2,7 +2,7 @@
 //! counts so far, SIGHUP a reload of the configuration.
 
 use crate::error::{EngineError, Result};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGTSTP, SIGUSR1};
 pub use signal_hook::consts::{SIGHUP, SIGQUIT};
@@ -13,6 +13,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The signals received so far.
 #[derive(Debug)]
@@ -138,6 +139,14 @@ impl Signals {
     #[must_use]
     pub fn ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Waits for a signal, at most this long.
+    pub fn wait(&self, at_most: Duration) {
+        let timeout = Timespec::try_from(at_most).ok();
+        let mut ready = [PollFd::new(&self.wake, PollFlags::IN)];
+        // Interrupted by a signal, or not: the caller looks.
+        let _ = poll(&mut ready, timeout.as_ref());
     }
 
     /// Standard input, which ends at a signal even without input.

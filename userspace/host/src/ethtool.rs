@@ -214,25 +214,17 @@ impl Interface {
     /// # Errors
     /// As above.
     pub fn statistics(&self) -> io::Result<Vec<(String, u64)>> {
+        let mut statistics = Statistics::open(self.clone(), |_| true)?;
+        let values = statistics.read()?;
+        Ok(statistics.names.into_iter().zip(values).collect())
+    }
+
+    /// How many counters the driver has.
+    fn statistics_count(&self) -> io::Result<u32> {
         let mut driver = [0; DRIVER_BYTES / 4];
         self.ask(GET_DRIVER, &mut driver)?;
         // Behind three texts of 32 bytes, two more, 12 bytes, and the number of private flags.
-        let count = driver[(4 + 5 * 32 + 12 + 4) / 4] as usize;
-        let mut names = vec![0; 3 + count * STRING_BYTES / 4];
-        (names[1], names[2]) = (STATISTICS, count as u32);
-        self.ask(GET_STRINGS, &mut names)?;
-        let mut values = vec![0; 2 + 2 * count];
-        values[1] = count as u32;
-        self.ask(GET_STATISTICS, &mut values)?;
-        let names: &[u8] = bytemuck::cast_slice(names.get(3..).unwrap_or_default());
-        let values: &[u8] = bytemuck::cast_slice(values.get(2..).unwrap_or_default());
-        let pairs = names.chunks_exact(STRING_BYTES).zip(values.chunks_exact(8));
-        Ok(pairs
-            .map(|(name, value)| {
-                let value = value.first_chunk().map_or(0, |value| u64::from_ne_bytes(*value));
-                (text(name), value)
-            })
-            .collect())
+        Ok(driver[(4 + 5 * 32 + 12 + 4) / 4])
     }
 
     fn value(&self, command: u32) -> io::Result<u32> {
@@ -250,6 +242,71 @@ impl Interface {
         // SAFETY: there are at least as many words as the structure of this command has; where its
         // length depends on a count, that count is in them.
         unsafe { request::exchange(&name, libc::SIOCETHTOOL, words) }
+    }
+}
+
+/// The driver's own counters, or some of them, for repeated reads: their names are asked for once.
+#[derive(Debug)]
+pub struct Statistics {
+    interface: Interface,
+    wanted: Vec<usize>,
+    names: Vec<String>,
+    /// How many the driver has.
+    count: u32,
+    /// The answer: a structure of words.
+    values: Vec<u32>,
+}
+
+impl Statistics {
+    /// Finds the counters that `is_wanted` selects by name.
+    ///
+    /// # Errors
+    /// The interface is gone, or its driver has no counters.
+    pub fn open(interface: Interface, is_wanted: impl Fn(&str) -> bool) -> io::Result<Self> {
+        let count = interface.statistics_count()?;
+        let mut words = vec![0; 3 + count as usize * STRING_BYTES / 4];
+        (words[1], words[2]) = (STATISTICS, count);
+        interface.ask(GET_STRINGS, &mut words)?;
+        let bytes: &[u8] = bytemuck::cast_slice(words.get(3..).unwrap_or_default());
+        let all = bytes.chunks_exact(STRING_BYTES).map(text).enumerate();
+        let (wanted, names) = all.filter(|(_, name)| is_wanted(name)).unzip();
+        Ok(Self {
+            interface,
+            wanted,
+            names,
+            count,
+            values: Vec::new(),
+        })
+    }
+
+    /// Their names, in the order of the values.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Their values.
+    ///
+    /// # Errors
+    /// The interface is gone, or its driver has other counters now: open it again.
+    pub fn read(&mut self) -> io::Result<Vec<u64>> {
+        if self.wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        // The kernel writes as many as the driver has, whatever the request states.
+        if self.interface.statistics_count()? != self.count {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.values.resize(2 + 2 * self.count as usize, 0);
+        self.values[1] = self.count;
+        self.interface.ask(GET_STATISTICS, &mut self.values)?;
+        let values: &[u8] = bytemuck::cast_slice(self.values.get(2..).unwrap_or_default());
+        let value = |at: &usize| values.get(at * 8..).and_then(<[u8]>::first_chunk);
+        Ok(self
+            .wanted
+            .iter()
+            .map(|at| value(at).map_or(0, |value| u64::from_ne_bytes(*value)))
+            .collect())
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::listing::{self, Listed};
 use crate::{packet, request};
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 
@@ -71,7 +72,15 @@ impl Interface {
     /// Its current name; `None` when it is gone.
     #[must_use]
     pub fn current_name(&self) -> Option<String> {
-        Some(self.listed()?.name)
+        let mut name = [0; libc::IF_NAMESIZE];
+        // SAFETY: the call writes at most as many bytes as the array has.
+        let found = unsafe { libc::if_indextoname(self.index, name.as_mut_ptr()) };
+        if found.is_null() {
+            return None;
+        }
+        // SAFETY: the name that the call wrote ends with 0.
+        let name = unsafe { CStr::from_ptr(found) };
+        Some(name.to_string_lossy().into_owned())
     }
 
     /// The MTU in bytes.

@@ -8,16 +8,20 @@
 //! | `xdp_features` | what drivers support of XDP |
 //! | [`ethtool`] | what drivers report, and the one setting that a capture changes |
 //! | [`packet`] | packet sockets |
+//! | `netlink` | netlink messages |
+//! | [`counters`] | what NICs, drivers and the host count |
 //! | [`privileges`] | capabilities: what a task needs, what is missing, and how to give them up |
 //! | [`doctor`] | checks of the kernel, its limits and an interface, with the command that fixes each problem |
 //!
 //! No other crate asks the operating system about interfaces, drivers or privileges. Every answer is about
 //! the network namespace of this process.
 
+pub mod counters;
 pub mod doctor;
 pub mod ethtool;
 pub mod interface;
 pub mod listing;
+mod netlink;
 pub mod packet;
 pub mod port;
 pub mod privileges;

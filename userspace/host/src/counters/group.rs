@@ -1,0 +1,369 @@
+//! Counters that are read together: a directory, an `ethtool` query, a netlink message.
+
+use super::entry::{Entry, Moment, Owner, Wanted};
+use super::parse::{self, Sample};
+use super::rdma::Rdma;
+use super::reader::{Counts, Filter};
+use crate::ethtool::Statistics;
+use crate::interface::Interface;
+use rocescope_model::CounterRow;
+use rocescope_model::catalogue::{Driver, Place, find};
+use rustix::process::{Resource, getrlimit};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The largest file that is read: `/proc/stat` has its sums in the first line.
+const FILE_BYTES: usize = 4096;
+/// Descriptors that are left for everything else.
+const SPARE_FILES: u64 = 32;
+
+/// A group of counters.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) owner: Owner,
+    place: Place,
+    entries: Vec<Entry>,
+    origin: Origin,
+}
+
+/// Where a group is read.
+#[derive(Debug)]
+pub(super) enum Origin {
+    /// Files of a directory, kept open: `None` for a file that is opened at every read.
+    Directory {
+        path: PathBuf,
+        /// The only files that count; empty for all.
+        names: &'static [&'static str],
+        identity: Option<Identity>,
+        files: Vec<Option<File>>,
+    },
+    /// The statistics of a network interface: those of the catalogue, or all.
+    Statistics { statistics: Statistics, all: bool },
+    /// The output of `ethtool -S` in a file.
+    StatisticsFile(PathBuf),
+    /// RDMA netlink statistics of a port, without those of `hw_counters`.
+    Netlink { device: u32, port: u32, known: Vec<String> },
+    /// RDMA netlink resources of a device.
+    Resources { device: u32 },
+    /// `/proc/stat`.
+    Processors(PathBuf),
+    /// `/proc/meminfo`.
+    Memory(PathBuf),
+    /// Whether the device exists.
+    Present(bool),
+}
+
+/// What changes if a directory is replaced, or a file in it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    device: u64,
+    inode: u64,
+    changed: (i64, i64),
+}
+
+impl Identity {
+    /// Of a directory and its list of files.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        Some(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            changed: (metadata.mtime(), metadata.mtime_nsec()),
+        })
+    }
+
+    /// Of a network interface.
+    pub(super) const fn of_index(index: u32) -> Self {
+        Self {
+            device: 0,
+            inode: index as u64,
+            changed: (0, 0),
+        }
+    }
+
+    /// Whether it is the same directory, whatever is in it.
+    pub(super) const fn is_same_place(&self, other: &Self) -> bool {
+        self.device == other.device && self.inode == other.inode
+    }
+}
+
+impl Group {
+    pub(super) const fn new(owner: Owner, place: Place, origin: Origin) -> Self {
+        Self {
+            owner,
+            place,
+            entries: Vec::new(),
+            origin,
+        }
+    }
+
+    /// The files of a directory; only those of these names unless the list is empty.
+    pub(super) const fn directory(owner: Owner, place: Place, path: PathBuf, names: &'static [&'static str]) -> Self {
+        let origin = Origin::Directory {
+            path,
+            names,
+            identity: None,
+            files: Vec::new(),
+        };
+        Self::new(owner, place, origin)
+    }
+
+    /// Reads its counters elsewhere from now on.
+    pub(super) fn replace(&mut self, origin: Origin) {
+        self.origin = origin;
+    }
+
+    /// Reads every counter.
+    pub(super) fn read(&mut self, filter: &Filter, rdma: Option<&mut Rdma>, counts: &mut Counts) {
+        match &mut self.origin {
+            Origin::Directory {
+                path,
+                names,
+                identity,
+                files,
+            } => {
+                let found = Identity::of(path);
+                if found != *identity {
+                    *identity = found;
+                    let listed = list(path, names, |name| filter.takes(self.owner.driver, self.place, name));
+                    self.entries = keep(std::mem::take(&mut self.entries), &listed, |name| {
+                        Entry::new(name, self.place, self.owner.driver)
+                    });
+                    *files = listed.iter().map(|name| open(&path.join(name))).collect();
+                }
+                for (entry, file) in self.entries.iter_mut().zip(files) {
+                    let read = read_file(
+                        file.as_ref(),
+                        || path.join(&*entry.name),
+                        |text| parse::sample(self.place, &entry.name, text),
+                    );
+                    if let Err(error) = &read {
+                        counts.unreadable(&path.join(&*entry.name), error);
+                    }
+                    entry.set(read.ok());
+                }
+            }
+            Origin::Statistics { statistics, all } => {
+                let read = statistics.read().or_else(|_| {
+                    // The driver has other counters now, or its interface is another.
+                    let name = self.owner.netdev.as_deref().unwrap_or_default();
+                    *statistics = open_statistics(name, self.owner.driver, filter, *all)?;
+                    statistics.read()
+                });
+                match read {
+                    Ok(values) => {
+                        let is_same = |(entry, name): (&Entry, &String)| *entry.name == **name;
+                        let names = statistics.names();
+                        if self.entries.len() != names.len() || !self.entries.iter().zip(names).all(is_same) {
+                            self.entries = keep(std::mem::take(&mut self.entries), names, |name| {
+                                Entry::new(name, self.place, self.owner.driver)
+                            });
+                        }
+                        for (entry, value) in self.entries.iter_mut().zip(values) {
+                            entry.set(Some(plain(value)));
+                        }
+                    }
+                    Err(error) => self.fail(&error, counts),
+                }
+            }
+            Origin::StatisticsFile(path) => match fs::read_to_string(&*path) {
+                Ok(text) => {
+                    let values = parse::ethtool(&text).map(|(name, value)| (name.to_owned(), value));
+                    self.set_named(values, filter, true);
+                }
+                Err(error) => self.fail(&error, counts),
+            },
+            Origin::Netlink { device, port, known } => {
+                let values = rdma.map_or_else(gone, |rdma| rdma.statistics(*device, *port));
+                let known = std::mem::take(known);
+                match values {
+                    Ok(values) => {
+                        let values = values.into_iter().filter(|(name, _)| !known.contains(name));
+                        self.set_named(values, filter, false);
+                    }
+                    Err(error) => self.fail(&error, counts),
+                }
+                if let Origin::Netlink { known: list, .. } = &mut self.origin {
+                    *list = known;
+                }
+            }
+            Origin::Resources { device } => match rdma.map_or_else(gone, |rdma| rdma.resources(*device)) {
+                Ok(values) => self.set_named(values.into_iter(), filter, false),
+                Err(error) => self.fail(&error, counts),
+            },
+            Origin::Processors(path) => {
+                let path = path.clone();
+                let read = read_file(None, || path.clone(), parse::processors);
+                match read {
+                    Ok((busy, idle)) => {
+                        let values = [("cpu_busy".to_owned(), busy), ("cpu_idle".to_owned(), idle)];
+                        self.set_named(values.into_iter(), filter, false);
+                    }
+                    Err(error) => self.fail(&error, counts),
+                }
+            }
+            Origin::Memory(path) => {
+                let path = path.clone();
+                let names = ["MemTotal", "MemAvailable"];
+                let read = read_file(
+                    None,
+                    || path.clone(),
+                    |text| Some(names.map(|name| parse::memory(text, name).map(|value| (name.to_owned(), value)))),
+                );
+                match read {
+                    Ok(values) => self.set_named(values.into_iter().flatten(), filter, false),
+                    Err(error) => self.fail(&error, counts),
+                }
+            }
+            Origin::Present(is_present) => {
+                let value = ("present".to_owned(), u64::from(*is_present));
+                self.set_named([value].into_iter(), filter, false);
+            }
+        }
+    }
+
+    /// Whether a counter of the catalogue was reset.
+    pub(super) fn is_reset(&self) -> bool {
+        self.entries.iter().any(Entry::is_reset)
+    }
+
+    /// Names of its counters.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| &*entry.name)
+    }
+
+    /// Ends the read: passes on the rows.
+    pub(super) fn rows(
+        &mut self,
+        moment: Moment,
+        was_reset: bool,
+        wanted: Wanted,
+        counts: &mut Counts,
+        take: &mut dyn FnMut(CounterRow),
+    ) {
+        for entry in &mut self.entries {
+            counts.values += u64::from(entry.is_read());
+            if let Some(row) = entry.row(&self.owner, self.place, moment, was_reset, wanted) {
+                match row.event.as_deref() {
+                    Some("wrap") => counts.wraps += 1,
+                    Some("reset") => counts.resets += 1,
+                    _ => {}
+                }
+                counts.rows += 1;
+                take(row);
+            }
+        }
+    }
+
+    /// Takes values by name. A name that is not among them can no longer be read.
+    fn set_named(&mut self, values: impl Iterator<Item = (String, u64)>, filter: &Filter, only_catalogue: bool) {
+        let mut at = 0;
+        for entry in &mut self.entries {
+            entry.set(None);
+        }
+        for (name, value) in values {
+            // The order is the same at every read.
+            let is_here = |entry: &Entry| *entry.name == *name;
+            let place = match self.entries.get(at).is_some_and(is_here) {
+                true => Some(at),
+                false => self.entries.iter().position(is_here),
+            };
+            let index = place.unwrap_or(self.entries.len());
+            if place.is_none() {
+                let entry = Entry::new(&name, self.place, self.owner.driver);
+                let is_listed = !only_catalogue || entry.metric().is_some();
+                if !is_listed || !filter.takes(self.owner.driver, self.place, &name) {
+                    continue;
+                }
+                self.entries.push(entry);
+            }
+            if let Some(entry) = self.entries.get_mut(index) {
+                entry.set(Some(plain(value)));
+            }
+            at = index + 1;
+        }
+    }
+
+    fn fail(&mut self, error: &io::Error, counts: &mut Counts) {
+        let name = format!("{}/{}", self.owner.device, self.place.name());
+        counts.unreadable(Path::new(&name), error);
+        for entry in &mut self.entries {
+            entry.set(None);
+        }
+    }
+}
+
+/// The statistics of a network interface: those of the catalogue, or `all`. A driver may have thousands, for each queue.
+///
+/// # Errors
+/// There is no such interface, or its driver has none.
+pub(super) fn open_statistics(
+    name: &str,
+    driver: Option<Driver>,
+    filter: &Filter,
+    all: bool,
+) -> io::Result<Statistics> {
+    let is_wanted = |name: &str| {
+        let is_listed = all || find(driver, Place::Ethtool, name).is_some();
+        is_listed && filter.takes(driver, Place::Ethtool, name)
+    };
+    Statistics::open(Interface::find(name)?, is_wanted)
+}
+
+/// Opens a file for all reads, unless it would take one of the last descriptors of this process.
+fn open(path: &Path) -> Option<File> {
+    let file = File::open(path).ok()?;
+    let number = u64::from(file.as_raw_fd().unsigned_abs());
+    let limit = getrlimit(Resource::Nofile).current;
+    limit.is_none_or(|limit| number + SPARE_FILES < limit).then_some(file)
+}
+
+fn gone<T>() -> io::Result<T> {
+    Err(io::ErrorKind::NotFound.into())
+}
+
+const fn plain(number: u64) -> Sample {
+    Sample {
+        number: Some(number),
+        text: None,
+    }
+}
+
+/// Keeps the entries of these names, with what was read before, and adds the others.
+fn keep(mut before: Vec<Entry>, names: &[String], new: impl Fn(&str) -> Entry) -> Vec<Entry> {
+    let entry = |name: &String| match before.iter().position(|entry| *entry.name == **name) {
+        Some(at) => before.swap_remove(at),
+        None => new(name),
+    };
+    names.iter().map(entry).collect()
+}
+
+/// The names of the files in a directory, sorted. `lifespan` is a setting: for how long the driver answers from memory.
+fn list(path: &Path, only: &[&str], wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    let mut names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| name != "lifespan" && (only.is_empty() || only.contains(&&**name)) && wanted(name));
+    names.sort();
+    names
+}
+
+/// Reads a file from its start, through `file` if it is open.
+///
+/// # Errors
+/// It cannot be read, or contains no value.
+fn read_file<T>(file: Option<&File>, path: impl Fn() -> PathBuf, parse: impl Fn(&str) -> Option<T>) -> io::Result<T> {
+    let mut buffer = [0; FILE_BYTES];
+    let length = match file {
+        Some(file) => file.read_at(&mut buffer, 0)?,
+        None => File::open(path())?.read_at(&mut buffer, 0)?,
+    };
+    let text = String::from_utf8_lossy(buffer.get(..length).unwrap_or_default());
+    parse(&text).ok_or_else(|| {
+        let text = text.lines().next().unwrap_or_default();
+        io::Error::new(io::ErrorKind::InvalidData, format!("no value in `{text}`"))
+    })
+}
