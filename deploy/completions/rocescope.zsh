@@ -300,6 +300,39 @@ direction\:"Addresses and destination QP alone"))' \
 '*::command -- Run COMMAND, stop when it exits, and exit with its status:_default' \
 && ret=0
 ;;
+(counters)
+_arguments "${_arguments_options[@]}" : \
+'--interval=[Time between two reads]:DURATION:_default' \
+'(--once)--duration=[Stop after DURATION]:DURATION:_default' \
+'-o+[Format\: a line for each port and read; with \`--once\`, a line for each counter. JSON\: an array for each read, of all counters with \`--once\`, otherwise of those that changed]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format\: a line for each port and read; with \`--once\`, a line for each counter. JSON\: an array for each read, of all counters with \`--once\`, otherwise of those that changed]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'*--device=[Read only devices whose name matches PATTERN, such as \`mlx5_*\`; \`host\` is the host itself]:PATTERN:_default' \
+'*--metric=[Read only counters whose metric or name matches PATTERN, such as \`*cnp*\`]:PATTERN:_default' \
+'*-i+[Also read all statistics that the driver of this network interface has]:IFACE:_default' \
+'*--interface=[Also read all statistics that the driver of this network interface has]:IFACE:_default' \
+'--sysfs-root=[Read a copy of \`/sys\` in DIR, and nothing else of this host]:DIR:_files' \
+'--proc-root=[Read a copy of \`/proc\` in DIR]:DIR:_files' \
+'--ethtool-root=[Read the output of \`ethtool -S IFACE\` in DIR/IFACE, instead of asking the driver]:DIR:_files' \
+'--observer=[Name of this host in every row and file name; default\: its host name]:NAME:_default' \
+'(--once)--out=[Write a Parquet dataset to this directory\: counters that changed]:DIR:_files' \
+'--refresh=[Write unchanged counters again after DURATION]:DURATION:_default' \
+'--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
+'--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
+'--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
+'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--once[Read once and print every value]' \
+'(--once --out --duration --metric)--queue-pairs[Print the queue pairs of every device, and the process that created each]' \
+'-q[Print nothing while rows are written to a dataset]' \
+'--quiet[Print nothing while rows are written to a dataset]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
 '--out=[Directory of the dataset; replaces the dataset of an earlier demo]:DIR:_files' \
@@ -742,6 +775,10 @@ esac
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(counters)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -836,6 +873,7 @@ _rocescope_commands() {
 'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
 'config:Print, check or generate a configuration file' \
 'connections:Print loss, reordering, latency and congestion for each queue pair' \
+'counters:Read what the RDMA devices and network interfaces of this host count' \
 'demo:Run the whole pipeline on generated traffic, without privileges or input' \
 'diagnose:Locate failures from the rows of a dataset' \
 'doctor:Check whether this machine can capture, and print how to fix what prevents it' \
@@ -934,6 +972,11 @@ _rocescope__subcmd__connections_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope connections commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__counters_commands] )) ||
+_rocescope__subcmd__counters_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope counters commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__demo_commands] )) ||
 _rocescope__subcmd__demo_commands() {
     local commands; commands=()
@@ -994,6 +1037,7 @@ _rocescope__subcmd__help_commands() {
 'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
 'config:Print, check or generate a configuration file' \
 'connections:Print loss, reordering, latency and congestion for each queue pair' \
+'counters:Read what the RDMA devices and network interfaces of this host count' \
 'demo:Run the whole pipeline on generated traffic, without privileges or input' \
 'diagnose:Locate failures from the rows of a dataset' \
 'doctor:Check whether this machine can capture, and print how to fix what prevents it' \
@@ -1060,6 +1104,11 @@ _rocescope__subcmd__help__subcmd__config__subcmd__template_commands() {
 _rocescope__subcmd__help__subcmd__connections_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help connections commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__counters_commands] )) ||
+_rocescope__subcmd__help__subcmd__counters_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help counters commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__demo_commands] )) ||
 _rocescope__subcmd__help__subcmd__demo_commands() {

@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: one file per benchmark.
 
 mod capture;
+mod cost;
+mod counters;
 mod day;
 mod file;
 mod memory;
@@ -16,6 +18,7 @@ use anyhow::{Result, bail};
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["capture", options @ ..] => capture::run(options),
+        ["counters", options @ ..] => counters::run(options),
         ["day", options @ ..] => day::run(options),
         ["file", options @ ..] => file::run(options),
         ["memory"] => memory::run(),
@@ -26,7 +29,9 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["truth", options @ ..] => truth::run(options),
         ["view", options @ ..] => view::run(options),
         _ => {
-            bail!("usage: cargo xtask bench capture, day, file, memory, mesh, paper, probe, sketches, truth or view")
+            bail!(
+                "usage: cargo xtask bench capture, counters, day, file, memory, mesh, paper, probe, sketches, truth or view"
+            )
         }
     }
 }

@@ -4,6 +4,7 @@
 //! traces paths with the default settings. The kernel reports the agent's CPU time, its resident memory and the bytes
 //! of each NIC.
 
+use super::cost::{ran, status};
 use crate::certificates;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -243,25 +244,6 @@ fn finish(agent: Child) -> Result<()> {
     ensure!(summary["received"] == summary["probes"], "probes were lost: {summary}");
     ensure!(summary["times_slowed_down"] == 0, "it slowed down: {summary}");
     Ok(())
-}
-
-/// CPU nanoseconds of all threads of a process.
-fn ran(pid: u32) -> Result<u64> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).context("the agent")?;
-    let ran = |task: fs::DirEntry| -> Result<u64> {
-        let text = fs::read_to_string(task.path().join("schedstat")).context("the agent")?;
-        let first = text.split_whitespace().next().context("schedstat")?;
-        first.parse().context("schedstat")
-    };
-    tasks.map(|task| ran(task?)).sum()
-}
-
-/// A line of a process's status, in KiB.
-fn status(pid: u32, name: &str) -> Result<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).context("the agent")?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    number.context("status")?.parse().context("status")
 }
 
 fn ip(namespace: &str, arguments: &str) -> Result<()> {

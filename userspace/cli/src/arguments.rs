@@ -2,6 +2,7 @@
 
 mod collect;
 mod compare;
+mod counters;
 mod dataset;
 mod diagnose;
 mod examples;
@@ -18,6 +19,7 @@ mod words;
 
 pub use collect::{CollectArguments, SendArguments};
 pub use compare::CompareArguments;
+pub use counters::CountersArguments;
 pub use dataset::DatasetArguments;
 pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
 pub use examples::command;
@@ -81,6 +83,8 @@ pub enum Command {
     Config(ConfigAction),
     /// Print loss, reordering, latency and congestion for each queue pair
     Connections(Box<ConnectionsArguments>),
+    /// Read what the RDMA devices and network interfaces of this host count
+    Counters(Box<CountersArguments>),
     /// Run the whole pipeline on generated traffic, without privileges or input
     Demo(DemoArguments),
     /// Locate failures from the rows of a dataset

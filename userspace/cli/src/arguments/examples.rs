@@ -145,6 +145,23 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope counters",
+        examples: &[
+            ("What every port does, each second", "rocescope counters"),
+            ("All values, as JSON", "rocescope counters --once -o json"),
+            (
+                "Congestion of one device",
+                "rocescope counters --once --device mlx5_0 --metric '*cnp*'",
+            ),
+            ("Record them", "rocescope counters --interval 10s --out DATASET"),
+            (
+                "From a copy of /sys",
+                "rocescope counters --once --sysfs-root bundle/sys",
+            ),
+        ],
+        one: None,
+    },
+    Ending {
         command: "rocescope demo",
         examples: &[("Write the dataset elsewhere", "rocescope demo --out /tmp/demo")],
         one: None,

@@ -6,11 +6,14 @@ mod compare;
 mod completions;
 mod config;
 mod connections;
+mod cost;
+mod counters;
 mod demo;
 mod diagnose;
 mod doctor;
 mod extract;
 mod generate;
+mod host_name;
 mod input;
 mod man;
 mod merge;
@@ -39,6 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Completions(arguments) => completions::run(*arguments),
         Command::Config(action) => config::run(*action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),
+        Command::Counters(arguments) => counters::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Diagnose(action) => diagnose::run(action),
         Command::Doctor(arguments) => doctor::run(arguments),

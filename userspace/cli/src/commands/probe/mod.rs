@@ -6,20 +6,18 @@
 //! | `outputs` | writes rows to the dataset |
 //! | `relay` | sends rows to a collector |
 //! | `window` | the status line of a window |
-//! | `cost` | processor time and memory of the agent |
 //! | `summary` | the summary at the end |
 
-mod cost;
 mod open;
 mod outputs;
 mod relay;
 mod summary;
 mod window;
 
+use super::cost::Cost;
 use crate::arguments::{Output, ProbeArguments};
 use crate::status;
 use anyhow::{Context, Result, ensure};
-use cost::Cost;
 use outputs::ProbeOutputs;
 use relay::Relay;
 use rocescope_engine::service::Service;

@@ -1,13 +1,13 @@
 //! Opens NICs, port and privileges: everything that can be refused.
 
 use crate::arguments::{ProbeArguments, ProbeBackend};
+use crate::commands::host_name::host_name;
 use crate::status;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_host::privileges;
 use rocescope_probe::backend::raw::{self, Link, Raw};
 use rocescope_probe::{Backend, Nanos, Settings};
 use std::collections::hash_map::RandomState;
-use std::fs;
 use std::hash::BuildHasher;
 
 /// The default port if RDMA devices reserve UDP 4791.
@@ -141,10 +141,7 @@ fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
 fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {
     let observer = match &arguments.observer {
         Some(observer) => observer.clone(),
-        None => fs::read_to_string("/proc/sys/kernel/hostname")
-            .context("the name of this host")?
-            .trim()
-            .to_owned(),
+        None => host_name()?,
     };
     // The random seed of a hasher suffices.
     let seed = arguments

@@ -1,4 +1,4 @@
-//! The cost of the agent: processor time, which bounds its rate, and memory, which is released when unused.
+//! The cost of an agent: processor time, which bounds its rate, and memory, which is released when unused.
 
 use anyhow::{Context, Result};
 use rocescope_engine::resources::{Meter, ProgramPages, resident_bytes};

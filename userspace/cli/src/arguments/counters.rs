@@ -1,0 +1,71 @@
+//! The arguments of `rocescope counters`.
+
+use super::Output;
+use crate::units::{bytes, name, positive_duration};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `rocescope counters`.
+#[derive(Clone, Debug, Args)]
+pub struct CountersArguments {
+    /// Read once and print every value
+    #[arg(long)]
+    pub once: bool,
+    /// Print the queue pairs of every device, and the process that created each
+    #[arg(long, conflicts_with_all = ["once", "out", "duration", "metric"])]
+    pub queue_pairs: bool,
+    /// Time between two reads
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = positive_duration)]
+    pub interval: Duration,
+    /// Stop after DURATION
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "once")]
+    pub duration: Option<Duration>,
+    /// Format: a line for each port and read; with `--once`, a line for each counter. JSON: an array for each read,
+    /// of all counters with `--once`, otherwise of those that changed
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// Print nothing while rows are written to a dataset
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Read only devices whose name matches PATTERN, such as `mlx5_*`; `host` is the host itself
+    #[arg(long, value_name = "PATTERN", num_args = 1.., help_heading = "Selection")]
+    pub device: Vec<String>,
+    /// Read only counters whose metric or name matches PATTERN, such as `*cnp*`
+    #[arg(long, value_name = "PATTERN", num_args = 1.., help_heading = "Selection")]
+    pub metric: Vec<String>,
+    /// Also read all statistics that the driver of this network interface has
+    #[arg(short, long = "interface", value_name = "IFACE", num_args = 1.., help_heading = "Selection")]
+    pub interfaces: Vec<String>,
+    /// Read a copy of `/sys` in DIR, and nothing else of this host
+    #[arg(long, value_name = "DIR", help_heading = "Sources")]
+    pub sysfs_root: Option<PathBuf>,
+    /// Read a copy of `/proc` in DIR
+    #[arg(long, value_name = "DIR", help_heading = "Sources")]
+    pub proc_root: Option<PathBuf>,
+    /// Read the output of `ethtool -S IFACE` in DIR/IFACE, instead of asking the driver
+    #[arg(long, value_name = "DIR", help_heading = "Sources")]
+    pub ethtool_root: Option<PathBuf>,
+    /// Name of this host in every row and file name; default: its host name
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub observer: Option<String>,
+    /// Write a Parquet dataset to this directory: counters that changed
+    #[arg(long, value_name = "DIR", conflicts_with = "once", help_heading = "Dataset")]
+    pub out: Option<PathBuf>,
+    /// Write unchanged counters again after DURATION
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = positive_duration, help_heading = "Dataset")]
+    pub refresh: Duration,
+    /// Seal a segment when its first rows are older than DURATION
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = positive_duration, help_heading = "Dataset")]
+    pub segment_age: Duration,
+    /// Delete sealed segments whose hour ended more than DURATION ago
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Dataset")]
+    pub keep_age: Option<Duration>,
+    /// Delete the oldest sealed segments when the total exceeds SIZE
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
+    pub keep_bytes: Option<u64>,
+    /// Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise
+    /// stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
+    pub keep_free: Option<u64>,
+}

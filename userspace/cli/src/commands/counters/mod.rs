@@ -1,0 +1,198 @@
+//! `rocescope counters`: what the NICs, their drivers and the host count.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `once` | every value, once |
+//! | `lines` | a line for each port and read, as `vmstat` prints them |
+//! | `outputs` | writes rows to the dataset |
+//! | `queue_pairs` | queue pairs and their processes |
+
+mod lines;
+mod once;
+mod outputs;
+mod queue_pairs;
+
+use super::cost::Cost;
+use super::host_name::host_name;
+use crate::arguments::{CountersArguments, Output};
+use crate::status;
+use crate::units::now;
+use anyhow::{Result, ensure};
+use lines::Lines;
+use outputs::CounterOutputs;
+use rocescope_engine::resources::allow_files;
+use rocescope_engine::service::Service;
+use rocescope_engine::signals::Signals;
+use rocescope_host::counters::reader::StatisticsFrom;
+use rocescope_host::counters::{Counts, Moment, Reader, Rows, Sources, Wanted};
+use rocescope_model::human::plural;
+use rocescope_model::{CounterRow, json};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Open files of a host with many devices: a counter is a file.
+const FILES: u64 = 65_536;
+
+pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
+    // First, because parsing the command line needs the most memory.
+    let cost = Cost::new()?;
+    if let Err(error) = allow_files(FILES) {
+        // Counters beyond the limit are opened at every read.
+        if !arguments.quiet {
+            status!("{error}: counters beyond it take more time to read");
+        }
+    }
+    let sources = sources(arguments);
+    let observer = match &arguments.observer {
+        Some(observer) => observer.clone(),
+        None => host_name()?,
+    };
+    let wanted = Wanted {
+        devices: arguments.device.clone(),
+        metrics: arguments.metric.clone(),
+        interfaces: arguments.interfaces.clone(),
+    };
+    let class = sources.class();
+    ensure!(
+        arguments.sysfs_root.is_none() || class.is_dir(),
+        "{} does not exist: --sysfs-root is the directory that replaces /sys",
+        class.display()
+    );
+    let mut reader = Reader::new(sources, wanted, &observer);
+    if arguments.queue_pairs {
+        crate::print(&queue_pairs::print(&reader.queue_pairs(), arguments.output))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.once {
+        once(arguments, &mut reader)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let signals = Signals::install()?;
+    let mut outputs = CounterOutputs::open(arguments, &observer)?;
+    watch(arguments, &signals, &mut reader, &mut outputs, &cost)?;
+    let stored = outputs.finish()?;
+    if !arguments.quiet {
+        status!("{}", summary(reader.counts()));
+    }
+    if let Some(stored) = stored {
+        if !arguments.quiet {
+            status!(
+                "{} in {}",
+                plural(stored.rows, "row"),
+                plural(stored.segments, "segment")
+            );
+        }
+        ensure!(
+            stored.lost == 0,
+            "the disk was full: {} rows were not written",
+            stored.lost
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn sources(arguments: &CountersArguments) -> Sources {
+    let mut sources = match &arguments.sysfs_root {
+        Some(root) => Sources::copy(root.clone()),
+        None => Sources::this_host(),
+    };
+    if let Some(root) = &arguments.proc_root {
+        sources.proc = Some(root.clone());
+    }
+    if let Some(root) = &arguments.ethtool_root {
+        sources.ethtool = StatisticsFrom::Files(root.clone());
+    }
+    sources
+}
+
+/// Prints every value.
+fn once(arguments: &CountersArguments, reader: &mut Reader) -> Result<()> {
+    let mut rows = Vec::new();
+    let moment = moment(Instant::now());
+    reader.read(moment, Rows::All, &mut |row| rows.push(row));
+    crate::print(&match arguments.output {
+        Output::Table => once::text(&rows),
+        Output::Json => json::pretty(&json::Rows(&rows, |_: &_| true)) + "\n",
+    })?;
+    if !arguments.quiet {
+        if reader.devices().next().is_none() && arguments.device.is_empty() {
+            status!("no RDMA device: only the host and the named interfaces are read");
+        }
+        if reader.counts().unreadable > 0 {
+            status!("{}", summary(reader.counts()));
+        }
+    }
+    Ok(())
+}
+
+fn moment(begun: Instant) -> Moment {
+    Moment {
+        time: now(),
+        clock: begun.elapsed(),
+    }
+}
+
+/// Reads at every interval until a signal or the end of the duration.
+fn watch(
+    arguments: &CountersArguments,
+    signals: &Signals,
+    reader: &mut Reader,
+    outputs: &mut CounterOutputs,
+    cost: &Cost,
+) -> Result<()> {
+    let mut service = Service::default();
+    let begun = Instant::now();
+    let mut lines = Lines::default();
+    let mut rows: Vec<CounterRow> = Vec::new();
+    let prints = !arguments.quiet && (arguments.out.is_none() || arguments.output == Output::Json);
+    let mut next = begun;
+    cost.shrink()?;
+    loop {
+        service.alive(Instant::now());
+        let changed = Rows::Changed(arguments.refresh);
+        reader.read(moment(begun), changed, &mut |row| rows.push(row));
+        outputs.append(&rows)?;
+        if prints {
+            crate::print(&match arguments.output {
+                Output::Table => lines.text(&rows),
+                Output::Json => json::compact(&json::Rows(&rows, |_: &_| true)) + "\n",
+            })?;
+        }
+        rows.clear();
+        cost.shrink()?;
+        next += arguments.interval;
+        let end = arguments.duration.map(|duration| begun + duration);
+        loop {
+            let left = next.min(end.unwrap_or(next)).saturating_duration_since(Instant::now());
+            if signals.ended() || end.is_some_and(|end| Instant::now() >= end) {
+                Service::stopping();
+                return Ok(());
+            }
+            if left.is_zero() {
+                break;
+            }
+            signals.wait(left);
+        }
+        // The host was suspended, or a read took longer than the interval.
+        next = next.max(Instant::now().checked_sub(arguments.interval).unwrap_or(next));
+    }
+}
+
+/// What was read, in a line.
+fn summary(counts: &Counts) -> String {
+    let mut line = format!("{} in {}", plural(counts.values, "value"), plural(counts.reads, "read"));
+    for (count, what) in [
+        (counts.wraps, "wrapped"),
+        (counts.resets, "reset"),
+        (counts.vanished, "devices vanished"),
+        (counts.returned, "devices returned"),
+    ] {
+        if count > 0 {
+            line += &format!("; {count} {what}");
+        }
+    }
+    if let Some(why) = &counts.last_unreadable {
+        line += &format!("; {} unreadable, such as {why}", counts.unreadable);
+    }
+    line
+}

@@ -1,0 +1,91 @@
+//! Writes rows to the dataset.
+
+use crate::arguments::CountersArguments;
+use crate::status::notices;
+use anyhow::Result;
+use rocescope_engine::dataset::{Dataset, Retention};
+use rocescope_engine::not_stored::NotStored;
+use rocescope_engine::reserve::Reserve;
+use rocescope_model::{COUNTER_TABLES, CounterRow, footer};
+use rocescope_store::Options;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The dataset, if requested.
+pub(super) struct CounterOutputs {
+    dataset: Option<(Dataset, Arc<NotStored>)>,
+    rows: u64,
+}
+
+/// What was written.
+pub(super) struct Stored {
+    /// Rows.
+    pub(super) rows: u64,
+    /// Rows that are not in the dataset, because the disk was full.
+    pub(super) lost: u64,
+    /// Sealed segments.
+    pub(super) segments: u64,
+}
+
+impl CounterOutputs {
+    pub(super) fn open(arguments: &CountersArguments, observer: &str) -> Result<Self> {
+        let dataset = match &arguments.out {
+            None => None,
+            Some(root) => {
+                let source = arguments.sysfs_root.clone().unwrap_or_else(|| PathBuf::from("/sys"));
+                let options = Options {
+                    metadata: vec![
+                        (footer::SOURCE.to_owned(), source.display().to_string()),
+                        (footer::MODE.to_owned(), "counters".into()),
+                    ],
+                    tables: COUNTER_TABLES,
+                    max_age: arguments.segment_age,
+                    ..Options::new(observer)
+                };
+                let retention = Retention {
+                    root: root.clone(),
+                    age: arguments.keep_age,
+                    bytes: arguments.keep_bytes,
+                    ..Retention::default()
+                };
+                let dataset = Dataset::open(options, retention, Some(Reserve::new(root, arguments.keep_free)))?;
+                dataset.report_damage(&notices());
+                let not_stored = dataset.not_stored();
+                Some((dataset, not_stored))
+            }
+        };
+        Ok(Self { dataset, rows: 0 })
+    }
+
+    /// Writes rows. A full disk loses rows, which an event in the dataset names, and does not end reading.
+    pub(super) fn append(&mut self, rows: &[CounterRow]) -> Result<()> {
+        let Some((dataset, not_stored)) = &mut self.dataset else {
+            return Ok(());
+        };
+        if rows.is_empty() {
+            dataset.tick()?;
+            return Ok(());
+        }
+        let before = not_stored.count();
+        dataset.append_counters(rows, &notices())?;
+        if not_stored.count() == before {
+            self.rows += rows.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Seals everything; `None` without a dataset.
+    pub(super) fn finish(mut self) -> Result<Option<Stored>> {
+        let Some((dataset, not_stored)) = self.dataset.take() else {
+            return Ok(None);
+        };
+        let lost = not_stored.count();
+        let (summary, _) = dataset.finish()?;
+        let segments = COUNTER_TABLES.iter().map(|table| summary.table(table.name).segments);
+        Ok(Some(Stored {
+            rows: self.rows,
+            lost,
+            segments: segments.sum(),
+        }))
+    }
+}

@@ -1,0 +1,240 @@
+//! `rocescope counters` over made devices: what it prints, and what it writes.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+use rocescope_model::catalogue::{Metric, Place};
+use rocescope_model::{CounterRow, Row};
+use rocescope_store::scan;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The made devices of `rocescope-host`: driver, device, files.
+const DEVICES: [(&str, &str, &str); 5] = [
+    (
+        "mlx5",
+        "mlx5_0",
+        include_str!("../../../host/tests/counters/trees/mlx5.txt"),
+    ),
+    (
+        "bnxt_re",
+        "bnxt_re0",
+        include_str!("../../../host/tests/counters/trees/bnxt_re.txt"),
+    ),
+    (
+        "irdma",
+        "rocep177s0",
+        include_str!("../../../host/tests/counters/trees/irdma.txt"),
+    ),
+    (
+        "hfi1",
+        "hfi1_0",
+        include_str!("../../../host/tests/counters/trees/hfi1.txt"),
+    ),
+    (
+        "rxe",
+        "rxe0",
+        include_str!("../../../host/tests/counters/trees/rxe.txt"),
+    ),
+];
+
+struct Tree(tempfile::TempDir);
+
+impl Tree {
+    fn new() -> Self {
+        let tree = Self(tempfile::tempdir().unwrap());
+        for (_, device, files) in DEVICES {
+            for line in files.lines().filter(|line| !line.starts_with('#')) {
+                let (path, content) = line.split_once(' ').unwrap();
+                tree.set(device, path, content);
+            }
+        }
+        tree
+    }
+
+    fn set(&self, device: &str, path: &str, content: &str) {
+        let path = self.path("sys/class/infiniband").join(device).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{content}\n")).unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+        command.arg("counters").arg("--sysfs-root").arg(self.path("sys"));
+        command.args(["--observer", "host-1"]).args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn rows(dataset: &Path) -> Vec<CounterRow> {
+    scan(dataset).unwrap().rows::<CounterRow>().unwrap()
+}
+
+#[test]
+fn once_prints_an_array_with_device_port_name_metric_value_and_unit() {
+    let tree = Tree::new();
+    let all: Value = serde_json::from_str(&stdout(&tree.run(&["--once", "-o", "json"]))).unwrap();
+    let all = all.as_array().unwrap();
+    let find = |device: &str, name: &str| {
+        let mut rows = all.iter().filter(|row| row["device"] == device && row["name"] == name);
+        rows.next().unwrap_or_else(|| panic!("no {device} {name}")).clone()
+    };
+    let row = find("mlx5_0", "port_xmit_data");
+    assert_eq!((&row["port"], &row["metric"]), (&1.into(), &"port_xmit_data".into()));
+    assert_eq!(row["value"].as_u64().unwrap(), row["raw_value"].as_u64().unwrap() * 4);
+    assert_eq!((&row["unit"], &row["increase"]), (&"bytes".into(), &Value::Null));
+    let row = find("rxe0", "rcvd_rnr_err");
+    assert_eq!(
+        (&row["metric"], &row["side"]),
+        (&"rnr_nak_retry_err".into(), &"receiver".into())
+    );
+    // A copy of /sys does not contain the processors of the host that it came from.
+    assert!(all.iter().all(|row| row["device"] != "host"));
+    let names: BTreeSet<&str> = all[0].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        CounterRow::TABLE.columns.iter().map(|column| column.name).collect()
+    );
+}
+
+#[test]
+fn selections_and_text() {
+    let tree = Tree::new();
+    let text = stdout(&tree.run(&["--once", "--device", "bnxt*", "--metric", "*cnp*"]));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(
+        lines[0].starts_with("Device") && lines[1].contains("rx_cnp_pkts  rp_cnp_handled"),
+        "{text}"
+    );
+    let nothing = tree.run(&["--once", "--sysfs-root", "/nowhere"]);
+    assert_eq!(nothing.status.code(), Some(2), "given twice");
+    let missing = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args(["counters", "--once", "--sysfs-root", "/nowhere"])
+        .output()
+        .unwrap();
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("/nowhere/class/infiniband does not exist"));
+}
+
+/// Every metric of tables 1 to 4 that a driver has, from the file of the device to the row in the dataset.
+#[test]
+fn every_metric_of_every_driver_is_in_the_dataset() {
+    let tree = Tree::new();
+    let dataset = tree.path("dataset");
+    let out = dataset.to_str().unwrap();
+    stdout(&tree.run(&["--out", out, "--interval", "20ms", "--duration", "100ms", "--quiet"]));
+    let rows = rows(&dataset);
+    let mut table = String::from("metric | driver | read from | raw value | value | unit\n---|---|---|---|---|---\n");
+    for metric in Metric::all().filter(|metric| metric.table.is_some()) {
+        for (driver, device, _) in DEVICES {
+            let of_metric = rows.iter().filter(|row| &*row.device == device);
+            let mut of_metric: Vec<&CounterRow> = of_metric
+                .filter(|row| row.metric.as_deref() == Some(metric.name))
+                .collect();
+            of_metric.sort_by_key(|row| row.name.to_string());
+            for row in of_metric {
+                assert_eq!(
+                    (&*row.observer, &*row.driver, row.event.as_deref()),
+                    ("host-1", driver, Some("first"))
+                );
+                let number = |number: Option<u64>| number.map_or_else(|| "-".into(), |number| number.to_string());
+                let value = row.value.map_or_else(|| "-".into(), |value| value.to_string());
+                let raw = number(row.raw_value);
+                let name = format!("{}/{}", row.source, row.name);
+                table += &format!("{} | {driver} | {name} | {raw} | {value} | {}\n", metric.name, row.unit);
+            }
+        }
+        // What hosts do not count, a capture does; the operation latency is not measured yet.
+        let is_read = metric.sources.iter().any(|source| source.place != Place::Dataset);
+        assert_eq!(
+            is_read,
+            table.contains(&format!("\n{} | mlx5 |", metric.name)),
+            "{}",
+            metric.name
+        );
+    }
+    let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/counters/metrics.md");
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&expected, &table).unwrap();
+    }
+    assert_eq!(table, fs::read_to_string(&expected).unwrap());
+}
+
+/// Counters that do not change have one row; those that do, a row with their increase.
+#[test]
+fn a_dataset_has_what_changed() {
+    let tree = Tree::new();
+    let dataset = tree.path("dataset");
+    let bytes = "ports/1/hw_counters/rx_bytes";
+    tree.set("bnxt_re0", bytes, "1000");
+    let mut command = tree.command(&["--out", dataset.to_str().unwrap(), "--interval", "50ms", "-o", "json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut reads = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut next = || -> Value { serde_json::from_str(&reads.next().unwrap().unwrap()).unwrap() };
+    assert!(next().as_array().unwrap().len() > 200);
+    tree.set("bnxt_re0", bytes, "1700");
+    let begun = Instant::now();
+    let changed = loop {
+        let read = next();
+        if read.as_array().unwrap().iter().any(|row| row["value"] == 1700) {
+            break read;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    };
+    assert_eq!(changed.as_array().unwrap().len(), 1, "{changed}");
+    assert_eq!(changed[0]["increase"], 700);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    // What it still prints must not fill the pipe.
+    for line in reads {
+        drop(line);
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = rows(&dataset);
+    let read = rows.iter().filter(|row| &*row.name == "rx_bytes");
+    // The file may have been empty for a moment, while it was written.
+    let increases: u64 = read.clone().filter_map(|row| row.increase).sum();
+    assert_eq!(increases, 700);
+    assert_eq!(read.filter(|row| row.event.as_deref() == Some("first")).count(), 1);
+    assert_eq!(rows.iter().filter(|row| &*row.name == "tx_bytes").count(), 1);
+}
+
+/// Lines for a terminal: a heading, and one for each port and read.
+#[test]
+fn lines_as_vmstat_prints_them() {
+    let tree = Tree::new();
+    let text = stdout(&tree.run(&["--interval", "20ms", "--duration", "70ms"]));
+    assert!(text.starts_with("Port "), "{text}");
+    let of = text.lines().filter(|line| line.starts_with("hfi1_0/1 "));
+    assert!(of.clone().count() >= 2, "{text}");
+    assert!(of.clone().all(|line| line.contains(" ACTIVE ")), "{text}");
+}
+
+/// Where the kernel has no RDMA, there are no queue pairs, and that is no error.
+#[test]
+fn queue_pairs_are_listed() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+    let output = command
+        .args(["counters", "--queue-pairs", "-o", "json"])
+        .output()
+        .unwrap();
+    let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(all.as_array().unwrap().iter().all(|pair| pair["local_qpn"].is_u64()));
+}
