@@ -10,6 +10,7 @@ macro_rules! classes {
 /// The name and the scenario of each class.
 pub const CLASSES: &[(&str, &str)] = classes![
     "atomic-loss",
+    "copies-loss",
     "deep-queues",
     "ecn",
     "in-order",

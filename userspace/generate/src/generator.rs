@@ -21,7 +21,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// The random streams of the mirror: what it loses, and what it copies.
 const MIRROR: u64 = 3;
 const COPIES: u64 = 4;
-/// How long after a frame the mirror sends its copy, in nanoseconds.
+/// How long after a frame the mirror sends its copy if the scenario does not say, in nanoseconds.
 const COPY_NS: u64 = 1_000;
 
 /// A written frame.
@@ -75,6 +75,7 @@ pub struct Generator {
     mirror_loss: Probability,
     mirror: Random,
     mirror_copies: Probability,
+    copy_ns: u64,
     copier: Random,
     /// The copies that the mirror has yet to send: when, of which connection.
     copies: VecDeque<(u64, usize, Tapped)>,
@@ -110,6 +111,7 @@ impl Generator {
             mirror_loss: scenario.mirror.loss,
             mirror: Random::new(seed, MIRROR),
             mirror_copies: scenario.mirror.copies,
+            copy_ns: scenario.mirror.copy_delay.map_or(COPY_NS, |delay| delay.0),
             copier: Random::new(seed, COPIES),
             copies: VecDeque::new(),
             account: Account::new(scenario),
@@ -183,7 +185,7 @@ impl Generator {
                 if is_copied && !matches!(tapped.content, Content::Session(_)) {
                     let cause = Cause::MirrorCopy;
                     self.copies
-                        .push_back((now + COPY_NS, index, Tapped { cause, ..tapped }));
+                        .push_back((now + self.copy_ns, index, Tapped { cause, ..tapped }));
                 }
             } else if passes {
                 self.account.lost_by_mirror += 1;

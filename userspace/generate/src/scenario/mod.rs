@@ -62,8 +62,10 @@ pub struct Scenario {
 pub struct Mirror {
     /// The share of frames that the mirror loses although the fabric delivers them.
     pub loss: Probability,
-    /// The share of frames that the mirror sends twice, the second a moment later.
+    /// The share of frames that the mirror sends twice.
     pub copies: Probability,
+    /// How long after a frame the mirror sends its copy; 1 µs if it is not set.
+    pub copy_delay: Option<Nanos>,
 }
 
 /// The content of the truth file beyond totals.

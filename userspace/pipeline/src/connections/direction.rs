@@ -1,5 +1,6 @@
 //! The state of one direction: counts, and what is still open.
 
+use super::captured_twice::CapturedTwice;
 use super::congestion::{Notifications, Rate};
 use super::gap_fate::LostGaps;
 use super::key::DirectionKey;
@@ -158,6 +159,8 @@ pub(crate) struct Direction {
     pub(crate) response_reordering: Option<Box<Reordering>>,
     pub(crate) sprayed: Option<Box<Sprayed>>,
     pub(crate) sender_way: SenderWay,
+    /// Set while a mirror may capture its frames twice.
+    pub(crate) captured_twice: Option<Box<CapturedTwice>>,
     /// Responses that were requested again.
     pub(crate) response_retry: Option<Box<ResponseRetry>>,
     /// PSNs of READ responses and atomic acknowledgements.
@@ -220,6 +223,7 @@ impl Direction {
             response_reordering: None,
             sprayed: None,
             sender_way: SenderWay::default(),
+            captured_twice: None,
             response_retry: None,
             latencies: Latencies::default(),
             rate: Rate::default(),
@@ -279,6 +283,7 @@ impl Direction {
                 .map_or(0, |retry| size_of::<ResponseRetry>() + retry.skipped.heap_bytes())
             + boxed(self.setup.is_some(), size_of::<Setup>())
             + boxed(self.marked.is_some(), size_of::<MarkedCounts>())
+            + boxed(self.captured_twice.is_some(), CapturedTwice::HEAP_BYTES)
             + self
                 .notifications
                 .as_ref()

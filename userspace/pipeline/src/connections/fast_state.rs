@@ -200,10 +200,9 @@ impl FastState {
     /// Loads the fields that in-order runs change, if nothing is open.
     pub(crate) fn load(&mut self, direction: &Direction, duplicate_ns: u64) {
         self.state = 0;
-        let Some(peer) = direction
-            .peer
-            .filter(|_| direction.counts.packets > 0 && direction.marked.is_none())
-        else {
+        let Some(peer) = direction.peer.filter(|_| {
+            direction.counts.packets > 0 && direction.marked.is_none() && direction.captured_twice.is_none()
+        }) else {
             return;
         };
         let Some(interface_and_ttl) = direction.mirror_dedup.interface_and_ttl() else {

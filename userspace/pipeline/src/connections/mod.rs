@@ -59,6 +59,7 @@ pub mod settings;
 mod ack_run;
 mod answers;
 mod capture_loss;
+mod captured_twice;
 mod classification;
 mod closing;
 mod cm;

@@ -1,5 +1,6 @@
 //! Processes a run of requests: repeated PSNs, filled gaps, new gaps.
 
+use super::captured_twice::CapturedTwice;
 use super::classification::Classification;
 use super::context::Context;
 use super::direction::Direction;
@@ -41,17 +42,21 @@ impl Direction {
         let is_answered = is_answered(operation);
         self.learn_selective(first, run.first_ns, context);
         let is_uc = self.transport == Transport::Uc;
+        let high = self.requests.high();
+        let copied_until = self.copied_until(run, (first, last));
+        let repeat = self.unasked_repeat((first, last), run.first_ns, context);
         let classification = match self.sprayed {
             None if is_uc => Classification::InOrder,
             Some(_) => Classification::InOrder,
+            None if copied_until.is_some() => Classification::Duplicate,
             None => self.classify(run, (first, last), is_answered, context),
         };
         // After the copied packets the sender continues.
         let next = self.send_sequence.next();
-        let in_order = if classification == Classification::Duplicate && last >= next && !is_read {
-            next
-        } else {
-            first
+        let in_order = match copied_until {
+            Some(until) if until < last => until + 1,
+            None if classification == Classification::Duplicate && last >= next && !is_read => next,
+            _ => first,
         };
         let mut filled: Vec<Gap> = Vec::new();
         let mut take = |from: ExtendedPsn, to: ExtendedPsn| {
@@ -77,6 +82,27 @@ impl Direction {
             self.counts.restarts += 1;
             self.restart();
         }
+        // A READ or atomic is also repeated because its response did not arrive.
+        let may_be_sign = all.filled == 0 && copied_until.is_none() && !is_answered;
+        if let Some(delay_ns) = repeat.filter(|_| may_be_sign) {
+            let twice = self.captured_twice.get_or_insert_with(CapturedTwice::new);
+            if first < high {
+                twice.repeated(last, delay_ns);
+            } else if twice.last_repeated(delay_ns) {
+                self.copies_are_certain();
+            }
+        }
+        if let Some(twice) = &mut self.captured_twice
+            && copied_until.is_none_or(|until| until < last)
+        {
+            // The time of the first packet after the copies is unknown, and may be long after them.
+            let since_ns = if copied_until.is_some() {
+                run.last_ns()
+            } else {
+                run.first_ns
+            };
+            twice.passed((in_order, last), (since_ns, run.last_ns()));
+        }
         if let Some(gap) = &all.displaced {
             self.count_lost_gap(gap, true);
         }
@@ -98,6 +124,12 @@ impl Direction {
         };
         self.last_request_ns = run.last_ns();
         self.count_new(run, &all, is_read);
+        if copied_until.is_some_and(|until| until >= last) && self.sprayed.is_none() {
+            self.counts.repeated += u64::from(run.packets);
+            self.counts.duplicate += u64::from(run.packets);
+            self.outstanding.copied(first, last);
+            return None;
+        }
         let retry = match classification {
             Classification::Retransmitted(trigger) if is_answered => Some((first, trigger)),
             _ => None,
@@ -115,7 +147,11 @@ impl Direction {
             // An answer for packets after a gap may be for the packet that fills it.
             self.outstanding.mark_ambiguous(gap.first);
         }
+        let before = self.counts.retransmitted;
         self.account(run, &classified, &filled, context);
+        if let Some(twice) = self.captured_twice.as_mut().filter(|_| repeat.is_some()) {
+            twice.supposed += self.counts.retransmitted - before;
+        }
         if classification == Classification::Reordered {
             for gap in &filled {
                 let late_ns = run.first_ns.saturating_sub(gap.value.opened_ns);
@@ -170,6 +206,53 @@ impl Direction {
                 .take((first, last), (run.first_ns, run.last_ns()), true);
         }
         self.settle_gaps(context.overlaps_capture_loss);
+    }
+
+    /// The last PSN up to which the run consists of copies by a mirror.
+    fn copied_until(&mut self, run: &RunRecord, psns: (ExtendedPsn, ExtendedPsn)) -> Option<ExtendedPsn> {
+        let high = self.requests.high();
+        let twice = self.captured_twice.as_mut()?;
+        let is_learnt = twice.look(psns, high);
+        let before = |psn| self.send_sequence.time_of(psn);
+        let copied_until = twice.copied_until((psns.0, psns.1.min(high)), run.first_ns, before);
+        if twice.is_over() {
+            self.captured_twice = None;
+        }
+        if is_learnt {
+            self.copies_are_certain();
+        }
+        copied_until
+    }
+
+    /// What looked like a sender that went back were copies.
+    fn copies_are_certain(&mut self) {
+        self.skipped.clear();
+        self.send_sequence.rewind(self.requests.high() + 1);
+        (self.episode, self.pending_timeout, self.tries) = (None, None, 0);
+        let supposed = self
+            .captured_twice
+            .as_mut()
+            .map_or(0, |twice| core::mem::take(&mut twice.supposed));
+        self.counts.retransmitted -= supposed;
+        self.counts.duplicate += supposed;
+    }
+
+    /// How long ago the packets last passed, if the sender had sent others since, and no NAK asked for them.
+    fn unasked_repeat(
+        &self,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        now_ns: u64,
+        context: &Context<'_>,
+    ) -> Option<u64> {
+        let high = self.requests.high();
+        if last >= high && first != high {
+            return None;
+        }
+        let passed_ns = self.send_sequence.time_of(first)?;
+        let mut naks = self.naks.iter().flatten();
+        let is_asked = naks.any(|nak| nak.psn <= first && nak.time_ns >= passed_ns);
+        let delay_ns = now_ns.saturating_sub(passed_ns);
+        (!is_asked && delay_ns <= context.duplicate_ns).then_some(delay_ns)
     }
 
     fn requests_start(&self) -> ExtendedPsn {

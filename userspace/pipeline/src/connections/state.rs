@@ -1,6 +1,7 @@
 //! The state of all connections, and the changes that all parts share: change a direction, emit an event.
 
 use super::capture_loss::CaptureLoss;
+use super::captured_twice::CapturedTwice;
 use super::context::Context;
 use super::direction::Direction;
 use super::event::{Event, EventDetail, LossLocation};
@@ -32,6 +33,7 @@ pub const MAX_HEAP_BYTES: usize = 5 * (56 + 1_025 * 8 * 3 / 2)
     + MAX_OUTSTANDING * 56 * 3 / 2
     + 8 * 32
     + 4_096
+    + CapturedTwice::HEAP_BYTES
     + 256
     + 32;
 
