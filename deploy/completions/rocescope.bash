@@ -865,7 +865,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__counters)
-            opts="-o -q -i -h -V --once --queue-pairs --interval --duration --output --quiet --device --metric --interface --sysfs-root --proc-root --ethtool-root --observer --out --refresh --segment-age --keep-age --keep-bytes --keep-free --config --help --version"
+            opts="-o -q -i -h -V --once --queue-pairs --interval --duration --output --quiet --device --metric --interface --sysfs-root --proc-root --ethtool-root --metrics --observer --out --refresh --segment-age --keep-age --keep-bytes --keep-free --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -912,6 +912,10 @@ _rocescope() {
                     return 0
                     ;;
                 --ethtool-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -217,6 +217,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -s i -l in
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l sysfs-root -d 'Read a copy of `/sys` in DIR, and nothing else of this host' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l proc-root -d 'Read a copy of `/proc` in DIR' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l ethtool-root -d 'Read the output of `ethtool -S IFACE` in DIR/IFACE, instead of asking the driver' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l metrics -d 'Serve Prometheus metrics on this address, such as 127.0.0.1:9466' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l observer -d 'Name of this host in every row and file name; default: its host name' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l out -d 'Write a Parquet dataset to this directory: counters that changed' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l refresh -d 'Write unchanged counters again after DURATION' -r

@@ -315,6 +315,7 @@ json\:"One JSON object"))' \
 '--sysfs-root=[Read a copy of \`/sys\` in DIR, and nothing else of this host]:DIR:_files' \
 '--proc-root=[Read a copy of \`/proc\` in DIR]:DIR:_files' \
 '--ethtool-root=[Read the output of \`ethtool -S IFACE\` in DIR/IFACE, instead of asking the driver]:DIR:_files' \
+'(--once)--metrics=[Serve Prometheus metrics on this address, such as 127.0.0.1\:9466]:ADDRESS:_default' \
 '--observer=[Name of this host in every row and file name; default\: its host name]:NAME:_default' \
 '(--once)--out=[Write a Parquet dataset to this directory\: counters that changed]:DIR:_files' \
 '--refresh=[Write unchanged counters again after DURATION]:DURATION:_default' \

@@ -123,6 +123,14 @@ pub fn allow_files(count: u64) -> io::Result<()> {
     })
 }
 
+/// Raises the limit of open files as far as this process may.
+pub fn allow_most_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let current = limit.maximum;
+    // Lowering is not intended, and a refusal leaves the limit as it is.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
+}
+
 /// The pages of the program and its libraries, which can be released when unused.
 ///
 /// The kernel reads a program's pages sixteen at a time and keeps them while there is memory; a process

@@ -3,6 +3,7 @@
 use super::Output;
 use crate::units::{bytes, name, positive_duration};
 use clap::Args;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,6 +47,9 @@ pub struct CountersArguments {
     /// Read the output of `ethtool -S IFACE` in DIR/IFACE, instead of asking the driver
     #[arg(long, value_name = "DIR", help_heading = "Sources")]
     pub ethtool_root: Option<PathBuf>,
+    /// Serve Prometheus metrics on this address, such as 127.0.0.1:9466
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "once")]
+    pub metrics: Option<SocketAddr>,
     /// Name of this host in every row and file name; default: its host name
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub observer: Option<String>,

@@ -227,6 +227,52 @@ fn lines_as_vmstat_prints_them() {
     assert!(of.clone().all(|line| line.contains(" ACTIVE ")), "{text}");
 }
 
+/// The endpoint has the counters of every driver under names that dashboards know.
+#[test]
+fn metrics_have_the_names_of_other_exporters() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let tree = Tree::new();
+    let mut command = tree.command(&["--metrics", "127.0.0.1:0", "--interval", "50ms", "--quiet"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let address = line
+        .trim()
+        .rsplit_once("//")
+        .unwrap()
+        .1
+        .trim_end_matches("/metrics")
+        .to_owned();
+    let begun = Instant::now();
+    let page = loop {
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        let request = "GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        // The first read may not be done yet.
+        if page.contains("rdma_present") {
+            break page;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{page}");
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let has = |line: &str| assert!(page.contains(line), "{line}\n{page}");
+    has("node_infiniband_port_data_transmitted_bytes_total{observer=\"host-1\",device=\"mlx5_0\",port=\"1\"} 60568");
+    has("rdma_local_ack_timeout_err_total{observer=\"host-1\",device=\"bnxt_re0\",port=\"1\"} 63574");
+    has("rdma_rnr_nak_retry_err_total{observer=\"host-1\",device=\"rxe0\",port=\"1\"} 7070");
+    // Two names of one metric.
+    has("node_infiniband_port_packets_received_total{observer=\"host-1\",device=\"rocep177s0\",port=\"1\"} 47437");
+    let series = page
+        .lines()
+        .filter(|line| line.starts_with("rdma_") || line.starts_with("node_"));
+    let count = series.count();
+    assert!((100..400).contains(&count), "{count}");
+}
+
 /// Where the kernel has no RDMA, there are no queue pairs, and that is no error.
 #[test]
 fn queue_pairs_are_listed() {

@@ -12,6 +12,7 @@
 //! | [`text`] | these as `OpenMetrics` |
 //! | [`diagnosed`] | totals over the windows of a mesh |
 //! | [`collector`] | these and the collector's own metrics as `OpenMetrics` |
+//! | [`counters`] | the counters of a host, under the names of other exporters |
 //! | `rtt` | round trips of all connections as one histogram |
 //! | `help` | what each metric counts |
 //! | `write` | writes a metric, and those of the process |
@@ -19,6 +20,7 @@
 //! | [`mod@serve`] | the endpoint |
 
 pub mod collector;
+pub mod counters;
 pub mod diagnosed;
 pub mod gauge;
 mod help;
@@ -28,6 +30,7 @@ pub mod serve;
 pub mod text;
 mod write;
 
+pub use counters::CounterMetrics;
 pub use diagnosed::Diagnosed;
 pub use gauge::{Measured, Metrics};
 pub use serve::serve;

@@ -16,14 +16,27 @@ const PREFIX: &str = "rocescope";
 
 /// A page of these metrics, each with the observer as label.
 pub(super) fn page(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
-    let labels = || [("observer".into(), observer.to_owned().into())].into_iter();
-    let mut registry = Registry::with_prefix_and_labels(PREFIX, labels());
+    let labels = [("observer".into(), observer.to_owned().into())].into_iter();
+    let mut registry = Registry::with_prefix_and_labels(PREFIX, labels);
     registry.register_collector(values);
+    whole(observer, &registry)
+}
+
+/// A page of metrics whose names other exporters have made known, without the prefix.
+pub(super) fn page_of_others(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
+    let labels = [("observer".into(), observer.to_owned().into())].into_iter();
+    let mut registry = Registry::with_labels(labels);
+    registry.register_collector(values);
+    whole(observer, &registry)
+}
+
+/// The page of a registry, and the metrics of this process.
+fn whole(observer: &str, registry: &Registry) -> Result<String, fmt::Error> {
     // Prometheus and its dashboards know these names without a prefix.
-    let mut process = Registry::with_labels(labels());
+    let mut process = Registry::with_labels([("observer".into(), observer.to_owned().into())].into_iter());
     process.register_collector(Box::new(Process));
     let mut page = String::new();
-    text::encode_registry(&mut page, &registry)?;
+    text::encode_registry(&mut page, registry)?;
     text::encode_registry(&mut page, &process)?;
     text::encode_eof(&mut page)?;
     Ok(page)

@@ -20,7 +20,8 @@ use crate::units::now;
 use anyhow::{Result, ensure};
 use lines::Lines;
 use outputs::CounterOutputs;
-use rocescope_engine::resources::allow_files;
+use rocescope_engine::metrics::{self, CounterMetrics, counters};
+use rocescope_engine::resources::allow_most_files;
 use rocescope_engine::service::Service;
 use rocescope_engine::signals::Signals;
 use rocescope_host::counters::reader::StatisticsFrom;
@@ -28,20 +29,14 @@ use rocescope_host::counters::{Counts, Moment, Reader, Rows, Sources, Wanted};
 use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, json};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
-
-/// Open files of a host with many devices: a counter is a file.
-const FILES: u64 = 65_536;
 
 pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
     // First, because parsing the command line needs the most memory.
     let cost = Cost::new()?;
-    if let Err(error) = allow_files(FILES) {
-        // Counters beyond the limit are opened at every read.
-        if !arguments.quiet {
-            status!("{error}: counters beyond it take more time to read");
-        }
-    }
+    // A counter is a file.
+    allow_most_files();
     let sources = sources(arguments);
     let observer = match &arguments.observer {
         Some(observer) => observer.clone(),
@@ -69,7 +64,8 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
     }
     let signals = Signals::install()?;
     let mut outputs = CounterOutputs::open(arguments, &observer)?;
-    watch(arguments, &signals, &mut reader, &mut outputs, &cost)?;
+    let metrics = serve(arguments, &observer)?;
+    watch(arguments, &signals, &mut reader, &mut outputs, metrics.as_ref(), &cost)?;
     let stored = outputs.finish()?;
     if !arguments.quiet {
         status!("{}", summary(reader.counts()));
@@ -105,6 +101,18 @@ fn sources(arguments: &CountersArguments) -> Sources {
     sources
 }
 
+/// Starts the metrics endpoint, if requested.
+fn serve(arguments: &CountersArguments, observer: &str) -> Result<Option<CounterMetrics>> {
+    let Some(address) = arguments.metrics else {
+        return Ok(None);
+    };
+    let metrics = CounterMetrics::default();
+    let (values, observer) = (metrics.clone(), observer.to_owned());
+    let bound = metrics::serve(address, Arc::new(move || counters::page(&values, &observer)))?;
+    status!("metrics at http://{bound}/metrics");
+    Ok(Some(metrics))
+}
+
 /// Prints every value.
 fn once(arguments: &CountersArguments, reader: &mut Reader) -> Result<()> {
     let mut rows = Vec::new();
@@ -138,6 +146,7 @@ fn watch(
     signals: &Signals,
     reader: &mut Reader,
     outputs: &mut CounterOutputs,
+    metrics: Option<&CounterMetrics>,
     cost: &Cost,
 ) -> Result<()> {
     let mut service = Service::default();
@@ -152,6 +161,9 @@ fn watch(
         let changed = Rows::Changed(arguments.refresh);
         reader.read(moment(begun), changed, &mut |row| rows.push(row));
         outputs.append(&rows)?;
+        if let Some(metrics) = metrics {
+            metrics.update(&rows);
+        }
         if prints {
             crate::print(&match arguments.output {
                 Output::Table => lines.text(&rows),
