@@ -46,6 +46,7 @@ pub fn run(input: &[u8]) {
         if kind & 7 == 7 {
             // Of these bytes none is missing: only the interval is blind.
             pipeline.capture_lost(time_ns.saturating_sub(1_000), time_ns, 0);
+            pipeline.uet_lost(time_ns.saturating_sub(1_000), time_ns, 1);
         }
         let captured = frame.len() as u32;
         let lengths = FrameLengths {
@@ -66,4 +67,6 @@ pub fn run(input: &[u8]) {
     let counters = observer.counters();
     assert_eq!(pipeline.summary().totals.all().packets, counters.roce_packets);
     assert_eq!(pipeline.summary().totals.frames(), counters.frames);
+    let pdcs = pipeline.summary().pdcs;
+    assert_eq!(pdcs.packets + pdcs.untracked_packets, counters.delivered_uet());
 }

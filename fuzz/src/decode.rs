@@ -3,7 +3,13 @@
 use super::bytes::Bytes;
 use rocescope_wire::cm::Mad;
 use rocescope_wire::decode::walk;
-use rocescope_wire::{Class, FrameLengths, LinkType, Packet, Qpn, ROCE_UDP_PORT, decode as decode_frame, icrc};
+use rocescope_wire::mrc::{Neth, Seth};
+use rocescope_wire::tunnel::Encapsulation;
+use rocescope_wire::uet::{self, Prologue, UetPacket};
+use rocescope_wire::{
+    Class, FlowKey, FrameLengths, Inner, LinkType, NotRoce, Operation, Packet, Qpn, ROCE_UDP_PORT,
+    decode as decode_frame, decode_into, icrc,
+};
 
 const LINKS: [LinkType; 4] = [
     LinkType::Ethernet,
@@ -43,9 +49,34 @@ pub fn run(input: &[u8]) {
         walk(frame, link, lengths, ports),
         "the straight path and the walk differ"
     );
-    if let Class::Roce(packet) = class {
-        check(frame, lengths, &packet);
+    match class {
+        Class::Roce(packet) => check(frame, lengths, &packet),
+        Class::NotRoce(NotRoce::Uet, encapsulation) => {
+            let (mut packet, mut inner) = (Packet::zeroed(), Inner::zeroed());
+            let _ = decode_into(frame, link, lengths, ports, &mut packet, &mut inner);
+            assert_ne!(inner.uet, 0);
+            check_uet(frame, &inner, encapsulation);
+        }
+        _ => {}
     }
+}
+
+/// Headers that were read are those at their place.
+fn check_uet(frame: &[u8], inner: &Inner, encapsulation: Encapsulation) {
+    let (mut flow, mut packet): (FlowKey, UetPacket) = bytemuck::Zeroable::zeroed();
+    if uet::read_into(frame, inner, encapsulation, &mut flow, &mut packet) == 0 {
+        return;
+    }
+    let prologue = packet.prologue();
+    assert_eq!(Prologue::read(prologue.write()), prologue);
+    assert!((2..15).contains(&prologue.kind));
+    assert_eq!(
+        packet.acknowledged().is_some(),
+        prologue.is_ack() && prologue.flags & Prologue::PROBE == 0
+    );
+    assert!(packet.sack().is_none() || matches!(prologue.kind, 8 | 9));
+    assert!(!packet.has(UetPacket::SES) || prologue.is_request());
+    assert!(!packet.has(UetPacket::TRIMMED) || prologue.is_request());
 }
 
 fn check(frame: &[u8], lengths: FrameLengths, packet: &Packet) {
@@ -54,6 +85,25 @@ fn check(frame: &[u8], lengths: FrameLengths, packet: &Packet) {
         let end = packet.payload_at() + packet.payload_bytes as usize + usize::from(packet.bth.pad_bytes()) + 4;
         assert!(end <= frame.len(), "the packet ends {end} in {}", frame.len());
         assert!(!packet.snapped);
+    }
+    // The headers of MRC are read back as they are written.
+    let rest = frame
+        .get(packet.payload_at().saturating_sub(Seth::LEN)..)
+        .unwrap_or(&[]);
+    match packet.opcode().operation() {
+        Operation::SelectiveAcknowledge => {
+            if let Some(bytes) = rest.first_chunk::<{ Seth::LEN }>() {
+                let seth = Seth::read(*bytes);
+                assert_eq!(Seth::read(seth.write()), seth);
+            }
+        }
+        Operation::NegativeAcknowledge => {
+            if let Some(bytes) = rest.first_chunk::<{ Neth::LEN }>() {
+                let neth = Neth::read(*bytes);
+                assert_eq!(Neth::read(neth.write()), neth);
+            }
+        }
+        _ => {}
     }
     // Any result is valid.
     let _ = icrc::verify(frame, packet);

@@ -3,7 +3,7 @@
 use super::bytes::Bytes;
 use rocescope_record::observer::FrameTime;
 use rocescope_record::run::OpcodeTotals;
-use rocescope_record::{Config, Counters, Observer, RunRecord, Sink, Slot};
+use rocescope_record::{Config, Counters, Observer, RunRecord, Sink, Slot, UetRecord};
 use rocescope_wire::{Class, FrameLengths, LinkType};
 
 /// Sums the runs that it gets, and drops a few as a full ring would.
@@ -14,6 +14,7 @@ struct Ledger {
     /// Drops every run of this number; 0 for none.
     lose: u64,
     lost_packets: u64,
+    uet: u64,
 }
 
 impl Sink for Ledger {
@@ -32,6 +33,16 @@ impl Sink for Ledger {
             self.lost_packets += u64::from(run.packets);
             counters.lost_runs += 1;
             counters.lost_packets += u64::from(run.packets);
+        }
+    }
+
+    fn uet(&mut self, record: &UetRecord, counters: &mut Counters) {
+        assert_eq!(UetRecord::in_place_of(record.as_run()), Some(record));
+        self.offered += 1;
+        if self.offered.is_multiple_of(self.lose) {
+            counters.lost_uet += 1;
+        } else {
+            self.uet += 1;
         }
     }
 }
@@ -53,6 +64,7 @@ pub fn run(input: &[u8]) {
         offered: 0,
         lose,
         lost_packets: 0,
+        uet: 0,
     };
     let mut time_ns = 1_795_228_209_000_000_000u64;
     let mut frames = 0;
@@ -90,6 +102,7 @@ pub fn run(input: &[u8]) {
     assert_eq!(counters.roce_packets, counters.published_packets);
     assert_eq!(counters.roce_packets, ledger.packets);
     assert_eq!(counters.lost_packets, ledger.lost_packets);
+    assert_eq!(counters.delivered_uet(), ledger.uet);
     assert_eq!(
         counters.delivered_packets() + counters.lost_packets,
         counters.roce_packets

@@ -3,6 +3,7 @@
 use crate::control_packets;
 use crate::linear::Linear;
 use crate::maps::{self, State};
+use crate::uet;
 use aya_ebpf::bindings::xdp_md;
 use rocescope_record::control_packet::is_management;
 use rocescope_record::counters::CounterIndex;
@@ -81,6 +82,7 @@ fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut S
         number(counters, state);
         return 1;
     }
+    let is_uet = matches!(class, Class::NotRoce(NotRoce::Uet, _));
     let may_be_tcp = matches!(class, Class::NotRoce(NotRoce::NotUdp, _));
     *counter = CounterIndex::of(&class).with_uet(&class, inner.uet);
     // SAFETY: a reference; volatile, because the verifier must not know the stored value.
@@ -88,6 +90,9 @@ fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut S
     number(counters, state);
     if may_be_tcp {
         control_packets::handshake(config, counters, state);
+    }
+    if is_uet {
+        uet::publish(config, counters, state);
     }
     0
 }

@@ -15,6 +15,7 @@ mod linear;
 mod log;
 mod maps;
 mod rings;
+mod uet;
 
 use aya_ebpf::bindings::xdp_action::{XDP_DROP, XDP_PASS};
 use aya_ebpf::bindings::xdp_md;

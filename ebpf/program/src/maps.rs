@@ -11,7 +11,7 @@ use rocescope_record::batch::Batch;
 use rocescope_record::cache::{Moment, Step};
 use rocescope_record::counters::{CounterIndex, STATE_BYTES};
 use rocescope_record::mirror::{SETS as MIRROR_SETS, SessionSet};
-use rocescope_record::{Config, Counters, ExactBudget, MadRecord, SegmentRecord, Set};
+use rocescope_record::{Config, Counters, ExactBudget, MadRecord, SegmentRecord, Set, UetRecord};
 use rocescope_wire::{Inner, Packet};
 
 /// The default number of sets in the run cache of a CPU, two slots each. User space may set another
@@ -70,6 +70,8 @@ pub struct State {
     pub segment: SegmentRecord,
     pub key: HandshakeKey,
     pub expected: Expected,
+    /// A UET packet to publish.
+    pub uet: UetRecord,
     /// The copied beginning of the frame, if needed.
     pub head: Head,
 }

@@ -4,7 +4,7 @@ use crate::log;
 use crate::maps::RINGS;
 use aya_ebpf::helpers::bpf_get_smp_processor_id;
 use rocescope_record::batch::{Batch, RUNS_A_BATCH};
-use rocescope_record::{Counters, RunRecord, Sink};
+use rocescope_record::{Counters, RunRecord, Sink, UetRecord};
 
 /// Never wakes the reader, which polls often enough for the size of the ring.
 pub const BPF_RB_NO_WAKEUP: u64 = 1;
@@ -17,6 +17,15 @@ impl Sink for Rings<'_> {
     #[inline(always)]
     fn publish(&mut self, run: &RunRecord, counters: &mut Counters) {
         append(self.batch, run);
+        if self.batch.held_runs as usize >= RUNS_A_BATCH {
+            send(self.batch, counters);
+        }
+    }
+
+    #[inline(always)]
+    fn uet(&mut self, record: &UetRecord, counters: &mut Counters) {
+        append(self.batch, record.as_run());
+        self.batch.held_uet += 1;
         if self.batch.held_runs as usize >= RUNS_A_BATCH {
             send(self.batch, counters);
         }
@@ -46,15 +55,18 @@ pub fn send(batch: &mut Batch, counters: &mut Counters) {
         None => NO_RING,
     };
     if failed != 0 {
-        if batch.lost_packets == 0 {
+        if batch.lost_packets + batch.lost_uet == 0 {
             log::first_loss(cpu, failed);
         }
-        batch.lost_runs += u64::from(batch.held_runs);
+        batch.lost_runs += u64::from(batch.held_runs - batch.held_uet);
         batch.lost_packets += u64::from(batch.held_packets);
+        batch.lost_uet += u64::from(batch.held_uet);
         counters.lost_runs = batch.lost_runs;
+        counters.lost_uet = batch.lost_uet;
         counters.lost_packets = batch.lost_packets;
     }
     batch.sequence += 1;
     batch.held_runs = 0;
     batch.held_packets = 0;
+    batch.held_uet = 0;
 }

@@ -16,14 +16,20 @@ pub struct Batch {
     pub lost_runs: u64,
     /// Packets in those runs.
     pub lost_packets: u64,
+    /// UET packets lost on this CPU so far, likewise.
+    pub lost_uet: u64,
     /// The CPU.
     pub cpu: u32,
-    /// Runs in this batch.
+    /// Runs and UET packets in this batch.
     pub held_runs: u32,
     /// Packets in those runs.
     pub held_packets: u32,
+    /// UET packets in this batch.
+    pub held_uet: u32,
     /// The set at which the next flush continues.
     pub cursor: u32,
-    /// The runs.
+    /// Always 0.
+    pub reserved: u32,
+    /// The runs, and in the place of some a [`UetRecord`](crate::UetRecord).
     pub runs: [RunRecord; RUNS_A_BATCH],
 }

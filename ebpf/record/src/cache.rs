@@ -9,6 +9,7 @@ use crate::control_packet::ControlPacket;
 use crate::counters::Counters;
 use crate::exact_budget::ExactBudget;
 use crate::run::{Cut, RunRecord};
+use crate::uet::UetRecord;
 use bytemuck::{Pod, Zeroable};
 use core::sync::atomic::{Ordering, compiler_fence};
 use rocescope_wire::{FlowKey, Operation, Packet, Position, Psn, Stream, Suffix};
@@ -37,6 +38,11 @@ pub trait Sink {
     fn control_packet(&mut self, packet: ControlPacket<'_>) -> bool {
         let _ = packet;
         true
+    }
+
+    /// Publishes a UET packet. If there is no space, counts it in [`Counters::lost_uet`].
+    fn uet(&mut self, record: &UetRecord, counters: &mut Counters) {
+        let _ = (record, counters);
     }
 }
 

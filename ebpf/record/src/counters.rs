@@ -54,6 +54,13 @@ pub struct Counters {
     pub lost_segments: u64,
     /// UET packets by [`Kind`]; they also count as not RoCEv2.
     pub uet: [u64; Kind::COUNT],
+    /// Of those the ones without a [`UetRecord`](crate::UetRecord), because they are encrypted, or the capture cut their
+    /// headers.
+    pub uet_unread: u64,
+    /// Those that the configuration rejected.
+    pub uet_filtered: u64,
+    /// Those whose record found the ring full.
+    pub lost_uet: u64,
     /// Frames with a sequence number of their mirror, whatever they carry.
     pub mirrored_frames: u64,
     /// Frames that mirrors numbered and that never arrived: see [`mirror`](crate::mirror). Not part of
@@ -209,6 +216,13 @@ impl Counters {
             .filter(|(kind, _)| is_counted(*kind))
             .map(|(_, packets)| packets)
             .sum()
+    }
+
+    /// UET packets whose records reached user space.
+    #[must_use]
+    pub fn delivered_uet(&self) -> u64 {
+        let all: u64 = self.uet.iter().sum();
+        all.saturating_sub(self.uet_unread + self.uet_filtered + self.lost_uet)
     }
 
     /// Frames that are damaged.

@@ -16,6 +16,7 @@
 //! | [`filter`] | rejects packets before they cost a run |
 //! | [`mirror`] | gaps in the sequence numbers of mirrors |
 //! | [`control_packet`] | CM datagrams and TCP handshakes, exported beside the runs |
+//! | [`uet`] | headers of UET packets, exported in the place of runs |
 //! | [`handshake`] | from three TCP segments to one handshake |
 //! | [`observer`] | all of it together, for user space |
 //!
@@ -34,6 +35,7 @@ pub mod handshake;
 pub mod mirror;
 pub mod observer;
 pub mod run;
+pub mod uet;
 
 pub use cache::{Clock, Set, Sink, Slot};
 pub use config::Config;
@@ -43,3 +45,4 @@ pub use exact_budget::ExactBudget;
 pub use filter::PacketFilter;
 pub use observer::Observer;
 pub use run::{Cut, OpcodeTotals, RunRecord};
+pub use uet::UetRecord;

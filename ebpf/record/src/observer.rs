@@ -7,8 +7,9 @@ use crate::counters::Counters;
 use crate::exact_budget::ExactBudget;
 use crate::handshake::HalfOpens;
 use crate::mirror::{self, Session, SessionSet};
+use crate::uet::UetRecord;
 use bytemuck::Zeroable;
-use rocescope_wire::{Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp};
+use rocescope_wire::{Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp, uet};
 
 /// Both clocks of a capture file: the timestamp of the current frame.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,8 @@ pub struct Observer<M> {
     mirrors: [SessionSet; mirror::SETS],
     packet: Packet,
     inner: Inner,
+    /// Memory for the record of a UET packet.
+    record: UetRecord,
 }
 
 impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
@@ -61,6 +64,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             mirrors: [[Session::zeroed(); 4]; mirror::SETS],
             packet: Packet::zeroed(),
             inner: Inner::zeroed(),
+            record: UetRecord::zeroed(),
         }
     }
 
@@ -106,6 +110,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             packet,
             inner,
             exact_budget,
+            record,
             half_open,
             mirrors,
         } = self;
@@ -142,6 +147,18 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             return class;
         }
         counters.count(&class, inner.uet);
+        if let Class::NotRoce(NotRoce::Uet, encapsulation) = &class {
+            if uet::read_into(frame, inner, *encapsulation, &mut record.flow, &mut record.packet) == 0 {
+                counters.uet_unread += 1;
+            } else if config.filter.may_want(&record.flow) {
+                record.time_ns = clock.now();
+                record.interface = interface;
+                sink.uet(record, counters);
+            } else {
+                counters.uet_filtered += 1;
+            }
+            return class;
+        }
         if let Class::NotRoce(NotRoce::NotUdp, _) = &class
             && let Some(segment) = tcp::segment(frame, inner)
             && config.filter.may_want(&segment.flow())

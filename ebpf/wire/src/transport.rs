@@ -135,7 +135,7 @@ pub(crate) const fn is_roce_port(port: u16, ports: &[u16; 4]) -> bool {
 
 /// Length on the wire of a mirrored frame. If it was truncated, its IP header has the true length.
 #[inline(always)]
-fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
+pub(crate) fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
     let header_bytes = ip.payload_at.saturating_sub(frame_at) as u32;
     let left = lengths.original.saturating_sub(frame_at as u32);
     left.max(header_bytes.saturating_add(ip.payload_bytes))

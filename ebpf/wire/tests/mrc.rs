@@ -1,6 +1,9 @@
 //! MRC packets written by hand, byte by byte, from the layouts that `rocescope_wire::mrc` names: no real wire was seen.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
+mod by_hand;
+
+use by_hand::{hex, on_udp};
 use rocescope_wire::extension::{Aeth, Reth, Syndrome};
 use rocescope_wire::mrc::{Meth, NackReason, Neth, Seth, Tseth};
 use rocescope_wire::tunnel::Encapsulation;
@@ -8,32 +11,8 @@ use rocescope_wire::{
     Class, FrameLengths, LinkType, Malformed, Opcode, Operation, Packet, Position, Psn, Stream, Transport, decode,
 };
 
-/// Bytes from hexadecimal digits, with comments behind `;`.
-fn hex(text: &str) -> Vec<u8> {
-    let digits: String = text
-        .lines()
-        .filter_map(|line| line.split(';').next())
-        .flat_map(str::split_whitespace)
-        .collect();
-    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
-    (0..digits.len()).step_by(2).map(byte).collect()
-}
-
-/// Ethernet, IPv6 and UDP before `transport`, with the lengths that fit.
 fn frame(transport: &[u8]) -> Vec<u8> {
-    let mut frame = hex("
-        02 00 00 00 00 02  02 00 00 00 00 01  86dd  ; Ethernet
-        6 11 2beef                                  ; version 6, DSCP 4, ECT(1); flow label: entropy 0xbeef in 16 bits
-        0000 11 40                                  ; payload length (below), UDP, hop limit 64
-        fd00 0000 0000 0000 0000 0000 0000 0001     ; source
-        fd00 0000 0000 0000 0000 0000 0000 0002     ; destination
-        c0de 12b7 0000 0000                         ; UDP: entropy 0xc0de, port 4791, length (below), no checksum
-    ");
-    let bytes = (8 + transport.len() as u16).to_be_bytes();
-    frame[18..20].copy_from_slice(&bytes);
-    frame[58..60].copy_from_slice(&bytes);
-    frame.extend(transport);
-    frame
+    on_udp(4791, transport)
 }
 
 fn class(frame: &[u8]) -> Class {
@@ -208,4 +187,30 @@ fn a_trimmed_write_is_not_damaged_and_has_not_arrived() {
     assert!(matches!(class(&cut), Class::Malformed(Malformed::IpLength, _)));
     corrected[62] = 0x0a;
     assert!(matches!(class(&corrected), Class::Malformed(Malformed::UdpLength, _)));
+}
+
+/// Each write by hand: every packet has a METH and a RETH, the ones with immediate data four bytes more.
+#[test]
+fn every_write_has_its_position_and_its_payload() {
+    let writes = [
+        ("c6", "MRC_RDMA_WRITE_FIRST", Position::First, ""),
+        ("c7", "MRC_RDMA_WRITE_MIDDLE", Position::Middle, ""),
+        ("c8", "MRC_RDMA_WRITE_LAST", Position::Last, ""),
+        ("c9", "MRC_RDMA_WRITE_LAST_WITH_IMMEDIATE", Position::Last, "00000007"),
+        ("ca", "MRC_RDMA_WRITE_ONLY", Position::Only, ""),
+        ("cb", "MRC_RDMA_WRITE_ONLY_WITH_IMMEDIATE", Position::Only, "00000007"),
+    ];
+    for (opcode, name, position, immediate) in writes {
+        let transport = hex(&format!(
+            "{opcode} 00 ffff 00 00012a 00 00000a  0003 0009  00007f0000001000 00000063 00002000 {immediate}
+             0102030405060708 deadbeef"
+        ));
+        let packet = packet(&frame(&transport));
+        assert_eq!(
+            (packet.opcode().name(), packet.opcode().position()),
+            (Some(name), position)
+        );
+        assert_eq!((packet.payload_bytes, packet.msn_or_dma_length), (8, 8_192), "{name}");
+        assert_eq!((packet.psn().get(), packet.stream()), (10, Stream::Request), "{name}");
+    }
 }

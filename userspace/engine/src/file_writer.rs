@@ -82,10 +82,11 @@ impl FileWriter {
             return Ok(());
         }
         let batches = self.batches.as_ref();
-        match batches.map(|batches| batches.send(std::mem::take(&mut self.waiting))) {
-            Some(Err(_)) => self.written().map(|_| ()),
-            _ => Ok(()),
+        let waiting = std::mem::take(&mut self.waiting);
+        if batches.is_some_and(|batches| batches.send(waiting).is_err()) {
+            return self.written().map(|_| ());
         }
+        Ok(())
     }
 
     /// Waits for the thread.

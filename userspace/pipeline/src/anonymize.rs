@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use core::fmt::Debug;
 use core::net::IpAddr;
 use hashbrown::HashMap;
-use rocescope_record::{HandshakeRecord, MadRecord, RunRecord};
+use rocescope_record::{HandshakeRecord, MadRecord, RunRecord, UetRecord};
 
 /// Maps every address to another of the same family: always the same one, and no two to one.
 pub trait AddressMap: Debug + Send + Sync {
@@ -42,6 +42,13 @@ impl Anonymizer {
         self.replace(&mut mad.flow.src);
         self.replace(&mut mad.flow.dst);
         mad
+    }
+
+    pub(crate) fn uet(&mut self, record: &UetRecord) -> UetRecord {
+        let mut record = *record;
+        self.replace(&mut record.flow.src);
+        self.replace(&mut record.flow.dst);
+        record
     }
 
     pub(crate) fn handshake(&mut self, handshake: &HandshakeRecord) -> HandshakeRecord {

@@ -22,6 +22,7 @@
 //! | [`merge`] | merges the rows of several observers |
 //! | `impairment` | retransmitted and reordered packets of the flows of a window |
 //! | [`connections`] | queue pairs: loss, order, latency, congestion |
+//! | [`pdcs`] | packet delivery contexts of UET, likewise |
 //! | `mirror` | mirror loss and mirror duplicates |
 //! | `total`, [`summary`] | the whole capture: sums, and the summary that is printed |
 //!
@@ -42,6 +43,7 @@ mod impairment;
 mod index;
 pub mod merge;
 pub mod overflow;
+pub mod pdcs;
 pub mod rate_change;
 pub mod rows;
 pub mod settings;

@@ -4,6 +4,7 @@ use crate::delivery::Delivery;
 use crate::flow_estimate::FlowEstimate;
 use crate::flow_table::flow_hash;
 use crate::overflow::{Bounded, Overflow};
+use crate::pdcs::PdcTotals;
 use crate::total::Total;
 use crate::window::Totals;
 use alloc::collections::BTreeMap;
@@ -30,6 +31,8 @@ pub struct Summary {
     pub exact: bool,
     /// Fabric loss, retransmissions and mirror loss, if connections are tracked.
     pub delivery: Option<Delivery>,
+    /// UET's packet delivery contexts.
+    pub pdcs: PdcTotals,
     /// The largest flows by frame bytes, largest first.
     pub top_flows: Vec<TopFlow>,
 }
@@ -67,6 +70,7 @@ impl Summary {
             flows_standard_error,
             exact: total.overflow.is_none(),
             delivery,
+            pdcs: total.pdcs,
             top_flows,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::flow_table::{Flow, FlowTable, flow_hash};
 use crate::overflow::{Overflow, Sketches};
+use crate::pdcs::PdcTotals;
 use crate::settings::Settings;
 use crate::window::{Totals, Window};
 use alloc::boxed::Box;
@@ -16,6 +17,7 @@ pub(crate) struct Total {
     pub(crate) flow_bitmap: LinearCounting,
     pub(crate) windows: u64,
     pub(crate) events: u64,
+    pub(crate) pdcs: PdcTotals,
     /// Start of the first window and end of the last.
     pub(crate) span_ns: Option<(u64, u64)>,
 }
@@ -30,6 +32,7 @@ impl Total {
             flow_bitmap: Overflow::empty_flow_bitmap(),
             windows: 0,
             events: 0,
+            pdcs: PdcTotals::default(),
             span_ns: None,
         }
     }
@@ -53,6 +56,7 @@ impl Total {
                 .get_or_insert_with(|| Box::new(Overflow::new(empty)))
                 .merge(overflow);
         }
+        window.pdcs.sum(&mut self.pdcs);
         self.windows += 1;
         let end_ns = start_ns.saturating_add(settings.window_ns);
         self.span_ns = Some(match self.span_ns {

@@ -3,6 +3,7 @@
 use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
 use crate::impairment::ImpairedFlows;
 use crate::overflow::{Overflow, Sketches};
+use crate::pdcs::PdcWindow;
 use crate::settings::Settings;
 use crate::spray::{PortsByDirection, Spray};
 use alloc::boxed::Box;
@@ -249,6 +250,8 @@ pub(crate) struct Window {
     /// Fabric loss and retransmissions at the times of this window, in packets.
     pub(crate) fabric_lost_packets: u64,
     pub(crate) retransmitted_packets: u64,
+    /// UET's packet delivery contexts.
+    pub(crate) pdcs: PdcWindow,
 }
 
 impl Window {
@@ -266,6 +269,7 @@ impl Window {
             slack_ns: 0,
             fabric_lost_packets: 0,
             retransmitted_packets: 0,
+            pdcs: PdcWindow::default(),
         }
     }
 
@@ -400,5 +404,6 @@ impl Window {
         self.capture_loss = None;
         self.slack_ns = 0;
         (self.fabric_lost_packets, self.retransmitted_packets) = (0, 0);
+        self.pdcs.clear();
     }
 }

@@ -7,6 +7,7 @@ use crate::anonymize::Anonymizer;
 use crate::connections::{ConnectionSummary, Connections};
 use crate::delivery::Delivery;
 use crate::overflow::Sketches;
+use crate::pdcs::Pdcs;
 use crate::settings::{Settings, SettingsError};
 use crate::spray::Spray;
 use crate::summary::Summary;
@@ -15,7 +16,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use close::ClosedWindows;
 use rocescope_model::WindowRows;
-use rocescope_record::{ControlPacket, Counters, RunRecord, Sink};
+use rocescope_record::{ControlPacket, Counters, RunRecord, Sink, UetRecord};
 use rocescope_wire::{FlowKey, Packet};
 
 /// Turns runs into rows of finished windows.
@@ -49,12 +50,17 @@ pub struct Pipeline {
     unclosed_ns: Option<u64>,
     closed: ClosedWindows,
     connections: Option<Box<Connections>>,
+    pdcs: Pdcs,
     spray: Spray,
 }
 
 impl Sink for Pipeline {
     fn publish(&mut self, run: &RunRecord, _: &mut Counters) {
         self.ingest(run);
+    }
+
+    fn uet(&mut self, record: &UetRecord, _: &mut Counters) {
+        self.ingest_uet(record);
     }
 
     fn control_packet(&mut self, event: ControlPacket<'_>) -> bool {
@@ -96,6 +102,7 @@ impl Pipeline {
             read_late_ns: 0,
             unclosed_ns: None,
             closed: ClosedWindows::new(&settings, empty),
+            pdcs: Pdcs::default(),
             spray: Spray::new(settings.effective_flow_key()),
             connections: settings
                 .connections
@@ -221,7 +228,11 @@ impl Pipeline {
     /// The totals of all closed windows.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary::new(&self.closed.total, self.delivery(), self.settings.top)
+        let mut summary = Summary::new(&self.closed.total, self.delivery(), self.settings.top);
+        summary.pdcs.contexts = self.pdcs.lives();
+        summary.pdcs.untracked_packets = self.pdcs.untracked;
+        summary.pdcs.filtered_packets = self.pdcs.filtered;
+        summary
     }
 
     /// The capture lost this many RoCEv2 packets between these times, in nanoseconds since the epoch: gaps there say
@@ -239,10 +250,27 @@ impl Pipeline {
         }
     }
 
+    /// The capture lost this many UET packets between these times: what did not pass proves nothing.
+    pub fn uet_lost(&mut self, from_ns: u64, to_ns: u64, packets: u64) {
+        if packets > 0 {
+            self.pdcs.lose();
+            let from_ns = from_ns.max(self.unclosed_ns.unwrap_or(0));
+            let at = self.window_at(from_ns);
+            if let Some((_, window)) = self.open.get_mut(at) {
+                window.lose(LossInterval {
+                    from_ns,
+                    to_ns,
+                    count: packets,
+                });
+            }
+        }
+    }
+
     fn lose(&mut self, from_ns: u64, to_ns: u64, count: u64) -> Option<&mut Window> {
         if let Some(connections) = &mut self.connections {
             connections.capture_lost(from_ns, to_ns);
         }
+        self.pdcs.lose();
         // Nothing was lost before the capture began.
         let from_ns = from_ns.max(self.unclosed_ns.unwrap_or(0));
         let at = self.window_at(from_ns);
@@ -297,6 +325,27 @@ impl Pipeline {
             return;
         }
         self.ingest_elsewhere(run, &key);
+    }
+
+    /// Adds a UET packet to its window.
+    pub fn ingest_uet(&mut self, record: &UetRecord) {
+        let filter = self.settings.filter.as_ref();
+        if filter.is_some_and(|filter| !filter.may_want_flow(&record.flow)) {
+            self.pdcs.filtered += 1;
+            return;
+        }
+        let other;
+        let record = match &mut self.anonymizer {
+            None => record,
+            Some(anonymizer) => {
+                other = anonymizer.uet(record);
+                &other
+            }
+        };
+        let at = self.window_at(record.time_ns);
+        if let Some((start_ns, window)) = self.open.get_mut(at) {
+            self.pdcs.observe(record, *start_ns, &mut window.pdcs);
+        }
     }
 
     fn ingest_elsewhere(&mut self, run: &RunRecord, key: &FlowKey) {

@@ -13,6 +13,8 @@ pub enum Table {
     Groups,
     /// The connections with the most problems, one row per direction.
     Connections,
+    /// Directions of UET's packet delivery contexts, the worst first.
+    Pdcs,
     /// All opcodes, summed over the windows.
     Opcodes,
     /// The most important events.
@@ -41,6 +43,7 @@ pub fn table(report: &Report, table: Table) -> String {
                 .as_ref()
                 .map_or_else(Vec::new, |groups| groups.rows.clone()),
         ),
+        Table::Pdcs => rows(&report.pdcs.rows),
         Table::Opcodes => rows(&report.opcodes.rows),
         Table::Events => rows(&report.events.important(usize::MAX)),
         Table::Connections => {

@@ -1,7 +1,7 @@
 //! The report as one JSON object, keyed by the columns of the registry.
 
 use crate::collect::{
-    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, Peak,
+    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, PdcFigures, Peak,
 };
 use crate::report::Period;
 use crate::sections::{self, Finding};
@@ -9,7 +9,7 @@ use crate::{Report, csv};
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{
-    Column, ConnectionRow, EventRow, FlowRow, GroupRow, LinkRow, OpcodeRow, PairRow, Rule, SlaRow, Time, Type,
+    Column, ConnectionRow, EventRow, FlowRow, GroupRow, LinkRow, OpcodeRow, PairRow, PdcRow, Rule, SlaRow, Time, Type,
     WindowRow,
 };
 use serde::{Serialize, Serializer};
@@ -49,6 +49,7 @@ pub fn document(report: &Report) -> String {
         flows: Flows::of(&report.flows),
         groups: report.groups.as_ref().map(Groups::of),
         connections: Connections::of(&report.connections),
+        pdcs: Pdcs::of(&report.pdcs),
         events: Events::of(&report.events, &telling),
         series: Series::of(report, &windows),
         mesh: report.mesh.as_ref().map(|mesh| Mesh::of(mesh, &sla)),
@@ -76,6 +77,7 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<Groups<'a>>,
     connections: Connections<'a>,
+    pdcs: Pdcs<'a>,
     events: Events<'a>,
     series: Series<'a>,
     mesh: Option<Mesh<'a>>,
@@ -227,6 +229,26 @@ pub(crate) fn direction<S: Serializer>(row: &Option<ConnectionRow>, serializer: 
     let row = row.as_ref();
     row.map(|row| Row(row, |column: &Column| column.kind != Type::ListI64))
         .serialize(serializer)
+}
+
+/// UET's packet delivery contexts.
+#[derive(Serialize)]
+struct Pdcs<'a> {
+    count: u64,
+    unlisted_rows: u64,
+    totals: Row<'a, PdcRow, Wanted>,
+    worst: List<'a, PdcRow>,
+}
+
+impl<'a> Pdcs<'a> {
+    fn of(pdcs: &'a PdcFigures) -> Self {
+        Self {
+            count: pdcs.count,
+            unlisted_rows: pdcs.unlisted,
+            totals: Row(&pdcs.sums, |column| column.aggregate.time == Rule::Sum),
+            worst: Rows(&pdcs.rows, |column| !OF_ROWS.contains(&column.name)),
+        }
+    }
 }
 
 #[derive(Serialize)]

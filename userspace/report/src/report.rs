@@ -2,7 +2,8 @@
 
 use crate::collect::agreement::Agreement;
 use crate::collect::{
-    ConnectionFigures, EventFigures, FlowFigures, GroupFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals,
+    ConnectionFigures, EventFigures, FlowFigures, GroupFigures, MeshFigures, OpcodeFigures, Origin, PdcFigures, Scope,
+    Totals,
 };
 use crate::series::{Join, Series};
 use rocescope_model::{Over, Row, WindowRow};
@@ -34,6 +35,8 @@ pub struct Report {
     pub groups: Option<GroupFigures>,
     /// Queue pairs.
     pub connections: ConnectionFigures,
+    /// UET's packet delivery contexts.
+    pub pdcs: PdcFigures,
     /// The events.
     pub events: EventFigures,
     /// The mesh of probes; `None` if the dataset has no table of it.

@@ -61,7 +61,7 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
             seeds.extend(routed.map(|(kind, frame)| (format!("{name}-{kind}"), decodable(&frame))));
             seeds.push((name, decodable(&frame)));
         }
-    } else if target == "observe" {
+    } else if target != "reader" {
         let mut seed = START.to_vec();
         for (_, frame) in transports::all() {
             timed(&mut seed, &frame)?;

@@ -13,7 +13,7 @@ use super::reader::{self, Reader};
 use super::rings::{Losses, Rings};
 use super::warnings::Warnings;
 use super::{clock, cpu};
-use rocescope_record::{Config, Counters};
+use rocescope_record::{Config, Counters, UetRecord};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
@@ -168,7 +168,9 @@ impl Capture {
         self.control_packets.release(watermark, &mut |packet| {
             sink(CaptureEvent::ControlPacket(packet));
         });
-        self.order.release(watermark, |run| sink(CaptureEvent::Run(run)));
+        self.order.release(watermark, |run| {
+            sink(UetRecord::in_place_of(run).map_or(CaptureEvent::Run(run), CaptureEvent::Uet));
+        });
     }
 
     /// The exact counters of all CPUs.

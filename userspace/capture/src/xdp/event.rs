@@ -1,7 +1,7 @@
 //! The events that a capture delivers.
 
 use super::rings::Blind;
-use rocescope_record::{ControlPacket, RunRecord};
+use rocescope_record::{ControlPacket, RunRecord, UetRecord};
 
 /// An event that a capture delivers.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,8 @@ pub enum CaptureEvent<'a> {
     Run(&'a RunRecord),
     /// A CM datagram or a TCP handshake.
     ControlPacket(ControlPacket<'a>),
+    /// A UET packet.
+    Uet(&'a UetRecord),
     /// Runs were lost; delivered before the runs that follow.
     Blind(&'a Blind),
     /// A warning of the program for the operator; each comes at most once a CPU.

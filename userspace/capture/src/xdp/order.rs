@@ -1,4 +1,4 @@
-//! Merges the runs of all CPUs, sorted by first timestamp.
+//! Merges the runs of all CPUs, and the UET packets in the place of some, sorted by first timestamp.
 
 use rocescope_record::RunRecord;
 

@@ -2,8 +2,8 @@
 
 use super::order::Order;
 use aya::maps::{MapData, RingBuf};
-use rocescope_record::Counters;
 use rocescope_record::batch::Batch;
+use rocescope_record::{Counters, UetRecord};
 
 /// An interval in which a CPU lost runs: PSN gaps in it prove no fabric loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Blind {
     pub runs: u64,
     /// Packets in those runs.
     pub packets: u64,
+    /// UET packets lost in the interval.
+    pub uet: u64,
 }
 
 /// The losses of full rings.
@@ -33,10 +35,12 @@ pub struct Losses {
     pub runs: u64,
     /// Packets in those runs.
     pub packets: u64,
+    /// UET packets lost.
+    pub uet: u64,
     /// Bytes in a ring that are not a batch: a defect.
     pub unreadable: u64,
-    /// Runs and packets that the counters reported, but no batch yet.
-    early: (u64, u64),
+    /// Runs, packets and UET packets that the counters reported, but no batch yet.
+    early: [u64; 3],
 }
 
 /// Intervals that wait for their delivery: 40 KiB.
@@ -47,6 +51,7 @@ const MAX_INTERVALS: usize = 1_024;
 struct LastBatch {
     lost_runs: u64,
     lost_packets: u64,
+    lost_uet: u64,
     newest_ns: u64,
 }
 
@@ -145,17 +150,20 @@ impl Rings {
     /// Adds losses that are in the counters, but in no batch yet: a CPU reports its losses with its next batch, while
     /// other CPUs already deliver later runs of the same flow. `since_ns` is before all of them, `now_ns` after.
     pub(super) fn count(&mut self, counters: &Counters, since_ns: u64, now_ns: u64) {
-        let Losses { runs, packets, .. } = self.losses;
-        if counters.lost_packets > packets {
+        let Losses { runs, packets, uet, .. } = self.losses;
+        if counters.lost_packets > packets || counters.lost_uet > uet {
             let new = Blind {
                 cpu: u32::MAX,
                 from_ns: since_ns,
                 to_ns: now_ns,
                 runs: counters.lost_runs.saturating_sub(runs),
-                packets: counters.lost_packets - packets,
+                packets: counters.lost_packets.saturating_sub(packets),
+                uet: counters.lost_uet.saturating_sub(uet),
             };
-            self.losses.early.0 += new.runs;
-            self.losses.early.1 += new.packets;
+            let [early_runs, early_packets, early_uet] = &mut self.losses.early;
+            *early_runs += new.runs;
+            *early_packets += new.packets;
+            *early_uet += new.uet;
             self.losses.add(new);
         }
     }
@@ -165,17 +173,23 @@ fn take(batch: &Batch, last: &mut LastBatch, losses: &mut Losses, slice_ns: u64,
     let &Batch {
         lost_runs,
         lost_packets,
+        lost_uet,
         cpu,
         held_runs,
         ..
     } = batch;
     let mut newest_ns = last.newest_ns;
     for run in batch.runs.iter().take(held_runs as usize) {
-        newest_ns = newest_ns.max(run.last_ns());
+        let ended_ns = UetRecord::in_place_of(run).map_or_else(|| run.last_ns(), |uet| uet.time_ns);
+        newest_ns = newest_ns.max(ended_ns);
         order.push(*run);
     }
-    let (runs, packets) = losses.not_counted_early(lost_runs - last.lost_runs, lost_packets - last.lost_packets);
-    if packets > 0 {
+    let [runs, packets, uet] = losses.not_counted_early([
+        lost_runs - last.lost_runs,
+        lost_packets - last.lost_packets,
+        lost_uet - last.lost_uet,
+    ]);
+    if packets > 0 || uet > 0 {
         losses.add(Blind {
             cpu,
             // The lost runs may have begun a slice before the previous batch was sent.
@@ -183,23 +197,26 @@ fn take(batch: &Batch, last: &mut LastBatch, losses: &mut Losses, slice_ns: u64,
             to_ns: newest_ns,
             runs,
             packets,
+            uet,
         });
     }
     *last = LastBatch {
         lost_runs,
         lost_packets,
+        lost_uet,
         newest_ns,
     };
 }
 
 impl Losses {
     /// The part of what a batch reports that the counters have not reported before.
-    fn not_counted_early(&mut self, runs: u64, packets: u64) -> (u64, u64) {
-        let (early_runs, early_packets) = &mut self.early;
-        let (known_runs, known_packets) = (runs.min(*early_runs), packets.min(*early_packets));
-        *early_runs -= known_runs;
-        *early_packets -= known_packets;
-        (runs - known_runs, packets - known_packets)
+    fn not_counted_early(&mut self, mut counts: [u64; 3]) -> [u64; 3] {
+        for (count, early) in counts.iter_mut().zip(&mut self.early) {
+            let known = (*count).min(*early);
+            *early -= known;
+            *count -= known;
+        }
+        counts
     }
 
     fn add(&mut self, blind: Blind) {
@@ -207,6 +224,7 @@ impl Losses {
         self.blind_ns += blind.to_ns.saturating_sub(blind.from_ns);
         self.runs += blind.runs;
         self.packets += blind.packets;
+        self.uet += blind.uet;
         let is_full = self.blind.len() >= MAX_INTERVALS;
         match self.blind.last_mut() {
             Some(last) if is_full => {
@@ -214,6 +232,7 @@ impl Losses {
                 last.to_ns = last.to_ns.max(blind.to_ns);
                 last.runs += blind.runs;
                 last.packets += blind.packets;
+                last.uet += blind.uet;
             }
             _ => self.blind.push(blind),
         }

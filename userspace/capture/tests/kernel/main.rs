@@ -132,8 +132,14 @@ fn uet_has_the_same_counts() {
         return;
     };
     let frames = uet(1);
-    let counters = pair.compare("uet", &frames).counters;
+    let compared = pair.compare("uet", &frames);
+    let counters = compared.counters;
     // One type in sixteen is reserved, and one is 15.
+    // Each that is not encrypted has a record.
+    assert!(
+        compared.runs as u64 == counters.delivered_uet() && compared.runs > 2_500,
+        "{compared:?}"
+    );
     let packets = counters.uet_packets(|_| true);
     assert!(packets > 3_000 && packets < 3_900, "{packets}");
     assert_eq!(packets, counters.not_roce[NotRoce::Uet as usize]);

@@ -4,7 +4,7 @@ use crate::corpus::Frames;
 use rocescope_capture::xdp::rehearsal::{INTERFACE, Rehearsal};
 use rocescope_capture::xdp::{OBJECT, OBJECT_VARIABLE, Options};
 use rocescope_record::{
-    Clock, Config, ControlPacket, Counters, HandshakeRecord, MadRecord, Observer, RunRecord, Set, Sink, Slot,
+    Clock, Config, ControlPacket, Counters, HandshakeRecord, MadRecord, Observer, RunRecord, Set, Sink, Slot, UetRecord,
 };
 use rocescope_wire::{FrameLengths, LinkType};
 
@@ -48,6 +48,10 @@ impl From<ControlPacket<'_>> for Event {
 impl Sink for Published {
     fn publish(&mut self, run: &RunRecord, _: &mut Counters) {
         self.runs.push(*run);
+    }
+
+    fn uet(&mut self, record: &UetRecord, _: &mut Counters) {
+        self.runs.push(*record.as_run());
     }
 
     fn control_packet(&mut self, event: ControlPacket<'_>) -> bool {

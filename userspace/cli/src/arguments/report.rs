@@ -63,6 +63,8 @@ pub enum ReportTable {
     Groups,
     /// Connections with the most problems, one row for each direction
     Connections,
+    /// Packet delivery contexts of UET, those with the most losses first
+    Pdcs,
     /// All opcodes
     Opcodes,
     /// Most significant events of each kind

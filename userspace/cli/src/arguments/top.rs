@@ -176,6 +176,8 @@ pub enum TableName {
     Opcodes,
     /// Each direction of each connection
     Connections,
+    /// Packet delivery contexts of UET
+    Pdcs,
     /// Events
     Events,
     /// Totals of the window

@@ -4,7 +4,7 @@ use super::span;
 use crate::arguments::MergeArguments;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_model::human::plural;
-use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, PdcRow, Row, Text, WindowRow, WindowRows, footer};
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
 use rocescope_report::Agreement;
 use rocescope_store::{Options, Query, Rows, Scan, Unreadable, Writer};
@@ -50,6 +50,8 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     })?;
     // Connection numbers are unique for each observer, so these rows keep its name.
     hand_on::<ConnectionRow>(&scans, &mut writer, |_| {})?;
+    // Each saw its own part of the packets: sums would count those twice that several saw.
+    hand_on::<PdcRow>(&scans, &mut writer, |_| {})?;
     let target = Target {
         observer,
         elephant_bps: parameters.elephant_bps(),

@@ -10,7 +10,8 @@ use crate::status;
 use anyhow::{Context, Result, bail};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, GroupBy, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow, footer,
+    ConnectionRow, EventRow, FlowRow, GroupBy, LinkRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow, VerdictRow,
+    WindowRow, footer,
 };
 use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
 use rocescope_store::{Query, Rows, Scan, TimeRange};
@@ -75,6 +76,7 @@ const fn table(table: ReportTable) -> csv::Table {
         ReportTable::Flows => csv::Table::Flows,
         ReportTable::Groups => csv::Table::Groups,
         ReportTable::Connections => csv::Table::Connections,
+        ReportTable::Pdcs => csv::Table::Pdcs,
         ReportTable::Opcodes => csv::Table::Opcodes,
         ReportTable::Events => csv::Table::Events,
         ReportTable::Windows => csv::Table::Windows,
@@ -120,6 +122,9 @@ pub(super) fn collect(found: &Scan, scope: Scope, origin: impl FnOnce() -> Origi
     let later = time.extended(CONNECTIONS_NS);
     for rows in selected::<ConnectionRow>(found, observer, later).batches() {
         collector.connections(rows?);
+    }
+    for rows in selected::<PdcRow>(found, observer, time).batches() {
+        collector.pdcs(&rows?);
     }
     for rows in selected::<ProbeRow>(found, observer, time).batches() {
         collector.probes(&rows?);

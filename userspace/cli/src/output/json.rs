@@ -8,6 +8,7 @@ use rocescope_engine::live::{LiveReport, VerdictReason};
 use rocescope_engine::recorder::RecorderSummary;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{Column, FlowRow, OpcodeRow, Time};
+use rocescope_pipeline::pdcs::PdcTotals;
 use rocescope_record::{Counters, Cut};
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::uet::{self, Kind};
@@ -92,6 +93,7 @@ struct Document<'a> {
     malformed_reasons: Counts,
     encapsulated: Counts,
     uet: Counts,
+    pdcs: Counts,
     runs: Counts,
     written: Option<WrittenDocument<'a>>,
     recorder: Option<RecorderDocument<'a>>,
@@ -202,6 +204,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         malformed_reasons: reasons(&Malformed::NAMES, &counters.malformed),
         encapsulated: reasons(&Encapsulation::NAMES, &counters.encapsulated),
         uet: uet_counts(counters),
+        pdcs: pdc_counts(&summary.pdcs),
         runs: reasons(&Cut::NAMES, &counters.published),
         written: outcome.frames.as_ref().map(|frames| WrittenDocument {
             path: frames.path.to_string_lossy(),
@@ -334,7 +337,23 @@ fn time(ns: u64) -> Time {
     Time(ns.min(i64::MAX as u64) as i64)
 }
 
-/// The reasons with a count, by name.
+/// Sums over UET's packet delivery contexts.
+fn pdc_counts(pdcs: &PdcTotals) -> Counts {
+    Object(vec![
+        ("pdcs", pdcs.contexts),
+        ("packets", pdcs.packets),
+        ("untracked_packets", pdcs.untracked_packets),
+        ("filtered_packets", pdcs.filtered_packets),
+        ("messages", pdcs.messages),
+        ("nack_packets", pdcs.nack_packets),
+        ("retransmitted_packets", pdcs.retransmitted_packets),
+        ("trimmed_packets", pdcs.trimmed_packets),
+        ("lost_before_tap_packets", pdcs.lost_before_tap_packets),
+        ("lost_after_tap_packets", pdcs.lost_after_tap_packets),
+        ("unanswered_packets", pdcs.unanswered_packets),
+    ])
+}
+
 /// UET packets by PDS type, then those with a flag.
 fn uet_counts(counters: &Counters) -> Counts {
     let types = uet::TYPES.iter().zip(0u8..);
@@ -344,9 +363,16 @@ fn uet_counts(counters: &Counters) -> Counts {
         ("ecn_echo", counters.uet_packets(Kind::is_ecn_echo)),
         ("nack_trimmed", counters.uet_packets(Kind::is_nack_trimmed)),
     ];
-    types.chain(flags).filter(|(_, count)| *count > 0).collect()
+    let losses = [
+        ("encrypted_or_cut", counters.uet_unread),
+        ("filtered", counters.uet_filtered),
+        ("capture_lost", counters.lost_uet),
+    ];
+    let counts = types.chain(flags).chain(losses);
+    counts.filter(|(_, count)| *count > 0).collect()
 }
 
+/// The reasons with a count, by name.
 fn reasons(names: &[&'static str], counts: &[u64]) -> Counts {
     let counts = names.iter().copied().zip(counts.iter().copied());
     counts.filter(|(_, count)| *count > 0).collect()

@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub(super) struct Losses {
     /// Fabric loss, retransmissions and mirror loss; `None` unless connections were tracked.
     pub(super) delivery: Option<Delivery>,
-    /// Packets whose run did not fit into a ring.
+    /// Packets whose run or record did not fit into a ring.
     ring_packets: u64,
     /// Frames that did not fit into a packet socket.
     socket_frames: u64,
@@ -30,7 +30,7 @@ impl Losses {
         let numbered = counters.mirrored_frames + counters.mirror_lost;
         Self {
             delivery: summary.delivery,
-            ring_packets: counters.lost_packets,
+            ring_packets: counters.lost_packets + counters.lost_uet,
             socket_frames: live.map_or(0, |live| live.socket_dropped),
             interface_frames: live.map(|live| live.nic_dropped),
             mirror_gap_frames: (numbered > 0).then_some(counters.mirror_lost),

@@ -13,7 +13,7 @@ const REASONS: [&str; NotRoce::NAMES.len()] = [
     "RoCE v1 (Ethernet type 0x8915), which is counted but not analyzed",
     "in more than two tunnels",
     "of a link layer that is not Ethernet",
-    "Ultra Ethernet Transport (UET), which is counted but not analyzed",
+    "Ultra Ethernet Transport (UET), which has tables of its own",
 ];
 
 /// What the frames are, and where RoCEv2 would be; `None` if there is RoCEv2, or no frame at all.

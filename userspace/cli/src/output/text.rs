@@ -9,6 +9,7 @@ use rocescope_engine::recorder::RecorderSummary;
 use rocescope_model::human::{grouped as count, plural, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
+use rocescope_pipeline::pdcs::PdcTotals;
 use rocescope_record::Counters;
 use rocescope_wire::uet::Kind;
 use rocescope_wire::{Malformed, NotRoce};
@@ -82,6 +83,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
         write_live(out, live, counters.frames)?;
     }
     write_mirrored(out, counters)?;
+    write_uet(out, counters, &summary.pdcs, color)?;
     reasons(out, "Other     ", &NotRoce::NAMES, &counters.not_roce)?;
     reasons(out, "Malformed ", &Malformed::NAMES, &counters.malformed)?;
     if source.verify_icrc {
@@ -228,17 +230,6 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
             count(snapped)
         )?;
     }
-    let uet = counters.uet_packets(|_| true);
-    if uet > 0 {
-        writeln!(
-            out,
-            "UET       {} packets: {} retransmitted, {} ACKs and NACKs with ECN echo, {} NACKs for trimmed packets",
-            count(uet),
-            count(counters.uet_packets(Kind::is_retransmission)),
-            count(counters.uet_packets(Kind::is_ecn_echo)),
-            count(counters.uet_packets(Kind::is_nack_trimmed))
-        )?;
-    }
     if counters.trimmed_packets > 0 {
         writeln!(
             out,
@@ -247,6 +238,49 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// What UET's packets are, and how they fared.
+fn write_uet(out: &mut String, counters: &Counters, pdcs: &PdcTotals, color: Color) -> std::fmt::Result {
+    let uet = counters.uet_packets(|_| true);
+    if uet == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "UET       {} packets: {} retransmitted, {} ACKs and NACKs with ECN echo, {} NACKs for trimmed packets",
+        count(uet),
+        count(counters.uet_packets(Kind::is_retransmission)),
+        count(counters.uet_packets(Kind::is_ecn_echo)),
+        count(counters.uet_packets(Kind::is_nack_trimmed))
+    )?;
+    let not_read = [
+        (counters.uet_unread, "encrypted or cut"),
+        (counters.uet_filtered + pdcs.filtered_packets, "filtered"),
+        (pdcs.untracked_packets, "of too many PDCs"),
+        (counters.lost_uet, "capture loss by a full ring"),
+    ];
+    let not_read: Vec<String> = not_read
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, reason)| format!(", {} {reason}", count(number)))
+        .collect();
+    let lost = pdcs.lost_before_tap_packets + pdcs.lost_after_tap_packets;
+    let line = format!(
+        "PDCs      {} with {}{}: fabric loss {} upstream of the tap, {} downstream; {} trimmed, {} unanswered",
+        count(pdcs.contexts),
+        plural(pdcs.packets, "packet"),
+        not_read.concat(),
+        count(pdcs.lost_before_tap_packets),
+        count(pdcs.lost_after_tap_packets),
+        count(pdcs.trimmed_packets),
+        count(pdcs.unanswered_packets)
+    );
+    writeln!(
+        out,
+        "{}",
+        color.trouble(lost + pdcs.trimmed_packets + counters.lost_uet > 0, &line)
+    )
 }
 
 /// The part of a live capture.

@@ -265,7 +265,12 @@ fn uet_is_counted_by_type() {
         "retransmitted": 1, "ecn_echo": 1, "nack_trimmed": 1,
     });
     assert_eq!(said["uet"], expected);
+    let pdcs = &said["pdcs"];
+    assert_eq!((&pdcs["pdcs"], &pdcs["packets"]), (&1.into(), &6.into()), "{pdcs}");
+    assert_eq!(pdcs["untracked_packets"], 0);
     let summary = run(&["capture", "-r", file.to_str().unwrap()]);
+    let line = "PDCs      1 with 6 packets: fabric loss 0 upstream of the tap, 0 downstream; 0 trimmed, 0 unanswered";
+    assert!(text(&summary.stdout).contains(line), "{}", text(&summary.stdout));
     let line = "UET       6 packets: 1 retransmitted, 1 ACKs and NACKs with ECN echo, 1 NACKs for trimmed packets";
     assert!(text(&summary.stdout).contains(line), "{}", text(&summary.stdout));
 }

@@ -117,6 +117,7 @@ pub(super) fn drive(
     let mut intake = Intake::new(settings, outputs)?;
     let mut receiver = Receiver {
         packets: 0,
+        uet: 0,
         notices: notices.clone(),
     };
     let begin_ns = capture.now_ns();
@@ -145,9 +146,9 @@ pub(super) fn drive(
     report.lost_events = counters.lost_mads + counters.lost_segments;
     report.blind_intervals = losses.intervals;
     report.blind_ns = losses.blind_ns;
-    let delivered = counters.delivered_packets();
-    if receiver.packets != delivered || losses.unreadable > 0 {
-        let read = receiver.packets;
+    let delivered = counters.delivered_packets() + counters.delivered_uet();
+    let read = receiver.packets + receiver.uet;
+    if read != delivered || losses.unreadable > 0 {
         return Err(EngineError::Rings { read, delivered });
     }
     edges.turn(u64::MAX, &mut intake)?;
@@ -159,6 +160,8 @@ pub(super) fn drive(
 struct Receiver {
     /// Packets in the runs so far.
     packets: u64,
+    /// UET packets so far.
+    uet: u64,
     notices: Notices,
 }
 
@@ -172,7 +175,16 @@ impl Receiver {
             CaptureEvent::ControlPacket(event) => {
                 pipeline.control_packet(event);
             }
-            CaptureEvent::Blind(blind) => pipeline.capture_lost(blind.from_ns, blind.to_ns, blind.packets),
+            CaptureEvent::Uet(record) => {
+                self.uet += 1;
+                pipeline.ingest_uet(record);
+            }
+            CaptureEvent::Blind(blind) => {
+                if blind.packets > 0 {
+                    pipeline.capture_lost(blind.from_ns, blind.to_ns, blind.packets);
+                }
+                pipeline.uet_lost(blind.from_ns, blind.to_ns, blind.uet);
+            }
             CaptureEvent::Warning(warning) => {
                 self.notices.send(Notice::Warning(warning.into()));
                 report.warnings.push(warning.into());

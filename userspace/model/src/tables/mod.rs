@@ -10,6 +10,7 @@ mod links;
 mod opcodes;
 mod pairs;
 mod paths;
+mod pdcs;
 mod probes;
 mod sla;
 mod verdicts;
@@ -24,6 +25,7 @@ pub use links::LinkRow;
 pub use opcodes::OpcodeRow;
 pub use pairs::PairRow;
 pub use paths::PathRow;
+pub use pdcs::PdcRow;
 pub use probes::ProbeRow;
 pub use sla::SlaRow;
 pub use verdicts::VerdictRow;
@@ -39,6 +41,7 @@ pub const TABLES: &[&Table] = &[
     OpcodeRow::TABLE,
     EventRow::TABLE,
     ConnectionRow::TABLE,
+    PdcRow::TABLE,
     ProbeRow::TABLE,
     PathRow::TABLE,
     SlaRow::TABLE,
@@ -54,6 +57,7 @@ pub const CAPTURE_TABLES: &[&Table] = &[
     OpcodeRow::TABLE,
     EventRow::TABLE,
     ConnectionRow::TABLE,
+    PdcRow::TABLE,
 ];
 
 /// The tables that a probing agent writes.
@@ -87,18 +91,21 @@ pub struct WindowRows {
     pub events: Vec<EventRow>,
     /// Directions of connections that ended or whose periodic row is due.
     pub connections: Vec<ConnectionRow>,
+    /// Directions of UET's packet delivery contexts.
+    pub pdcs: Vec<PdcRow>,
 }
 
 impl WindowRows {
     /// The rows by table. `windows` comes last: a store that writes in this order writes that row only after all other
     /// rows of the window.
     #[must_use]
-    pub fn tables(&self) -> [&dyn Cells; 5] {
+    pub fn tables(&self) -> [&dyn Cells; 6] {
         [
             &self.flows,
             &self.opcodes,
             &self.events,
             &self.connections,
+            &self.pdcs,
             &self.windows,
         ]
     }
@@ -116,6 +123,7 @@ impl WindowRows {
         self.opcodes.append(&mut other.opcodes);
         self.events.append(&mut other.events);
         self.connections.append(&mut other.connections);
+        self.pdcs.append(&mut other.pdcs);
     }
 
     /// Removes all rows and keeps the allocated memory.
@@ -125,6 +133,7 @@ impl WindowRows {
         self.opcodes.clear();
         self.events.clear();
         self.connections.clear();
+        self.pdcs.clear();
     }
 
     #[cfg(test)]
@@ -135,6 +144,7 @@ impl WindowRows {
             opcodes: alloc::vec![OpcodeRow::default()],
             events: alloc::vec![EventRow::default()],
             connections: alloc::vec![ConnectionRow::default()],
+            pdcs: alloc::vec![PdcRow::default()],
         }
     }
 }

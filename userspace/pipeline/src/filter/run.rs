@@ -98,17 +98,23 @@ impl RunFilter {
     /// directions.
     #[must_use]
     pub fn may_want(&self, event: &ControlPacket<'_>) -> bool {
-        let (src, dst, tags) = match event {
-            ControlPacket::Mad(mad) => {
-                let flow = &mad.flow;
-                (flow.src, flow.dst, (flow.vlan, flow.inner_vlan, flow.vni))
-            }
-            ControlPacket::Handshake(handshake) => (
+        match event {
+            ControlPacket::Mad(mad) => self.may_want_flow(&mad.flow),
+            ControlPacket::Handshake(handshake) => self.may_want_between(
                 handshake.client,
                 handshake.server,
                 (handshake.vlan, handshake.inner_vlan, handshake.vni),
             ),
-        };
+        }
+    }
+
+    /// The same for a UET packet, which has no queue pair.
+    #[must_use]
+    pub fn may_want_flow(&self, flow: &FlowKey) -> bool {
+        self.may_want_between(flow.src, flow.dst, (flow.vlan, flow.inner_vlan, flow.vni))
+    }
+
+    fn may_want_between(&self, src: [u8; 16], dst: [u8; 16], tags: (u16, u16, u32)) -> bool {
         let possible = |src, dst| {
             let mut ask = |test: &Test| {
                 Some(match test.column.name {

@@ -99,6 +99,12 @@ impl Pipeline {
             connections.finish();
         }
         self.take_impaired_runs();
+        if self.pdcs.newest_ns() > 0 {
+            let at = self.window_at(self.pdcs.newest_ns());
+            if let Some((_, window)) = self.open.get_mut(at) {
+                self.pdcs.finish(&mut window.pdcs);
+            }
+        }
         // What was open to the end may be losses, which belong to the last window.
         self.end_connections(each)?;
         self.take_impaired_runs();

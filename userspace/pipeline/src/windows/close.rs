@@ -81,6 +81,8 @@ impl ClosedWindows {
         changes.close_window(number, top.iter(), settings, |change| {
             completed.push(change);
         });
+        let pdcs = window.pdcs.rows(&settings.observer, start_ns, settings.window_ns);
+        rows.pdcs.extend(pdcs);
         let events = rows.events.len();
         Closing {
             settings,

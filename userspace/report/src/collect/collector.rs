@@ -6,12 +6,12 @@ use super::events::Events;
 use super::flows::Flows;
 use super::groups::GroupFigures;
 use super::mesh::Mesh;
-use super::{MAX_NAMES, OpcodeFigures, Origin, Scope, Totals};
+use super::{MAX_NAMES, OpcodeFigures, Origin, PdcFigures, Scope, Totals};
 use crate::report::{NotStored, Period, Report};
 use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow,
+    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow,
 };
 use std::collections::BTreeSet;
 
@@ -73,6 +73,7 @@ pub struct Collector {
     agreement: Agreement,
     series: Option<Series<Period>>,
     opcodes: OpcodeFigures,
+    pdcs: PdcFigures,
     flows: Flows,
     groups: Option<GroupFigures>,
     connections: Connections,
@@ -96,6 +97,7 @@ impl Collector {
             not_stored: NotStored::default(),
             mesh: Mesh::new(),
             opcodes: OpcodeFigures::default(),
+            pdcs: PdcFigures::default(),
             totals: Totals::default(),
             agreement: Agreement::default(),
             series: None,
@@ -191,6 +193,15 @@ impl Collector {
         }
     }
 
+    /// Adds directions of UET's packet delivery contexts, in the order of their windows.
+    pub fn pdcs(&mut self, rows: &[PdcRow]) {
+        for row in rows {
+            if self.scope.covers(row.window_start_ns) && self.wants(&row.observer) {
+                self.pdcs.add(row);
+            }
+        }
+    }
+
     /// Adds probes, in any order.
     pub fn probes(&mut self, rows: &[ProbeRow]) {
         for row in rows {
@@ -274,6 +285,7 @@ impl Collector {
             mesh: self.mesh.finish(&self.scope),
             events: self.events.finish(),
             opcodes: self.opcodes.finish(&self.totals),
+            pdcs: self.pdcs.finish(self.scope.top, &self.totals),
             observers: self.observers.into_iter().collect(),
             totals: self.totals,
             not_stored: self.not_stored,

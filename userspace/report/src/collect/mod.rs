@@ -11,6 +11,7 @@
 //! | `opcodes` | one sum for each opcode |
 //! | `connection` | the two directions of a connection |
 //! | `connections` | live connections, sums of ended ones, the worst |
+//! | `pdcs` | directions of UET's packet delivery contexts |
 //! | `events` | counts by kind, over time, and the most important of each |
 //! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
 //! | `top` | the items with the highest ranks |
@@ -25,6 +26,7 @@ mod flows;
 mod groups;
 mod mesh;
 mod opcodes;
+mod pdcs;
 mod scope;
 mod top;
 mod totals;
@@ -40,5 +42,6 @@ pub use flows::{FOLLOWED_FLOWS, FlowFigures};
 pub use groups::GroupFigures;
 pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
+pub use pdcs::PdcFigures;
 pub use scope::{MAX_NAMES, Origin, Scope};
 pub use totals::{Peak, Totals};

@@ -12,6 +12,7 @@
 //! | `flows` | which flows carry it? |
 //! | `groups` | who sends, who receives, and what? |
 //! | `connections` | which connections have problems? |
+//! | `pdcs` | which packet delivery contexts of UET have problems? |
 //! | `events` | which events happened? |
 //! | `congestion` | was there congestion? |
 //! | `classes` | do packets use the traffic classes they should? |
@@ -34,6 +35,7 @@ mod loss;
 mod mesh;
 mod opcodes;
 mod overview;
+mod pdcs;
 mod periods;
 mod rates;
 mod section;
@@ -68,6 +70,7 @@ pub fn all(report: &Report) -> Vec<Section> {
     if captured || report.connections.count > 0 {
         sections.push(connections::section(report));
     }
+    sections.extend(pdcs::section(report));
     if captured || !report.events.kinds.is_empty() {
         sections.push(events::section(report));
     }

@@ -12,8 +12,8 @@ use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow,
-    Table, Value, VerdictRow, WindowRow, WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, LinkRow, MeshRows, OpcodeRow, PairRow, PdcRow, Row,
+    SlaRow, Table, Value, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
@@ -181,6 +181,7 @@ impl Printer {
             keep(&mut rows.flows, filter);
             keep(&mut rows.opcodes, filter);
             keep(&mut rows.connections, filter);
+            keep(&mut rows.pdcs, filter);
             keep(&mut rows.events, filter);
         }
         let by = self
@@ -289,10 +290,11 @@ fn before<R>(rows: &mut Vec<R>, is_early: impl Fn(&R) -> bool) -> Vec<R> {
 }
 
 /// The tables with rows that a filter selects; the totals of a window always cover all packets.
-const FILTERED: [&Table; 6] = [
+const FILTERED: [&Table; 7] = [
     FlowRow::TABLE,
     OpcodeRow::TABLE,
     ConnectionRow::TABLE,
+    PdcRow::TABLE,
     EventRow::TABLE,
     PairRow::TABLE,
     GroupRow::TABLE,
@@ -317,6 +319,7 @@ fn cells<'a>(rows: &'a WindowRows, mesh: &'a MeshRows, groups: &'a Vec<GroupRow>
         TableName::Flows => &rows.flows,
         TableName::Opcodes => &rows.opcodes,
         TableName::Connections => &rows.connections,
+        TableName::Pdcs => &rows.pdcs,
         TableName::Events => &rows.events,
         TableName::Windows => &rows.windows,
         TableName::Groups => groups,
@@ -332,6 +335,7 @@ const fn of(table: TableName) -> &'static Table {
         TableName::Flows => FlowRow::TABLE,
         TableName::Opcodes => OpcodeRow::TABLE,
         TableName::Connections => ConnectionRow::TABLE,
+        TableName::Pdcs => PdcRow::TABLE,
         TableName::Events => EventRow::TABLE,
         TableName::Windows => WindowRow::TABLE,
         TableName::Groups => GroupRow::TABLE,

@@ -3,7 +3,7 @@
 use super::mesh::MeshWindows;
 use crate::commands::span::PATHS_NS;
 use anyhow::Result;
-use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows, footer};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, PdcRow, Row, Time, WindowRow, WindowRows, footer};
 use rocescope_store::query::SpanReader;
 use rocescope_store::{Scan, TimeRange};
 use rocescope_view::Newest;
@@ -144,6 +144,9 @@ impl Index {
         }
         for row in self.rows::<OpcodeRow>(&span)? {
             windows[place(row.window_start_ns)].opcodes.push(row);
+        }
+        for row in self.rows::<PdcRow>(&span)? {
+            windows[place(row.window_start_ns)].pdcs.push(row);
         }
         for row in self.rows::<EventRow>(&span)? {
             windows[place(row.time_ns)].events.push(row);
