@@ -52,10 +52,21 @@ pub const CLASSES: &[(&str, &str)] = classes![
     "ud-loss",
 ];
 
+/// Scenarios of UET, whose packets are not RoCEv2: their truth is in [`Truth::pdcs`](crate::Truth::pdcs).
+pub const UET: &[(&str, &str)] = &[
+    ("uet-clean", include_str!("../scenarios/uet/clean.toml")),
+    ("uet-spray", include_str!("../scenarios/uet/spray.toml")),
+    ("uet-loss-before", include_str!("../scenarios/uet/loss-before.toml")),
+    ("uet-loss-after", include_str!("../scenarios/uet/loss-after.toml")),
+    ("uet-trim", include_str!("../scenarios/uet/trim.toml")),
+    ("uet-mixed", include_str!("../scenarios/uet/mixed.toml")),
+    ("uet-impatient", include_str!("../scenarios/uet/impatient.toml")),
+];
+
 /// The scenario of the class with this name.
 #[must_use]
 pub fn class(name: &str) -> Option<&'static str> {
-    let found = CLASSES.iter().find(|(known, _)| *known == name);
+    let found = CLASSES.iter().chain(UET).find(|(known, _)| *known == name);
     found.map(|(_, text)| *text)
 }
 

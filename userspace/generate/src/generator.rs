@@ -13,6 +13,7 @@ use super::scenario::Scenario;
 use super::scenario::units::Probability;
 use super::tapped::{Cause, Content, Passage, Tapped};
 use super::truth::Truth;
+use super::uet;
 use rocescope_wire::tunnel::Encapsulation;
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -68,7 +69,8 @@ pub struct Generator {
     seed: u64,
     endpoints: Endpoints,
     background: Vec<Source>,
-    /// The time and connection of the next event; indexes after the connections are background.
+    uet: Vec<uet::Source>,
+    /// The time and connection of the next event; indexes after the connections are background, then UET.
     agenda: BinaryHeap<Reverse<(u64, u32)>>,
     now: u64,
     start_ns: u64,
@@ -100,11 +102,22 @@ impl Generator {
                     .map_or(NEVER, |[forward, backward]| connection.due([forward, backward]))
             });
         let sources = background.iter().map(|source| source.due().unwrap_or(NEVER));
-        let agenda = connections.chain(sources).zip(0..).map(Reverse).collect();
+        let uet: Vec<uet::Source> = (0..)
+            .zip(scenario.uet())
+            .map(|(at, one)| uet::Source::new(one, seed, at))
+            .collect();
+        let contexts = uet.iter().map(|source| source.due().unwrap_or(NEVER));
+        let agenda = connections
+            .chain(sources)
+            .chain(contexts)
+            .zip(0..)
+            .map(Reverse)
+            .collect();
         Self {
             scenario: scenario.clone(),
             seed,
             background,
+            uet,
             agenda,
             now: 0,
             start_ns: scenario.start_unix_s.saturating_mul(1_000_000_000),
@@ -139,10 +152,13 @@ impl Generator {
             }
             self.now = self.now.max(at);
             let index = index as usize;
-            let (next_at, original_bytes) = if index < self.endpoints.connections.len() {
+            let after = self.endpoints.connections.len();
+            let (next_at, original_bytes) = if index < after {
                 self.connection(index, frame)?
+            } else if index - after < self.background.len() {
+                self.background(index - after, frame)?
             } else {
-                self.background(index - self.endpoints.connections.len(), frame)?
+                self.uet(index - after - self.background.len(), frame)?
             };
             if let Some(mut top) = self.agenda.peek_mut() {
                 if next_at == NEVER {
@@ -267,9 +283,26 @@ impl Generator {
         Some((next_at, Some(original)))
     }
 
+    fn uet(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {
+        let is_delivered = !self.mirror_loss.hits(self.mirror.next());
+        let source = self.uet.get_mut(index)?;
+        source.write(frame, is_delivered);
+        let next_at = source.due().unwrap_or(NEVER);
+        if !is_delivered {
+            self.account.lost_by_mirror += 1;
+            return Some((next_at, None));
+        }
+        let original = frame.len() as u32;
+        frame.truncate(self.scenario.snaplen as usize);
+        self.account.background(self.start_ns.saturating_add(self.now));
+        Some((next_at, Some(original)))
+    }
+
     /// The truth about all frames so far.
     #[must_use]
     pub fn truth(&self) -> Truth {
-        report::truth(&self.scenario, self.seed, &self.endpoints, &self.account)
+        let mut truth = report::truth(&self.scenario, self.seed, &self.endpoints, &self.account);
+        truth.pdcs = self.uet.iter().flat_map(uet::Source::truth).collect();
+        truth
     }
 }

@@ -18,6 +18,7 @@
 //! | `delivery` | what the network does to a packet |
 //! | `channel`, `connection`, `session` | the path between both sides; CM |
 //! | `packet`, `frame`, `background` | bytes |
+//! | `uet` | Ultra Ethernet Transport: packet delivery contexts, with their own sender and receiver |
 //! | `tapped`, `sequence_set`, `tally`, `lost`, `account` | counts of what passes the tap |
 //! | `report`, [`truth`] | the truth file |
 //! | [`generator`] | the schedule |
@@ -50,8 +51,9 @@ mod session;
 mod tally;
 mod tapped;
 pub mod truth;
+mod uet;
 
-pub use classes::{CLASSES, REORDERED, class};
+pub use classes::{CLASSES, REORDERED, UET, class};
 pub use generator::{Frame, Generator};
 pub use lost::{LossPoint, Lost, PacketKind};
 pub use scenario::{Scenario, ScenarioError};

@@ -74,6 +74,7 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, endpoints: &Endpoints, accou
             .collect(),
         connections_total: endpoints.links.len() as u64,
         connections,
+        pdcs: Vec::new(),
     }
 }
 

@@ -59,6 +59,82 @@ pub struct Truth {
     pub connections_total: u64,
     /// The first `truth.connections` connections.
     pub connections: Vec<ConnectionTruth>,
+    /// UET's packet delivery contexts, if the scenario has any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pdcs: Vec<PdcTruth>,
+}
+
+/// A packet delivery context of UET: what one side sent and the other answered, as far as it passed the tap and the
+/// mirror delivered it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PdcTruth {
+    /// Address of the side that sends requests.
+    pub src: IpAddr,
+    /// Address of the side that answers.
+    pub dst: IpAddr,
+    /// The PDC's number at `src`.
+    pub src_pdc: u16,
+    /// The PDC's number at `dst`.
+    pub dst_pdc: u16,
+    /// The job.
+    pub job: u32,
+    /// The first PSN.
+    pub start_psn: u32,
+    /// Requests.
+    pub request_packets: u64,
+    /// Control packets.
+    pub control_packets: u64,
+    /// ACKs.
+    pub ack_packets: u64,
+    /// NACKs, all of them for trimmed packets.
+    pub nack_packets: u64,
+    /// Messages whose last packet passed whole.
+    pub messages: u64,
+    /// Requests that are retransmissions.
+    pub retransmitted_packets: u64,
+    /// Requests of which another copy passed before.
+    pub repeated_packets: u64,
+    /// Requests that a switch upstream of the tap trimmed.
+    pub trimmed_packets: u64,
+    /// Copies that the fabric lost upstream of the tap.
+    pub lost_before_copies: u64,
+    /// Packets whose first copy was lost there, and whose retransmission passed.
+    pub lost_before_tap_packets: u64,
+    /// Copies that the fabric lost or trimmed downstream of the tap, without those that were trimmed already.
+    pub lost_after_tap_packets: u64,
+    /// Requests with congestion experienced.
+    pub ecn_ce_packets: u64,
+    /// Answers that report it.
+    pub ecn_echo_packets: u64,
+    /// Packets that the mirror did not deliver.
+    pub lost_by_mirror: u64,
+}
+
+impl Default for PdcTruth {
+    fn default() -> Self {
+        Self {
+            src: IpAddr::from([0; 4]),
+            dst: IpAddr::from([0; 4]),
+            src_pdc: 0,
+            dst_pdc: 0,
+            job: 0,
+            start_psn: 0,
+            request_packets: 0,
+            control_packets: 0,
+            ack_packets: 0,
+            nack_packets: 0,
+            messages: 0,
+            retransmitted_packets: 0,
+            repeated_packets: 0,
+            trimmed_packets: 0,
+            lost_before_copies: 0,
+            lost_before_tap_packets: 0,
+            lost_after_tap_packets: 0,
+            ecn_ce_packets: 0,
+            ecn_echo_packets: 0,
+            lost_by_mirror: 0,
+        }
+    }
 }
 
 impl Truth {

@@ -33,6 +33,7 @@ fn every_key_is_documented() {
         "[mirror]\nnonsense = 1".to_owned(),
         "[truth]\nnonsense = 1".to_owned(),
         "[[background]]\nnonsense = 1".to_owned(),
+        "[[uet]]\nnonsense = 1".to_owned(),
         format!("{flows}nonsense = 1"),
         format!("{flows}loss = [{{ nonsense = 1 }}]"),
         format!("{flows}spray = [{{ nonsense = 1 }}]"),
@@ -76,7 +77,7 @@ fn every_key_is_documented() {
 #[test]
 fn every_class_is_documented() {
     let (page, _) = documented();
-    for (name, text) in crate::CLASSES {
+    for (name, text) in crate::CLASSES.iter().chain(crate::UET) {
         let about = text.lines().next().unwrap().trim_start_matches("# ");
         assert!(page.contains(&format!("| `{name}` | {about} |\n")), "{name}");
     }

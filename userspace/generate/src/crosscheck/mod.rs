@@ -5,6 +5,7 @@ mod classes;
 mod documentation;
 mod seeds;
 mod transport;
+mod uet;
 
 use super::scenario::Group;
 use super::scenario::impairment::Ports;

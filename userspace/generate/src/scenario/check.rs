@@ -3,7 +3,7 @@
 use super::error::ScenarioError;
 use super::group::{Group, Length, Operation, Receiver, Sender, Service, Share, Tunnel};
 use super::impairment::{Impairment, Of, Side, Spray, Sprayed};
-use super::{Background, Scenario};
+use super::{Background, Scenario, Uet};
 use std::fmt::Display;
 
 /// The maximum number of flows in a group.
@@ -41,9 +41,9 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
     if scenario.truth.window.0 == 0 {
         return Err(ScenarioError::Whole("truth.window: must be longer than 0".into()));
     }
-    if scenario.groups.is_empty() && scenario.background.is_empty() {
+    if scenario.groups.is_empty() && scenario.background.is_empty() && scenario.uet.is_empty() {
         return Err(ScenarioError::Whole(
-            "the scenario generates nothing: add [[flows]] or [[background]]".into(),
+            "the scenario generates nothing: add [[flows]], [[uet]] or [[background]]".into(),
         ));
     }
     let ends =
@@ -62,7 +62,39 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
         let at = spanned.span().start;
         background(&Table { text, at }, spanned.get_ref())?;
     }
+    for spanned in &scenario.uet {
+        let at = spanned.span().start;
+        uet(&Table { text, at }, spanned.get_ref())?;
+    }
     Ok(())
+}
+
+/// PDCs of a group: each side has a number for every one.
+const PDCS_MAX: u32 = 32_768;
+/// Packets that a window may hold: the offset from the first PSN has 12 bits.
+const UET_WINDOW_MAX: u32 = 4_095;
+
+fn uet(table: &Table<'_>, uet: &Uet) -> Result<(), ScenarioError> {
+    let valid = uet.src.is_v6() == uet.dst.is_v6();
+    table.require(valid, "dst", "must have the IP version of src")?;
+    let valid = (1..=PDCS_MAX).contains(&uet.count);
+    table.require(valid, "count", "must be from 1 to 32,768")?;
+    let valid = (1..=10_000_000).contains(&uet.packets);
+    table.require(valid, "packets", "must be from 1 to 10,000,000")?;
+    table.require(uet.message > 0, "message", "must be at least 1")?;
+    let valid = (100..=9_000).contains(&uet.payload);
+    table.require(
+        valid,
+        "payload",
+        "must be from 100 to 9,000 bytes: less cannot be trimmed",
+    )?;
+    table.require(uet.job < 1 << 24, "job", "must be below 2^24")?;
+    let valid = (1..=UET_WINDOW_MAX).contains(&uet.window);
+    table.require(valid, "window", "must be from 1 to 4,095")?;
+    let valid = (1..=PATHS_MAX / 4).contains(&uet.paths);
+    table.require(valid, "paths", "must be from 1 to 16,384")?;
+    table.require(uet.ack_every > 0, "ack_every", "must be at least 1")?;
+    table.require(uet.timeout.0 > 0, "timeout", "must be longer than 0")
 }
 
 fn group(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {

@@ -9,6 +9,7 @@
 //! | [`group`] | of `[[flows]]` |
 //! | [`impairment`] | of `loss`, `duplicate`, `reorder`, `corrupt`, `ecn`, `rnr`, `refuse` in it |
 //! | [`background`] | of `[[background]]` |
+//! | [`uet`] | of `[[uet]]` |
 //! | [`units`], [`pool`] | the notation of quantities and addresses |
 //! | [`error`] | errors with their lines |
 
@@ -18,6 +19,7 @@ pub mod error;
 pub mod group;
 pub mod impairment;
 pub mod pool;
+pub mod uet;
 pub mod units;
 
 pub use background::Background;
@@ -25,6 +27,7 @@ pub use error::ScenarioError;
 pub use group::{Encapsulated, Group, Operation, Service};
 use serde::Deserialize;
 use toml::Spanned;
+pub use uet::Uet;
 use units::{Nanos, Probability};
 
 /// A checked scenario.
@@ -54,6 +57,8 @@ pub struct Scenario {
     groups: Vec<Spanned<Group>>,
     #[serde(default)]
     background: Vec<Spanned<Background>>,
+    #[serde(default)]
+    uet: Vec<Spanned<Uet>>,
 }
 
 /// The mirror port.
@@ -130,6 +135,11 @@ impl Scenario {
     /// The background traffic, in the order of the file.
     pub fn background(&self) -> impl ExactSizeIterator<Item = &Background> {
         self.background.iter().map(Spanned::get_ref)
+    }
+
+    /// The groups of UET's packet delivery contexts, in the order of the file.
+    pub fn uet(&self) -> impl ExactSizeIterator<Item = &Uet> {
+        self.uet.iter().map(Spanned::get_ref)
     }
 }
 
