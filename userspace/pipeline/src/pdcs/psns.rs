@@ -4,8 +4,8 @@
 //!
 //! - **upstream of the tap**: a retransmission passes, and no other copy of its PSN ever did;
 //! - **downstream**: a copy passed, and a NACK states that it arrived trimmed or not at all; or it was retransmitted,
-//!   while selective acknowledgements called it missing for longer than the longest round trip, or the ACK of the
-//!   retransmission was the first to call it arrived;
+//!   while selective acknowledgements called it missing for longer than twice the longest round trip, or than once if the
+//!   ACK of the retransmission was the first to call it arrived;
 //! - **neither**: a PSN that was acknowledged without having passed (mirror loss, or another path), and one that was
 //!   retransmitted although it had arrived.
 //!
@@ -17,7 +17,7 @@ use super::counts::PdcCounts;
 use alloc::collections::VecDeque;
 use rocescope_wire::uet::NackCode;
 
-/// PSNs that one direction holds at most: 56 bytes each. Beyond it the oldest are judged early.
+/// PSNs that one direction holds at most: 72 bytes each. Beyond it the oldest are judged early.
 const MAX_PSNS: usize = 16_384;
 /// A larger step is no gap, but another life of the PDC.
 const LARGEST_STEP: u32 = 1 << 16;
@@ -39,6 +39,8 @@ const UNSEEN_SHARE: u64 = 100;
 struct Psn {
     /// When a later PSN, or a copy of itself, passed first.
     since_ns: u64,
+    /// When its first copy without the mark of a retransmission passed.
+    plain_ns: u64,
     /// When its latest copy passed.
     passed_ns: u64,
     /// When the copy before the latest retransmission passed.
@@ -55,12 +57,15 @@ struct Psn {
     trimmed: u8,
     /// NACKs for trimmed copies.
     trim_nacks: u8,
-    /// Of those the ones that a trimmed or whole copy explains.
-    explained: u8,
+    /// Of those the ones for copies that passed trimmed, and for copies that passed whole.
+    trimmed_answered: u8,
+    cut_downstream: u8,
     /// Its whole copies.
     whole: u8,
     /// The receiver named it as not received.
     is_nacked: bool,
+    /// An acknowledgement names its first copy, which was not lost.
+    by_first_copy: bool,
     /// The first acknowledgement was that of a retransmission.
     by_retransmission: bool,
     /// Not a request: nothing is said of it.
@@ -98,6 +103,8 @@ pub(super) struct Psns {
     /// Round trips from the tap to the receiver and back.
     shortest_ns: Option<u64>,
     longest_ns: u64,
+    /// The receiver has marked an acknowledgement as that of a retransmission: one without the mark is of a first copy.
+    tells_copies: bool,
     /// PSNs that passed, and those that arrived without having passed, of all that were judged.
     passed: u64,
     unseen: u64,
@@ -135,6 +142,7 @@ impl Psns {
         *self = Self {
             shortest_ns: self.shortest_ns,
             longest_ns: self.longest_ns,
+            tells_copies: self.tells_copies,
             is_ordered: self.is_ordered,
             first: self.first,
             ..Self::default()
@@ -178,6 +186,7 @@ impl Psns {
             known.marked = known.marked.saturating_add(1);
         } else if known.plain == 0 {
             known.plain = 1;
+            known.plain_ns = now_ns;
         } else {
             return pass;
         }
@@ -215,6 +224,7 @@ impl Psns {
         if !self.is_started {
             return;
         }
+        self.tells_copies |= is_of_retransmission;
         if let Some(at) = psn.and_then(|psn| self.position(psn))
             && let Some(known) = self.known.get_mut(at)
         {
@@ -230,7 +240,13 @@ impl Psns {
                 known.arrived_ns = now_ns;
                 known.by_retransmission = is_of_retransmission;
             }
+            if self.tells_copies && known.plain > 0 && known.marked > 0 && !is_of_retransmission {
+                // Retransmitted too early. Without those the longest round trip would be too short.
+                known.by_first_copy = true;
+                self.longest_ns = self.longest_ns.max(now_ns.saturating_sub(known.plain_ns));
+            }
         }
+        let soon_ns = self.shortest_ns.unwrap_or(0) / 2;
         let first = match self.cumulative {
             Some(before) if cumulative.wrapping_sub(before) > i32::MAX as u32 => None,
             Some(before) => Some(before),
@@ -244,7 +260,7 @@ impl Psns {
             let end = cumulative.wrapping_add(1).wrapping_sub(self.base);
             let end = if end > i32::MAX as u32 { 0 } else { end as usize };
             for known in self.known.iter_mut().take(end).skip(from) {
-                known.arrive(now_ns);
+                self.longest_ns = self.longest_ns.max(known.arrive(now_ns, soon_ns));
             }
         }
         if let Some((lowest, bitmap)) = sack {
@@ -255,7 +271,7 @@ impl Psns {
                 };
                 if let Some(known) = self.known.get_mut(at) {
                     if bitmap >> bit & 1 != 0 {
-                        known.arrive(now_ns);
+                        self.longest_ns = self.longest_ns.max(known.arrive(now_ns, soon_ns));
                     } else if known.arrived_ns == 0 {
                         known.missing_ns = now_ns;
                     }
@@ -278,11 +294,10 @@ impl Psns {
             // The header arrived. A trimmed copy that passed explains it; else it was cut downstream.
             0x01 | 0x02 => {
                 known.trim_nacks = known.trim_nacks.saturating_add(1);
-                let copies = known.whole + known.trimmed;
-                if known.explained < known.trimmed {
-                    known.explained += 1;
-                } else if known.explained < copies {
-                    known.explained += 1;
+                if known.trimmed_answered < known.trimmed {
+                    known.trimmed_answered += 1;
+                } else if known.cut_downstream < known.whole {
+                    known.cut_downstream += 1;
                     if is_judged {
                         counts.lost_after_tap_packets += 1;
                     }
@@ -387,9 +402,17 @@ impl Psns {
 }
 
 impl Psn {
-    const fn arrive(&mut self, now_ns: u64) {
-        if self.arrived_ns == 0 {
-            self.arrived_ns = now_ns;
+    /// It has arrived. Returns how long it took at least, if it was retransmitted and that copy cannot have arrived so
+    /// soon; else 0.
+    const fn arrive(&mut self, now_ns: u64, soon_ns: u64) -> u64 {
+        if self.arrived_ns > 0 {
+            return 0;
+        }
+        self.arrived_ns = now_ns;
+        if self.plain > 0 && self.marked == 1 && now_ns < self.passed_ns.saturating_add(soon_ns) {
+            now_ns.saturating_sub(self.plain_ns)
+        } else {
+            0
         }
     }
 
@@ -414,7 +437,8 @@ impl Psn {
         if self.plain == 0 {
             // The first copy never passed.
             resent -= 1;
-            let was_there = has_arrived && self.arrived_ns < self.marked_ns || self.trim_nacks > self.explained;
+            let was_there = has_arrived && self.arrived_ns < self.marked_ns
+                || self.trim_nacks > self.trimmed_answered + self.cut_downstream;
             if was_there {
                 counts.unseen_packets += 1;
             } else if all_pass {
@@ -424,18 +448,20 @@ impl Psn {
             }
         }
         // Copies that passed and were retransmitted, but for those of which it is known why.
-        let resent = u64::from(resent.saturating_sub(self.trimmed.max(self.explained)));
+        let resent = u64::from(resent.saturating_sub(self.trimmed.saturating_add(self.cut_downstream)));
         if resent == 0 {
             return;
         }
         let answer_ns = shortest_ns.unwrap_or(0) / 2;
         let is_after = |time_ns: u64, since_ns: u64, late_ns: u64| time_ns > since_ns.saturating_add(late_ns);
-        if has_arrived && !self.by_retransmission && !is_after(self.arrived_ns, self.passed_ns, answer_ns) {
+        let is_needless = !self.by_retransmission && !is_after(self.arrived_ns, self.passed_ns, answer_ns);
+        if has_arrived && (self.by_first_copy || is_needless) {
             counts.needless_packets += resent;
         } else if self.is_nacked
             || !is_ordered
-                && (longest_ns > 0 && is_after(self.missing_ns, self.before_ns, 2 * longest_ns)
-                    || self.by_retransmission && is_after(self.missing_ns, self.before_ns, 0))
+                && longest_ns > 0
+                && (is_after(self.missing_ns, self.before_ns, 2 * longest_ns)
+                    || self.by_retransmission && is_after(self.missing_ns, self.before_ns, longest_ns))
         {
             counts.lost_after_tap_packets += resent;
         } else {

@@ -225,9 +225,21 @@ fn what_acknowledgements_call_missing_for_long_is_a_loss_downstream() {
 #[test]
 fn the_first_acknowledgement_is_that_of_the_retransmission() {
     let mut tap = Tap::new();
-    tap.requests(101..=104).wait(RTT_US).sack(101, 104, 0, &[103, 104]);
+    tap.requests(101..=104).wait(2 * RTT_US).sack(101, 104, 0, &[103, 104]);
     tap.resend(102).wait(RTT_US).sack(104, 102, RETRANSMITTED, &[]);
     assert_eq!(losses(&tap.row()), [0, 1, 0, 0, 0, 0]);
+}
+
+/// The receiver acknowledges a few packets at once: the last that arrives, too late for its neighbors' ACK, has none.
+#[test]
+fn what_was_called_missing_too_early_may_have_arrived() {
+    let mut tap = Tap::new();
+    tap.requests(101..=104).wait(RTT_US - 5).sack(101, 104, 0, &[103, 104]);
+    tap.wait(50 * RTT_US)
+        .resend(102)
+        .wait(RTT_US)
+        .sack(104, 102, RETRANSMITTED, &[]);
+    assert_eq!(losses(&tap.row()), [0, 0, 1, 0, 0, 0]);
 }
 
 #[test]
@@ -247,6 +259,15 @@ fn a_retransmission_of_what_arrived_is_needless() {
         .wait(RTT_US)
         .sack(104, 102, RETRANSMITTED, &[]);
     assert_eq!(losses(&tap.row()), [0, 0, 0, 1, 0, 0]);
+}
+
+/// A receiver that marks the ACKs of retransmissions says of which copy an ACK is.
+#[test]
+fn an_acknowledgement_may_name_the_first_copy() {
+    let mut tap = Tap::new();
+    tap.requests(101..=104).wait(10 * RTT_US).resend(101).resend(103);
+    tap.wait(RTT_US).sack(101, 101, RETRANSMITTED, &[]).ack(104, 103);
+    assert_eq!(losses(&tap.row()), [0, 0, 1, 1, 0, 0]);
 }
 
 #[test]
@@ -271,6 +292,24 @@ fn a_packet_that_is_trimmed_behind_the_tap_is_a_loss_downstream() {
     let row = tap.row();
     assert_eq!(losses(&row), [0, 1, 0, 0, 0, 0]);
     assert_eq!(row.trimmed_packets, 0);
+}
+
+/// The first copy is cut behind the tap, the second before it.
+#[test]
+fn a_packet_may_be_trimmed_twice() {
+    let mut tap = Tap::new();
+    let mut cut = packet(2, RETRANSMITTED, 101);
+    cut.marks |= UetPacket::TRIMMED;
+    tap.requests([101])
+        .wait(RTT_US)
+        .nack(1, 101)
+        .send(cut)
+        .wait(RTT_US)
+        .nack(1, 101);
+    tap.resend(101).wait(RTT_US).ack(101, 101);
+    let row = tap.row();
+    assert_eq!(losses(&row), [0, 1, 0, 0, 0, 0]);
+    assert_eq!((row.trimmed_packets, row.nack_trimmed), (1, 2));
 }
 
 /// Refused for lack of resources: it arrived.
