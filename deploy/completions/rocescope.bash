@@ -1850,7 +1850,7 @@ _rocescope() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "flows groups connections opcodes events windows pairs sla verdicts links" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "flows groups connections pdcs opcodes events windows pairs sla verdicts links" -- "${cur}"))
                     return 0
                     ;;
                 --html)
@@ -2024,7 +2024,7 @@ _rocescope() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "flows opcodes connections events windows groups pairs sla verdicts links" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "flows opcodes connections pdcs events windows groups pairs sla verdicts links" -- "${cur}"))
                     return 0
                     ;;
                 --mode)

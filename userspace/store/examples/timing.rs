@@ -108,6 +108,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         opcodes: (0..12).map(opcode).collect(),
         events: vec![event],
         connections: Vec::new(),
+        pdcs: Vec::new(),
     }
 }
 

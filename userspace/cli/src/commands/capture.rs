@@ -162,10 +162,12 @@ fn windows(arguments: &CaptureArguments) -> Tap {
             let is_of = |start_ns| start_ns == window.window_start_ns;
             let flows = rows.flows.iter().filter(|row| is_of(row.window_start_ns));
             let opcodes = rows.opcodes.iter().filter(|row| is_of(row.window_start_ns));
+            let pdcs = rows.pdcs.iter().filter(|row| is_of(row.window_start_ns));
             let line = WindowRows {
                 windows: vec![window.without_sketches()],
                 flows: flows.cloned().collect(),
                 opcodes: opcodes.cloned().collect(),
+                pdcs: pdcs.cloned().collect(),
                 ..std::mem::take(&mut early)
             };
             // An error of standard output ends the lines as a closed pipe does.

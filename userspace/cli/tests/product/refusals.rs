@@ -154,7 +154,7 @@ fn wrong_input_is_answered_with_a_remedy() {
         (&["capture", "-i", "lo", "--metrics", "9464"], "such as 127.0.0.1:9464"),
         (
             &["capture", "-r", file, "--filter", "rtt_p99_ns > 50us"],
-            "(a column of connections); packets have src",
+            "(a column of connections, pdcs); packets have src",
         ),
         (
             &["connections", "-r", file, "--filter", "lost_gap > 0"],

@@ -1,4 +1,4 @@
-//! Each generated PDC against the rows of the analysis: whatever is told as lost was lost.
+//! Each generated PDC against the rows of the analysis: whatever is reported as lost was lost.
 
 use crate::truth::PdcTruth;
 use crate::{Frame, Generator, Scenario, UET};
@@ -59,13 +59,13 @@ fn analyze(scenario: &Scenario, seed: u64) -> Vec<(PdcTruth, PdcRow)> {
         .collect()
 }
 
-/// Sums over PDCs and seeds: told upstream, lost upstream and visible, told downstream, lost downstream, of those not
-/// told: unanswered.
+/// Sums over PDCs and seeds: reported and lost upstream as far as it is visible, reported and lost downstream, and what may
+/// have been lost or not.
 #[derive(Debug, Default)]
 struct Losses {
-    told_before: u64,
+    reported_before: u64,
     lost_before: u64,
-    told_after: u64,
+    reported_after: u64,
     lost_after: u64,
     unanswered: u64,
 }
@@ -78,7 +78,7 @@ fn rows_of_pdcs_have_the_truth() {
         for seed in 1..=SEEDS {
             for (truth, row) in analyze(&scenario, seed) {
                 let place = format!("{name}, seed {seed}, PDC {}", truth.src_pdc);
-                for (column, told, wanted) in [
+                for (column, found, wanted) in [
                     ("request_packets", row.request_packets, truth.request_packets),
                     ("control_packets", row.control_packets, truth.control_packets),
                     ("ack_packets", row.ack_packets, truth.ack_packets),
@@ -101,7 +101,7 @@ fn rows_of_pdcs_have_the_truth() {
                         truth.lost_before_tap_packets,
                     ),
                 ] {
-                    assert_eq!(told, wanted, "{place}: {column}");
+                    assert_eq!(found, wanted, "{place}: {column}");
                 }
                 assert_eq!((row.dst, row.dst_pdc), (truth.dst, Some(truth.dst_pdc)), "{place}");
                 assert_eq!((&*row.mode, row.job), ("RUD", Some(truth.job)), "{place}");
@@ -109,15 +109,15 @@ fn rows_of_pdcs_have_the_truth() {
                     row.rtt_samples > 100 && row.rtt_min_ns >= Some(10_000),
                     "{place}: {row:?}"
                 );
-                losses.told_before += row.lost_before_tap_packets;
+                losses.reported_before += row.lost_before_tap_packets;
                 losses.lost_before += truth.lost_before_tap_packets;
                 assert!(
                     row.lost_after_tap_packets <= truth.lost_after_tap_packets,
-                    "{place}: {} told, {} lost downstream: {row:#?}",
+                    "{place}: {} reported, {} lost downstream: {row:#?}",
                     row.lost_after_tap_packets,
                     truth.lost_after_tap_packets
                 );
-                losses.told_after += row.lost_after_tap_packets;
+                losses.reported_after += row.lost_after_tap_packets;
                 losses.lost_after += truth.lost_after_tap_packets;
                 losses.unanswered += row.unanswered_packets;
             }
@@ -125,7 +125,10 @@ fn rows_of_pdcs_have_the_truth() {
         println!("{name}: {losses:?}");
         let is_lossless = matches!(*name, "uet-clean" | "uet-spray" | "uet-impatient");
         assert_eq!(losses.lost_before + losses.lost_after == 0, is_lossless, "{name}");
-        assert!(losses.told_after * 100 >= losses.lost_after * 95, "{name}: {losses:?}");
+        assert!(
+            losses.reported_after * 100 >= losses.lost_after * 95,
+            "{name}: {losses:?}"
+        );
     }
 }
 

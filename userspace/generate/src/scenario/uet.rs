@@ -62,7 +62,7 @@ pub struct Uet {
     /// The same downstream of the tap.
     #[serde(default)]
     pub trim_after: Probability,
-    /// The share of answers that the fabric loses before the tap.
+    /// The share of answers that the fabric loses upstream of the tap.
     #[serde(default)]
     pub answer_loss: Probability,
     /// The share of requests that a switch upstream of the tap marks with congestion experienced.

@@ -7,7 +7,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `table` | finds the direction of a packet |
-//! | `direction` | counts a packet, and what it tells about others |
+//! | `direction` | counts a packet, and what it shows about others |
 //! | `psns` | the PSNs of a direction: passed, acknowledged, missing, lost |
 //! | `counts` | the counts of a direction in a window |
 //! | `rows` | rows and totals of a window |

@@ -104,7 +104,7 @@ pub(super) struct Psns {
     shortest_ns: Option<u64>,
     longest_ns: u64,
     /// The receiver has marked an acknowledgement as that of a retransmission: one without the mark is of a first copy.
-    tells_copies: bool,
+    names_copies: bool,
     /// PSNs that passed, and those that arrived without having passed, of all that were judged.
     passed: u64,
     unseen: u64,
@@ -142,7 +142,7 @@ impl Psns {
         *self = Self {
             shortest_ns: self.shortest_ns,
             longest_ns: self.longest_ns,
-            tells_copies: self.tells_copies,
+            names_copies: self.names_copies,
             is_ordered: self.is_ordered,
             first: self.first,
             ..Self::default()
@@ -224,7 +224,7 @@ impl Psns {
         if !self.is_started {
             return;
         }
-        self.tells_copies |= is_of_retransmission;
+        self.names_copies |= is_of_retransmission;
         if let Some(at) = psn.and_then(|psn| self.position(psn))
             && let Some(known) = self.known.get_mut(at)
         {
@@ -240,7 +240,7 @@ impl Psns {
                 known.arrived_ns = now_ns;
                 known.by_retransmission = is_of_retransmission;
             }
-            if self.tells_copies && known.plain > 0 && known.marked > 0 && !is_of_retransmission {
+            if self.names_copies && known.plain > 0 && known.marked > 0 && !is_of_retransmission {
                 // Retransmitted too early. Without those the longest round trip would be too short.
                 known.by_first_copy = true;
                 self.longest_ns = self.longest_ns.max(now_ns.saturating_sub(known.plain_ns));
@@ -416,7 +416,7 @@ impl Psn {
         }
     }
 
-    /// Counts what became of its copies.
+    /// Counts what happened to its copies.
     fn judge(&self, all: &Psns, all_pass: bool, counts: &mut PdcCounts) {
         let Psns {
             shortest_ns,

@@ -57,7 +57,7 @@ impl Side {
     }
 }
 
-/// What a row says of a direction beside its counts.
+/// What a row has of a direction beside its counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Identity {
     pub(super) src: [u8; 16],

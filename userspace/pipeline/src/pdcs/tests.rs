@@ -261,7 +261,7 @@ fn a_retransmission_of_what_arrived_is_needless() {
     assert_eq!(losses(&tap.row()), [0, 0, 0, 1, 0, 0]);
 }
 
-/// A receiver that marks the ACKs of retransmissions says of which copy an ACK is.
+/// A receiver that marks the ACKs of retransmissions states of which copy an ACK is.
 #[test]
 fn an_acknowledgement_may_name_the_first_copy() {
     let mut tap = Tap::new();
@@ -294,7 +294,7 @@ fn a_packet_that_is_trimmed_behind_the_tap_is_a_loss_downstream() {
     assert_eq!(row.trimmed_packets, 0);
 }
 
-/// The first copy is cut behind the tap, the second before it.
+/// The first copy is cut downstream of the tap, the second upstream.
 #[test]
 fn a_packet_may_be_trimmed_twice() {
     let mut tap = Tap::new();
@@ -331,7 +331,7 @@ fn what_arrives_without_having_passed_is_unseen() {
     assert_eq!(losses(&tap.row()), [0, 0, 0, 0, 1, 1]);
 }
 
-/// Half of the paths are behind the tap: what did not pass may have been lost on another one.
+/// The tap sees half of the paths: what did not pass may have been lost on another one.
 #[test]
 fn a_tap_of_some_paths_proves_no_loss_upstream() {
     let mut tap = Tap::new();

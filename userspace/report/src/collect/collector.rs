@@ -285,7 +285,9 @@ impl Collector {
             mesh: self.mesh.finish(&self.scope),
             events: self.events.finish(),
             opcodes: self.opcodes.finish(&self.totals),
-            pdcs: self.pdcs.finish(self.scope.top, &self.totals),
+            pdcs: self
+                .pdcs
+                .finish(self.scope.top, self.totals.start_ns, self.totals.span_ns()),
             observers: self.observers.into_iter().collect(),
             totals: self.totals,
             not_stored: self.not_stored,

@@ -1,6 +1,5 @@
 //! Directions of UET's packet delivery contexts, summed over the windows.
 
-use super::totals::Totals;
 use rocescope_model::{Over, PdcRow, Row, Time};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -48,8 +47,8 @@ impl PdcFigures {
         }
     }
 
-    /// The worst `top`; the window of each is the whole span.
-    pub(super) fn finish(mut self, top: usize, totals: &Totals) -> Self {
+    /// The worst `top`; the window of each is the whole span, from `start_ns`.
+    pub(super) fn finish(mut self, top: usize, start_ns: i64, span_ns: i64) -> Self {
         self.rows = std::mem::take(&mut self.directions).into_values().collect();
         self.count = self.rows.len() as u64;
         let rank = |row: &PdcRow| {
@@ -61,9 +60,9 @@ impl PdcFigures {
             .sort_by_cached_key(|row| (std::cmp::Reverse(rank(row)), name(row)));
         self.rows.truncate(top);
         for row in &mut self.rows {
-            row.window_start = Time(totals.start_ns);
-            row.window_start_ns = totals.start_ns;
-            row.window_ns = totals.span_ns();
+            row.window_start = Time(start_ns);
+            row.window_start_ns = start_ns;
+            row.window_ns = span_ns;
             row.recompute();
         }
         self

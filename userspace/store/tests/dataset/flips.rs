@@ -94,6 +94,7 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
         opcodes: found.rows().unwrap(),
         events: found.rows().unwrap(),
         connections: found.rows().unwrap(),
+        pdcs: found.rows().unwrap(),
     };
     flip("segments (capture)", root.path(), FLIPS, read, |rows, table| {
         let mut rows = rows.clone();
@@ -102,7 +103,8 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
             "flows" => rows.flows.clear(),
             "opcodes" => rows.opcodes.clear(),
             "events" => rows.events.clear(),
-            _ => rows.connections.clear(),
+            "connections" => rows.connections.clear(),
+            _ => rows.pdcs.clear(),
         }
         rows
     });

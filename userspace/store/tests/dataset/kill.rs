@@ -170,10 +170,10 @@ fn the_next_writer_of_the_observer_repairs_and_another_does_not() {
     leave_open(root.path(), &[window(0)]);
     let other = Writer::create(root.path(), Options::new("rail4")).unwrap();
     assert_eq!(other.summary().repaired.segments, []);
-    assert_eq!(scan(root.path()).unwrap().open.len(), 4);
+    assert_eq!(scan(root.path()).unwrap().open.len(), 5);
     let mut same = Writer::create(root.path(), Options::new("rail3")).unwrap();
     let repaired = &same.summary().repaired.segments;
-    assert_eq!(repaired.len(), 4);
+    assert_eq!(repaired.len(), 5);
     assert!(repaired.iter().all(|segment| segment.torn_bytes == 0));
     same.append(&window(SECOND), Instant::now()).unwrap();
     same.finish().unwrap();
@@ -217,7 +217,7 @@ fn an_unfinished_segment_is_rewritten() {
     let repaired = repair(root.path()).unwrap();
     assert_eq!(repaired.removed, [Path::new(&name)]);
     assert_eq!(read(root.path()).unwrap(), window(0));
-    assert_eq!(files(root.path()).len(), 5);
+    assert_eq!(files(root.path()).len(), 6);
 }
 
 const CHILD: &str = "ROCESCOPE_STORE_TEST_ROOT";

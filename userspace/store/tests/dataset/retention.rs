@@ -6,7 +6,7 @@ use rocescope_store::{Limits, Options, Retained, Writer, retain, scan};
 use std::path::Path;
 use std::time::Instant;
 
-/// Three hours of two observers: 24 segments.
+/// Three hours of two observers: 30 segments.
 fn dataset(root: &Path) {
     for observer in ["rail3", "rail4"] {
         let mut writer = Writer::create(root, Options::new(observer)).unwrap();
@@ -28,7 +28,7 @@ fn whole_hours_are_deleted_by_age() {
         max_bytes: None,
     };
     let retained = retain(root.path(), limits).unwrap();
-    assert_eq!(retained.deleted_segments, 8);
+    assert_eq!(retained.deleted_segments, 10);
     assert_eq!(retained.deleted_bytes + retained.kept_bytes, bytes);
     let left = scan(root.path()).unwrap();
     assert_eq!(left.row_count("windows"), 4);

@@ -24,7 +24,7 @@ fn every_table_is_read_as_written() {
         directory.join(file)
     };
     let segment = "rail3-20261121T023000Z-0000.parquet";
-    let tables = ["events", "flows", "opcodes", "windows"];
+    let tables = ["events", "flows", "opcodes", "pdcs", "windows"];
     let mut expected = vec![Path::new(".open/rail3.lock").to_owned()];
     // Without rows: an empty segment with the time of the last rows.
     expected.push(below("connections", "rail3-20261121T023002Z-0000.parquet"));

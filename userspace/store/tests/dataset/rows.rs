@@ -1,6 +1,6 @@
 //! Test rows: every column has a value other than its default.
 
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, WindowRow, WindowRows};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, PdcRow, Text, Time, WindowRow, WindowRows};
 use std::path::{Path, PathBuf};
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
@@ -32,6 +32,24 @@ pub(crate) fn window(offset: i64) -> WindowRows {
         opcodes: vec![opcode("RC_SEND_ONLY", 4), opcode("CNP", 129)],
         events: vec![event(&observer, start)],
         connections: Vec::new(),
+        pdcs: vec![pdc(&observer, start)],
+    }
+}
+
+fn pdc(observer: &Text, start: i64) -> PdcRow {
+    PdcRow {
+        observer: observer.clone(),
+        window_start: Time(start),
+        window_start_ns: start,
+        window_ns: SECOND,
+        src_pdc: Some(7),
+        mode: "RUD".into(),
+        job: Some(77),
+        packets: 6,
+        nack_reasons: Some("trimmed 3".into()),
+        rtt_p50_ns: Some(21_000),
+        frame_bps: 8.0,
+        ..PdcRow::default()
     }
 }
 
@@ -142,10 +160,7 @@ fn event(observer: &Text, start: i64) -> EventRow {
 /// Merges the rows of several windows.
 pub(crate) fn together(parts: impl IntoIterator<Item = WindowRows>) -> WindowRows {
     parts.into_iter().fold(WindowRows::default(), |mut all, mut part| {
-        all.windows.append(&mut part.windows);
-        all.flows.append(&mut part.flows);
-        all.opcodes.append(&mut part.opcodes);
-        all.events.append(&mut part.events);
+        all.append(&mut part);
         all
     })
 }
@@ -165,6 +180,7 @@ pub(crate) fn read(root: &Path) -> Result<WindowRows, rocescope_store::Error> {
         opcodes: scan.rows()?,
         events: scan.rows()?,
         connections: scan.rows()?,
+        pdcs: scan.rows()?,
     })
 }
 

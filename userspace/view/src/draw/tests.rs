@@ -71,6 +71,7 @@ fn window(second: i64) -> WindowRows {
             detail: "negative acknowledgement at PSN 7".into(),
             ..EventRow::default()
         }],
+        pdcs: Vec::new(),
         connections: vec![ConnectionRow {
             connection: 1,
             role: "a_to_b".into(),
