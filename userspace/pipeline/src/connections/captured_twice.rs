@@ -30,6 +30,12 @@ struct Pass {
 }
 
 impl Pass {
+    /// The number of the PSN in it.
+    fn at(&self, psn: ExtendedPsn) -> Option<u32> {
+        let at = (psn as u32).wrapping_sub(self.first);
+        (at < self.psns).then_some(at)
+    }
+
     /// When its PSN number `at` passed, as if all had been spaced evenly.
     fn time_of(&self, at: u32) -> u64 {
         let duration_ns = self.last_ns.saturating_sub(self.first_ns);
@@ -137,11 +143,13 @@ impl CapturedTwice {
         let mut until = None;
         for psn in first..=last {
             // The latest pass: an earlier one has its copy already.
-            let of = |pass: &Pass| (psn as u32).wrapping_sub(pass.first);
-            let latest = self.passes.iter_mut().rev().find(|pass| of(pass) < pass.psns);
+            let latest = self
+                .passes
+                .iter_mut()
+                .rev()
+                .find_map(|pass| pass.at(psn).map(|at| (pass, at)));
             let is_copy = match latest {
-                Some(pass) => {
-                    let at = of(pass);
+                Some((pass, at)) => {
                     let is_first = pass.copied & Pass::bit(at) == 0;
                     pass.copied |= Pass::bit(at);
                     is_first && is_soon(pass.time_of(at))

@@ -8,6 +8,7 @@ use super::psn_tracker::ExtendedPsn;
 use super::recovery::{Episode, Trigger};
 use super::skipped_ranges::SkippedRange;
 use rocescope_record::RunRecord;
+use rocescope_wire::Operation;
 
 /// If more than these would be lost in a row, the first one was more likely late.
 const MAX_LOST: u64 = 3;
@@ -159,7 +160,11 @@ impl Direction {
         (first, last): (ExtendedPsn, ExtendedPsn),
         context: &Context<'_>,
     ) -> Classification {
-        let repeated = last.min(self.requests.high()) + 1 - first;
+        // A READ is one packet, however many PSNs its response has.
+        let repeated = match run.opcode().operation() {
+            Operation::RdmaReadRequest => 1,
+            _ => last.min(self.requests.high()) + 1 - first,
+        };
         let is_start =
             first < self.requests.low() && run.first_ns.saturating_sub(self.first_request_ns) <= context.reorder_ns;
         if is_start {

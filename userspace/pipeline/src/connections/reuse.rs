@@ -3,11 +3,11 @@
 use super::direction::Direction;
 use super::new_payload::begins;
 use rocescope_record::RunRecord;
-use rocescope_wire::{Stream, Transport};
+use rocescope_wire::{Operation, Stream, Transport};
 
 /// A sender with nothing to repeat is silent this long before its number is used again.
 const SILENT_NS: u64 = 10_000_000;
-/// Further ahead than any gap.
+/// Further ahead than any gap, and further back than any sender goes.
 const FAR: u64 = 1 << 16;
 
 impl Direction {
@@ -22,10 +22,17 @@ impl Direction {
             return false;
         }
         let (first, high) = (self.requests.extended(run.first_psn()), self.requests.high());
-        // If the last acknowledgement was lost on its way, the sender goes back to the one before.
+        let is_far = first > high + FAR || first + FAR < high;
+        let is_answered = matches!(
+            run.opcode().operation(),
+            Operation::RdmaReadRequest | Operation::CompareSwap | Operation::FetchAdd
+        );
         match self.transport {
-            Transport::Uc => first <= high || first > high + FAR,
-            _ => self.acked >= high && (first <= self.acked_before || first > high + FAR),
+            Transport::Uc => first <= high || is_far,
+            // A response that passed the tap may be lost after it: its request is repeated by a timer.
+            _ if is_answered => is_far || self.start == Some(first) && self.acked >= high,
+            // If the last acknowledgement was lost on its way, the sender goes back to the one before.
+            _ => self.acked >= high && (first <= self.acked_before || is_far),
         }
     }
 }

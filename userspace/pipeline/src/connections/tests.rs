@@ -312,6 +312,57 @@ fn a_sprayed_flow_loses_what_a_nak_requests_and_what_is_older_than_others_are_la
     assert_eq!(lost, [Some(150)]);
 }
 
+/// A queue pair number used again: its PSNs begin far below, after a message whose only acknowledgement is the last.
+#[test]
+fn a_jump_far_back_after_silence_is_another_connection() {
+    let (rows, _) = rows(&[
+        sends((5_000_000, 5_000_009), 100),
+        answer(ACK, 5_000_009, 150),
+        sends((200, 209), 500_000),
+        answer(ACK, 209, 500_050),
+    ]);
+    let requests = |row: &&ConnectionRow| row.ack_packets == 0;
+    let lives: Vec<(u64, u64)> = rows
+        .iter()
+        .filter(requests)
+        .map(|row| (row.packets, row.retransmitted_packets))
+        .collect();
+    assert_eq!(lives, [(10, 0), (10, 0)]);
+}
+
+/// Its response passed and was lost after it: the same READ again is no queue pair number used again.
+#[test]
+fn a_read_that_a_timer_repeats_is_the_same_connection() {
+    let read = |psn: u32, at_us| {
+        let mut read = run(0x0c, 1, 7, psn..=psn, at_us);
+        (read.only, read.msn_or_dma_length) = (1, 64);
+        alloc::vec![read]
+    };
+    let response = |psn: u32, at_us| {
+        let mut response = run(0x10, 2, 9, psn..=psn, at_us);
+        (response.only, response.only_payload_bytes, response.syndrome) = (1, 64, ACK);
+        alloc::vec![response]
+    };
+    let (rows, _) = rows(&[
+        read(100, 100),
+        response(100, 110),
+        read(101, 120),
+        response(101, 130),
+        read(102, 140),
+        response(102, 150),
+        read(101, 20_000),
+        response(101, 20_010),
+        read(102, 20_020),
+        response(102, 20_030),
+    ]);
+    let reads: Vec<u64> = rows
+        .iter()
+        .map(|row| row.read_packets)
+        .filter(|reads| *reads > 0)
+        .collect();
+    assert_eq!(reads, [5]);
+}
+
 /// `RDMA WRITE ONLY` packets of MRC from host 1 to queue pair 7, 10 bytes each; `marked` as retransmissions.
 fn mrc_writes(psns: (u32, u32), at_us: u64, marked: bool) -> Vec<RunRecord> {
     let mut writes = sends(psns, at_us);
