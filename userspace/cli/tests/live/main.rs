@@ -19,6 +19,7 @@
 //! | `check` | findings of `--check` on good and bad ports |
 //! | `port` | `doctor`, counters, renaming, queues, tags |
 //! | `recorder` | the frames around events, tags and all |
+//! | `uet` | packet delivery contexts of UET, as of their file |
 //! | `frames` | `--count` and `--write` |
 //! | `metrics` | the metrics for Prometheus equal the summary |
 //! | `privileges` | without capabilities, and with only the required ones |
@@ -48,3 +49,4 @@ mod rows;
 #[path = "../small_disk/mod.rs"]
 mod small_disk;
 mod totals;
+mod uet;

@@ -30,7 +30,7 @@ message = 65536
 "#;
 
 /// The rows of a table, in the order of the dataset's segments.
-fn rows<R: Row>(root: &Path) -> Vec<R> {
+pub(crate) fn rows<R: Row>(root: &Path) -> Vec<R> {
     let scan = rocescope_store::scan(root).unwrap();
     let mut rows = Vec::new();
     for segment in scan.table(R::TABLE.name) {
