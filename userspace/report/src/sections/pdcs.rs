@@ -41,10 +41,10 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 fn findings(report: &Report) -> Vec<Finding> {
     let (pdcs, sums) = (&report.pdcs, &report.pdcs.sums);
     let mut findings = vec![Finding::note(format!(
-        "{} of packet delivery contexts sent {}; {} answered them.",
+        "{} of packet delivery contexts sent {}, and got {}.",
         plural(pdcs.count, "direction"),
         plural(sums.packets, "packet"),
-        plural(sums.ack_packets + sums.nack_packets, "ACK or NACK"),
+        plural(sums.ack_packets + sums.nack_packets, "answer"),
     ))];
     let lost = sums.lost_before_tap_packets + sums.lost_after_tap_packets;
     if lost > 0 {
