@@ -221,7 +221,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --hosts --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --hosts --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -372,6 +372,10 @@ _rocescope() {
                     return 0
                     ;;
                 --flow-rows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spread-rows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -727,7 +731,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__connections)
-            opts="-r -o -q -i -h -V --from --to --last --read --hosts --filter --output --udp-port --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -o -q -i -h -V --from --to --last --read --hosts --filter --output --udp-port --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -818,6 +822,10 @@ _rocescope() {
                     return 0
                     ;;
                 --flow-rows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spread-rows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1945,7 +1953,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__top)
-            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --by --hosts --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --by --hosts --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2072,6 +2080,10 @@ _rocescope() {
                     return 0
                     ;;
                 --flow-rows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spread-rows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

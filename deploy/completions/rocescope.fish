@@ -90,6 +90,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l window -
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l lateness -d 'Wait DURATION for frames that arrive out of order before a window closes' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l top -d 'Maximum number of flows, connections and events in the summary' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l flow-rows -d 'Number of top flows of each window in the dataset' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l spread-rows -d 'Number of UDP source ports of sprayed directions of each window in the dataset, the largest directions first' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l exact-flows -d 'Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l flow-key -d 'Whether the UDP source port separates flows' -r -f -a "auto\t'The port, except in directions whose sender sprays packets over many ports'
 port\t'The port, always'
@@ -194,6 +195,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l wind
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l lateness -d 'Wait DURATION for frames that arrive out of order before a window closes' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l top -d 'Maximum number of flows, connections and events in the summary' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l flow-rows -d 'Number of top flows of each window in the dataset' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l spread-rows -d 'Number of UDP source ports of sprayed directions of each window in the dataset, the largest directions first' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l exact-flows -d 'Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l flow-key -d 'Whether the UDP source port separates flows' -r -f -a "auto\t'The port, except in directions whose sender sprays packets over many ports'
 port\t'The port, always'
@@ -430,6 +432,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l window -d 'L
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l lateness -d 'Wait DURATION for frames that arrive out of order before a window closes' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l top -d 'Maximum number of flows, connections and events in the summary' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l flow-rows -d 'Number of top flows of each window in the dataset' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l spread-rows -d 'Number of UDP source ports of sprayed directions of each window in the dataset, the largest directions first' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l exact-flows -d 'Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l flow-key -d 'Whether the UDP source port separates flows' -r -f -a "auto\t'The port, except in directions whose sender sprays packets over many ports'
 port\t'The port, always'

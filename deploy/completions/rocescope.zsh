@@ -78,6 +78,7 @@ off\:"Leave tags in the frames"))' \
 '--lateness=[Wait DURATION for frames that arrive out of order before a window closes]:DURATION:_default' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
+'--spread-rows=[Number of UDP source ports of sprayed directions of each window in the dataset, the largest directions first]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
 '--flow-key=[Whether the UDP source port separates flows]:KEY:((auto\:"The port, except in directions whose sender sprays packets over many ports"
 port\:"The port, always"
@@ -279,6 +280,7 @@ off\:"Leave tags in the frames"))' \
 '--lateness=[Wait DURATION for frames that arrive out of order before a window closes]:DURATION:_default' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
+'--spread-rows=[Number of UDP source ports of sprayed directions of each window in the dataset, the largest directions first]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
 '--flow-key=[Whether the UDP source port separates flows]:KEY:((auto\:"The port, except in directions whose sender sprays packets over many ports"
 port\:"The port, always"
@@ -680,6 +682,7 @@ off\:"Leave tags in the frames"))' \
 '--lateness=[Wait DURATION for frames that arrive out of order before a window closes]:DURATION:_default' \
 '--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
 '--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
+'--spread-rows=[Number of UDP source ports of sprayed directions of each window in the dataset, the largest directions first]:COUNT:_default' \
 '--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
 '--flow-key=[Whether the UDP source port separates flows]:KEY:((auto\:"The port, except in directions whose sender sprays packets over many ports"
 port\:"The port, always"

@@ -44,6 +44,12 @@ pub trait Sink {
     fn uet(&mut self, record: &UetRecord, counters: &mut Counters) {
         let _ = (record, counters);
     }
+
+    /// A packet of a run that began at `first_ns` has another UDP source port than `run`, the flow of the run. Only
+    /// [`observe`] reports it: in user space.
+    fn other_port(&mut self, run: &FlowKey, first_ns: u64, packet: &Packet) {
+        let _ = (run, first_ns, packet);
+    }
 }
 
 /// An open run.
@@ -122,6 +128,13 @@ impl Moment {
         }
     }
 
+    /// The mask of the key of runs. Exact packets keep their port, because each may be a record anyway: so the ports of a
+    /// sprayed direction are known in a live capture.
+    #[inline(always)]
+    const fn key_mask(&self, config: &Config) -> u64 {
+        config.key_mask | (self.is_exact as u64).wrapping_neg()
+    }
+
     /// Whether round trips are measured at this PSN.
     #[inline(always)]
     const fn marks(&self, psn: Psn, config: &Config) -> bool {
@@ -174,6 +187,11 @@ pub fn observe<C: Clock, S: Sink>(
     let mut step = Step::zeroed();
     if !advance(set, packet, moment, config) && !join(set, packet, moment, config, |way| way, &mut step) {
         renew(set, &step, packet, moment, clock, config, counters, sink);
+    }
+    // A slot keeps the flow of the run that it has just published.
+    let run = &set[step.way as usize & 1].run;
+    if run.flow.udp_src_port != packet.flow.udp_src_port {
+        sink.other_port(&run.flow, run.first_ns, packet);
     }
 }
 
@@ -342,7 +360,7 @@ impl Slot {
         // A MIDDLE has no source QPN, and equal opcodes have one length of extension headers.
         if self.middle != middle(packet)
             || packet.psn() != run.last_psn().plus(1)
-            || !is_same(&run.flow, &packet.flow, config)
+            || !is_same(&run.flow, &packet.flow, config.key_mask)
             || run.ttl != packet.ttl
             || run.traffic_class != packet.traffic_class.0
             || run.interface != moment.interface
@@ -390,7 +408,7 @@ impl Slot {
     #[inline(always)]
     fn is_of(&self, packet: &Packet, moment: &Moment, config: &Config) -> bool {
         self.run.packets != 0
-            && is_same(&self.run.flow, &packet.flow, config)
+            && is_same(&self.run.flow, &packet.flow, moment.key_mask(config))
             && self.run.stream == packet.meaning.stream as u8
             && self.run.ttl == packet.ttl
             && self.run.interface == moment.interface
@@ -609,10 +627,10 @@ fn flags(run: &RunRecord, packet: &Packet) -> u8 {
 
 /// Whether two keys are equal; a comparison of arrays would be a call in the kernel.
 #[inline(always)]
-fn is_same(one: &FlowKey, two: &FlowKey, config: &Config) -> bool {
+fn is_same(one: &FlowKey, two: &FlowKey, key_mask: u64) -> bool {
     let (a, b) = (one.words(), two.words());
     // One branch for the six words.
-    (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]) & config.key_mask == 0
+    (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]) & key_mask == 0
 }
 
 /// The bytes of a frame without its extension headers and its payload.
@@ -948,6 +966,34 @@ mod tests {
         }
     }
 
+    #[test]
+    fn exact_packets_keep_their_port() {
+        let config = Config {
+            key_mask: Config::port_mask(false),
+            exact_burst: 3,
+            exact_a_tick: 3,
+            ..unmarked()
+        };
+        let mut set = [Slot::zeroed(); 2];
+        let (mut counters, mut runs) = (Counters::default(), Vec::new());
+        let mut budget = ExactBudget::default();
+        for psn in 1..9u32 {
+            let mut packet = packet(0x07, 7, psn, MTU);
+            packet.flow.udp_src_port = psn as u16;
+            let clock = FrameTime(u64::from(psn));
+            // All in one tick.
+            let moment = Moment::now(&FrameTime(1), 0, &mut budget, &config);
+            observe(&mut set, &packet, &moment, &clock, &config, &mut counters, &mut runs);
+        }
+        flush(&mut set, None, &mut counters, &mut runs, |cut| cut);
+        let mut found: Vec<_> = runs
+            .iter()
+            .map(|run| (run.first_psn, run.flow.udp_src_port, run.packets))
+            .collect();
+        found.sort_unstable();
+        assert_eq!(found, [(1, 1, 1), (2, 2, 1), (3, 3, 6)]);
+    }
+
     proptest! {
         /// The short path for MIDDLEs joins what the rules join, and nothing else.
         #[test]
@@ -1013,6 +1059,61 @@ mod tests {
             let changes = ports.windows(2).filter(|pair| pair[0] != pair[1]).count();
             prop_assert!(runs(true).len() > changes);
             prop_assert!(runs(true).iter().all(|run| run.flags & RunRecord::PORTS_DIFFER == 0));
+        }
+
+        /// A sender that goes back repeats PSNs, and what it repeats is not in the run before: two passes are in one run only
+        /// where the tap missed the end of the first from exactly there on, so that no PSN is in the run twice.
+        #[test]
+        fn a_run_holds_one_pass_of_the_sender(
+            passes in proptest::collection::vec((0u32..40, 1u32..60, any::<u64>()), 1..12),
+            is_lossy in any::<bool>(),
+            start in prop_oneof![Just(0u32), Just(0xff_fff0u32), 0..1u32 << 24],
+            message in 1u32..20,
+            is_port_in_key in any::<bool>(),
+            mark_mask in prop_oneof![Just(0u32), Just(15), Just(u32::MAX)],
+        ) {
+            let key_mask = Config::port_mask(is_port_in_key);
+            let config = Config { key_mask, mark_mask, ..Config::exact(10_000_000_000) };
+            let mut set = [Slot::zeroed(); 2];
+            let (mut counters, mut runs) = (Counters::default(), Vec::new());
+            // The pass and the number of each packet that the tap saw.
+            let mut seen: Vec<(usize, u32)> = Vec::new();
+            let (mut next, mut time) = (0u32, 1_000_000u64);
+            for (number, (back, length, losses)) in passes.into_iter().enumerate() {
+                let first = next.saturating_sub(back + 1);
+                for at in first..first + length {
+                    time += 1_000;
+                    if is_lossy && losses >> (at % 64) & 3 == 0 {
+                        continue;
+                    }
+                    let opcode = match (at % message, message) {
+                        (_, 1) => 0x0a,
+                        (0, _) => 0x06,
+                        (place, _) if place + 1 == message => 0x08,
+                        _ => 0x07,
+                    };
+                    let mut packet = packet(opcode, 7, (start + at) & 0xff_ffff, 1_024);
+                    packet.flow.udp_src_port = if is_port_in_key { 49_152 } else { 49_152 + (at % 5) as u16 };
+                    let clock = FrameTime(time);
+                    observe(&mut set, &packet, &Moment::now(&clock, 0, &mut ExactBudget::default(), &config), &clock, &config,
+                        &mut counters, &mut runs);
+                    seen.push((number, at));
+                }
+                next = first + length;
+            }
+            flush(&mut set, None, &mut counters, &mut runs, |cut| cut);
+            let mut rest = &seen[..];
+            for run in &runs {
+                let (packets, others) = rest.split_at(usize::from(run.packets));
+                rest = others;
+                prop_assert_eq!(run.first_psn, (start + packets[0].1) & 0xff_ffff);
+                for pair in packets.windows(2) {
+                    let [(one, before), (other, after)] = pair else { unreachable!() };
+                    prop_assert_eq!(before + 1, *after);
+                    prop_assert!(one == other || is_lossy);
+                }
+            }
+            prop_assert!(rest.is_empty());
         }
 
         /// The invariant of the crate: opcode totals follow exactly from the published runs.

@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Options that a running capture applies; all others are fixed at its start.
-const APPLIED: [&str; 8] = [
+const APPLIED: [&str; 9] = [
     "filter",
     "udp-port",
     "verdict",
     "top",
     "flow-rows",
+    "spread-rows",
     "elephant",
     "jitter-relative",
     "jitter-absolute",

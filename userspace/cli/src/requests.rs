@@ -85,6 +85,7 @@ fn measured(measure: &MeasureArguments) -> Settings {
         exact_flows: measure.exact_flows,
         top: measure.top,
         flow_rows: measure.flow_rows,
+        spread_rows: measure.spread_rows,
         flow_key: match measure.flow_key {
             FlowKey::Auto => FlowKeyMode::Auto,
             FlowKey::Port => FlowKeyMode::Port,

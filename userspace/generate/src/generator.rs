@@ -244,7 +244,11 @@ impl Generator {
         };
         let packet = Packet::new(tapped, numbers, &link.ends, rules[tapped.channel & 1]);
         let frame_bytes = layout.header_bytes as u32 + packet.bytes();
-        let passage = ledger.count(now, tapped, &packet, frame_bytes, rules[0].service);
+        let flows = if is_session { &link.gsi_flows } else { &link.flows };
+        let flow = *flows.get(from)? as usize;
+        let own_port = self.endpoints.flows.get(flow)?.id.udp_src_port;
+        let port = tapped.delivery.port.unwrap_or(own_port);
+        let passage = ledger.count(now, tapped, &packet, frame_bytes, port, rules[0].service);
         let header = link.headers.get(from)?;
         let port = if is_session {
             Some(GSI_PORT)
@@ -255,8 +259,6 @@ impl Generator {
         let outer = layout.outer.as_ref();
         let mirrored = outer.is_none_or(|outer| frame_bytes <= outer.truncate);
         let whole = frame.len() == original as usize && mirrored;
-        let flows = if is_session { &link.gsi_flows } else { &link.flows };
-        let flow = *flows.get(from)? as usize;
         let arrival = Arrival {
             at_ns: self.start_ns.saturating_add(now),
             frame_bytes,

@@ -58,7 +58,7 @@ pub use generator::{Frame, Generator};
 pub use lost::{LossPoint, Lost, PacketKind};
 pub use scenario::{Scenario, ScenarioError};
 use std::io::{self, Write};
-pub use tally::{Delays, Direction, Volume};
+pub use tally::{Delays, Direction, PortVolume, Volume};
 pub use truth::Truth;
 
 /// The demo scenario: a small training cluster, some loss, some congestion.

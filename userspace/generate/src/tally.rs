@@ -7,7 +7,7 @@ use super::scenario::group::Service;
 use super::sequence_set::SequenceSet;
 use super::tapped::{Cause, Content, Passage, Tapped};
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Packets and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -115,14 +115,41 @@ pub struct Direction {
     pub rtt: Delays,
     /// From this side's READ and atomic requests to the first packet of their responses.
     pub response_delay: Delays,
+    /// Packets that passed by UDP source port, where this side changes its port by path or packet.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ports: BTreeMap<u16, PortVolume>,
     /// The first lost packets, up to the limit of the list.
     pub lost: Vec<Lost>,
 }
+
+/// What passed with one UDP source port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PortVolume {
+    /// The number of packets.
+    pub packets: u64,
+    /// Bytes of their frames, without the encapsulation of the mirror.
+    pub frame_bytes: u64,
+    /// Packets marked with congestion experienced.
+    pub ce_packets: u64,
+}
+
+/// The bits of ECN that mark congestion experienced.
+const CONGESTION_EXPERIENCED: u8 = 3;
 
 /// The maximum number of lost packets listed for a direction, 480 KiB.
 const LOST_MAX: usize = 10_000;
 
 impl Direction {
+    /// A packet passed with this port, which its sender changes if `is_chosen`.
+    fn count_port(&mut self, port: u16, is_chosen: bool, frame_bytes: u32, packet: &Packet) {
+        if is_chosen || !self.ports.is_empty() {
+            let volume = self.ports.entry(port).or_default();
+            volume.packets += 1;
+            volume.frame_bytes += u64::from(frame_bytes);
+            volume.ce_packets += u64::from(packet.ecn == CONGESTION_EXPERIENCED);
+        }
+    }
+
     /// Lists a lost packet.
     pub(super) fn lose(&mut self, lost: Lost) {
         if self.lost.len() < LOST_MAX {
@@ -191,6 +218,7 @@ impl Ledger {
         tapped: &Tapped,
         packet: &Packet,
         frame_bytes: u32,
+        port: u16,
         service: Service,
     ) -> Passage {
         let from = tapped.from();
@@ -299,6 +327,7 @@ impl Ledger {
             }
         }
         direction.volume.add(frame_bytes, packet.payload_bytes);
+        direction.count_port(port, tapped.delivery.port.is_some(), frame_bytes, packet);
         direction.damaged_packets += u64::from(packet.damaged);
         if let Some((of, sequence)) = asked_for
             && let Some(asked) = self.directions.get_mut(1 - from)

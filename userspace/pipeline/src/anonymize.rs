@@ -6,6 +6,7 @@ use core::fmt::Debug;
 use core::net::IpAddr;
 use hashbrown::HashMap;
 use rocescope_record::{HandshakeRecord, MadRecord, RunRecord, UetRecord};
+use rocescope_wire::FlowKey;
 
 /// Maps every address to another of the same family: always the same one, and no two to one.
 pub trait AddressMap: Debug + Send + Sync {
@@ -30,10 +31,17 @@ impl Anonymizer {
     }
 
     pub(crate) fn run(&mut self, run: &RunRecord) -> RunRecord {
-        let mut run = *run;
-        self.replace(&mut run.flow.src);
-        self.replace(&mut run.flow.dst);
-        run
+        RunRecord {
+            flow: self.flow(&run.flow),
+            ..*run
+        }
+    }
+
+    pub(crate) fn flow(&mut self, flow: &FlowKey) -> FlowKey {
+        let mut flow = *flow;
+        self.replace(&mut flow.src);
+        self.replace(&mut flow.dst);
+        flow
     }
 
     /// Replaces only the addresses in the headers of a CM datagram: addresses in its payload never become rows.

@@ -1,6 +1,7 @@
 //! Exact counts per flow, up to a bound of flows.
 
 use crate::index::Index;
+use crate::port_counts::PortCounts;
 use crate::spray::{LostPorts, direction_of};
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
@@ -141,7 +142,7 @@ impl FlowTable {
     }
 
     /// Gives every flow the key that `key_of` returns, and adds up those that then have the same. Returns the ports that
-    /// were lost.
+    /// were lost, with their counts.
     pub(crate) fn merge_ports(&mut self, key_of: impl Fn(&FlowKey) -> FlowKey) -> LostPorts {
         let flows = core::mem::take(&mut self.flows);
         self.index.clear();
@@ -149,7 +150,7 @@ impl FlowTable {
         for flow in flows {
             let key = key_of(&flow.key);
             if key != flow.key {
-                lost.push((key, flow.key.udp_src_port));
+                lost.push((key, flow.key.udp_src_port, PortCounts::of_flow(&flow.counts)));
             }
             self.add(flow_hash(&key), &key, flow.opcode, &flow.counts);
         }

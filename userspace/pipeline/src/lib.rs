@@ -6,6 +6,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`settings`] | window length, bounds and thresholds |
+//! | [`port_counts`] | the UDP source ports of such directions, with their packets |
 //! | [`spray`] | directions over many UDP source ports, which are one flow |
 //! | [`windows`] | assigns runs to windows, and closes windows |
 //! | [`window`] | the counts of one window |
@@ -44,6 +45,7 @@ mod index;
 pub mod merge;
 pub mod overflow;
 pub mod pdcs;
+pub mod port_counts;
 pub mod rate_change;
 pub mod rows;
 pub mod settings;

@@ -11,11 +11,13 @@
 //! | [`parameters`] | parameters that must be equal in all datasets |
 //! | `sketches` | merges sketches |
 //! | `flows` | merges flows by key |
+//! | `spread` | merges the ports of sprayed directions |
 
 mod flows;
 pub mod parameters;
 mod part;
 mod sketches;
+mod spread;
 
 pub use parameters::{Differs, Parameters};
 pub use part::{MergeError, Part, Target};
@@ -42,6 +44,7 @@ pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, Merge
         rows.windows.clone_from(&part.windows);
         rows.flows.clone_from(&part.flows);
         rows.opcodes.clone_from(&part.opcodes);
+        rows.spread.clone_from(&part.spread);
     } else {
         let seen = parts
             .iter()
@@ -51,15 +54,18 @@ pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, Merge
         rows.windows.extend(window(parts, &seen, &merged)?);
         rows.opcodes = opcodes(parts);
         rows.flows = merged.rows;
+        rows.spread = spread::merge(parts, &mut rows.flows);
     }
     let WindowRows {
         windows,
         flows,
         opcodes,
+        spread,
         ..
     } = &mut rows;
     let observers = windows.iter_mut().map(|row| &mut row.observer);
     let observers = observers.chain(flows.iter_mut().map(|row| &mut row.observer));
+    let observers = observers.chain(spread.iter_mut().map(|row| &mut row.observer));
     for observer in observers.chain(opcodes.iter_mut().map(|row| &mut row.observer)) {
         observer.clone_from(&target.observer);
     }

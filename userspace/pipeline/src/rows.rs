@@ -5,12 +5,13 @@ use crate::fields::{address, opcode_name, vlan, vni};
 use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
 use crate::flow_table::direction_key;
 use crate::overflow::Bounded;
+use crate::port_counts::Spread;
 use crate::rate_change::RateChange;
 use crate::settings::Settings;
 use crate::window::{FlowEvent, LossInterval, NACK, Window};
 use alloc::format;
 use alloc::vec::Vec;
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, SpreadRow, Text, Time, Unit, Value, WindowRow, WindowRows, human};
 use rocescope_record::OpcodeTotals;
 use rocescope_sketches::jitter::ChangeKind;
 use rocescope_sketches::{HyperLogLog, LinearCounting};
@@ -68,8 +69,15 @@ impl Closing<'_> {
         rows.windows.push(self.window_row());
         rows.opcodes.extend(self.opcode_rows());
         let top = self.top.iter().take(self.settings.flow_rows);
-        let flows = top.zip(1..).map(|(bounded, rank)| self.flow_row(bounded, rank));
-        rows.flows.extend(flows);
+        let mut room = self.settings.spread_rows;
+        for (bounded, rank) in top.zip(1..) {
+            let spread = self.window.ports.spread(&bounded.flow.key);
+            rows.flows.push(self.flow_row(bounded, rank, spread.as_ref()));
+            if let Some(spread) = spread.filter(|spread| spread.ports.len() <= room) {
+                room -= spread.ports.len();
+                rows.spread.extend(self.spread_rows(&bounded.flow.key, &spread));
+            }
+        }
         let events = self.window.flow_events.iter();
         let events = events.map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event));
         let changes = self.changes.iter();
@@ -187,7 +195,7 @@ impl Closing<'_> {
         })
     }
 
-    fn flow_row(&self, bounded: &Bounded, rank: u32) -> FlowRow {
+    fn flow_row(&self, bounded: &Bounded, rank: u32, spread: Option<&Spread>) -> FlowRow {
         let Bounded {
             flow,
             error_packets,
@@ -216,6 +224,7 @@ impl Closing<'_> {
                 0 => self.window.ports.count(key).map(|ports| ports as u64),
                 _ => Some(1),
             },
+            udp_src_port_imbalance_ratio: spread.map(Spread::imbalance),
             dst_qpn: key.dst_qpn,
             vlan: vlan(key.vlan),
             inner_vlan: vlan(key.inner_vlan),
@@ -237,6 +246,26 @@ impl Closing<'_> {
             last_ns: counts.last_ns as i64,
             direction_key: Some(direction_key(key)),
         }
+    }
+
+    fn spread_rows(&self, key: &FlowKey, spread: &Spread) -> impl Iterator<Item = SpreadRow> {
+        spread.ports.iter().map(|(port, counts)| SpreadRow {
+            observer: self.settings.observer.clone(),
+            window_start: self.start(),
+            window_start_ns: self.start().0,
+            window_ns: self.window_ns(),
+            direction_key: direction_key(key),
+            src: address(key.src),
+            dst: address(key.dst),
+            dst_qpn: key.dst_qpn,
+            vlan: vlan(key.vlan),
+            udp_src_port: *port,
+            packets: counts.packets.cast_unsigned(),
+            frame_bytes: counts.frame_bytes.cast_unsigned(),
+            ecn_ce_packets: counts.congestion_experienced.cast_unsigned(),
+            trimmed_packets: self.window.ports.trimmed(key, *port),
+            deviation_ratio: spread.deviation(counts),
+        })
     }
 
     fn flow_event_row(&self, key: &FlowKey, syndrome: Option<u8>, event: &FlowEvent) -> EventRow {

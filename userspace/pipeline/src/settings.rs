@@ -24,6 +24,8 @@ pub struct Settings {
     pub top: usize,
     /// Top flows of each window that become rows of `flows`.
     pub flow_rows: usize,
+    /// Rows of `spread` of each window.
+    pub spread_rows: usize,
     /// Frame bits per second from which a flow is an elephant.
     pub elephant_bps: f64,
     /// The change of an elephant between adjacent windows that is an event.
@@ -75,6 +77,7 @@ impl Default for Settings {
             exact_flows: 131_072,
             top: 20,
             flow_rows: 1_000,
+            spread_rows: 4_096,
             elephant_bps: 1e9,
             jitter: Jitter {
                 relative: Some(0.5),

@@ -7,7 +7,7 @@
 //! If most packets are sprayed, the run cache leaves the port out of its key too, because each port would end a run.
 
 use crate::flow_table::{FlowTable, flow_hash};
-use alloc::boxed::Box;
+use crate::port_counts::{PortCounts, PortsByDirection};
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 use rocescope_record::{Config, RunRecord};
@@ -20,8 +20,6 @@ pub const FEW_PORTS: usize = 4;
 /// Windows with few ports after which it does, and windows without a packet after which it is forgotten.
 const CALM_WINDOWS: u32 = 3;
 const SILENT_WINDOWS: u32 = 60;
-/// Sprayed directions of a window whose ports are counted, 8 KiB each; the ports of others are unknown.
-const COUNTED_DIRECTIONS: usize = 4_096;
 
 /// Whether UDP source ports separate flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -122,6 +120,23 @@ impl Spray {
         self.sprayed.len() > before
     }
 
+    /// Leaves the port out of the key of runs if most packets of these merged flows are sprayed: each further one would be
+    /// a run, and the window may not end soon.
+    pub(crate) fn adapt_key(&mut self, flows: &FlowTable) {
+        let (mut all, mut sprayed) = (0, 0);
+        for flow in flows.flows() {
+            all += flow.counts.packets;
+            sprayed += if flow.key.udp_src_port == 0 {
+                flow.counts.packets
+            } else {
+                0
+            };
+        }
+        if 2 * sprayed >= all {
+            (self.is_port_in_key, self.calm_windows) = (false, 0);
+        }
+    }
+
     /// A window ends, with these flows, merged, and the ports of those that are sprayed.
     pub(crate) fn end_window(&mut self, flows: &FlowTable, ports: &PortsByDirection) {
         if self.mode != FlowKeyMode::Auto || self.sprayed.is_empty() && self.is_port_in_key {
@@ -189,51 +204,5 @@ fn with_many_ports(flows: &FlowTable) -> Vec<FlowKey> {
     ports.into_keys().collect()
 }
 
-/// A set of UDP source ports: a bit for each, 8 KiB.
-#[derive(Debug)]
-struct Ports(Box<[u64; 1_024]>);
-
-impl Ports {
-    fn insert(&mut self, port: u16) {
-        if let Some(word) = self.0.get_mut(usize::from(port / 64)) {
-            *word |= 1 << (port % 64);
-        }
-    }
-
-    fn count(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
-    }
-}
-
-/// The UDP source ports of the sprayed directions of one window.
-#[derive(Debug, Default)]
-pub(crate) struct PortsByDirection {
-    ports: HashMap<FlowKey, Ports>,
-}
-
-impl PortsByDirection {
-    /// A packet of a direction had this port.
-    pub(crate) fn add(&mut self, direction: &FlowKey, port: u16) {
-        if let Some(ports) = self.ports.get_mut(direction) {
-            ports.insert(port);
-        } else if self.ports.len() < COUNTED_DIRECTIONS {
-            let ports = self
-                .ports
-                .entry(*direction)
-                .or_insert_with(|| Ports(Box::new([0; 1_024])));
-            ports.insert(port);
-        }
-    }
-
-    /// The number of ports of a direction; `None` if they were not counted.
-    pub(crate) fn count(&self, direction: &FlowKey) -> Option<usize> {
-        self.ports.get(direction).map(Ports::count)
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.ports.clear();
-    }
-}
-
 /// The ports that flows lose when they are merged into their directions.
-pub(crate) type LostPorts = Vec<(FlowKey, u16)>;
+pub(crate) type LostPorts = Vec<(FlowKey, u16, PortCounts)>;

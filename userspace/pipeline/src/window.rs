@@ -4,8 +4,9 @@ use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
 use crate::impairment::ImpairedFlows;
 use crate::overflow::{Overflow, Sketches};
 use crate::pdcs::PdcWindow;
+use crate::port_counts::PortsByDirection;
 use crate::settings::Settings;
-use crate::spray::{PortsByDirection, Spray};
+use crate::spray::{Spray, direction_of};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -290,7 +291,11 @@ impl Window {
         self.totals.add_run(run);
         let hash = flow_hash(key);
         if key.udp_src_port != run.flow.udp_src_port {
-            self.ports.add(key, run.flow.udp_src_port);
+            self.ports.add_run(key, run);
+        }
+        if run.stream() == Stream::Trimmed {
+            let (direction, packets) = (direction_of(key), i64::from(run.packets));
+            self.ports.trim(&direction, run.flow.udp_src_port, packets);
         }
         let counts = FlowCounts::of(run);
         let next = QueuedCounts {
@@ -360,9 +365,10 @@ impl Window {
     pub(crate) fn merge_sprayed(&mut self, spray: &mut Spray, empty: &Sketches) {
         self.count_all(empty);
         if spray.look(&self.flows) {
-            for (direction, port) in self.flows.merge_ports(|key| spray.key_of(key)) {
-                self.ports.add(&direction, port);
+            for (direction, port, counts) in self.flows.merge_ports(|key| spray.key_of(key)) {
+                self.ports.add(&direction, port, &counts);
             }
+            spray.adapt_key(&self.flows);
         }
         self.crowded = (4 * self.flows.len()).max(FIRST_CROWD);
     }

@@ -8,8 +8,9 @@ use crate::connections::{ConnectionSummary, Connections};
 use crate::delivery::Delivery;
 use crate::overflow::Sketches;
 use crate::pdcs::Pdcs;
+use crate::port_counts::PortCounts;
 use crate::settings::{Settings, SettingsError};
-use crate::spray::Spray;
+use crate::spray::{Spray, direction_of};
 use crate::summary::Summary;
 use crate::window::{FrameCounts, LossInterval, Window};
 use alloc::boxed::Box;
@@ -61,6 +62,27 @@ impl Sink for Pipeline {
 
     fn uet(&mut self, record: &UetRecord, _: &mut Counters) {
         self.ingest_uet(record);
+    }
+
+    fn other_port(&mut self, run: &FlowKey, first_ns: u64, packet: &Packet) {
+        if !self.wants(packet) {
+            return;
+        }
+        let flow = match &mut self.anonymizer {
+            None => *run,
+            Some(anonymizer) => anonymizer.flow(run),
+        };
+        let at = self.window_at(first_ns);
+        if let Some((_, window)) = self.open.get_mut(at) {
+            let counts = PortCounts::of_packet(packet);
+            let ports = (flow.udp_src_port, packet.flow.udp_src_port);
+            let direction = direction_of(&flow);
+            window.ports.move_packet(&direction, ports, &counts);
+            if packet.is_trimmed() {
+                window.ports.trim(&direction, ports.0, -1);
+                window.ports.trim(&direction, ports.1, 1);
+            }
+        }
     }
 
     fn control_packet(&mut self, event: ControlPacket<'_>) -> bool {
@@ -126,6 +148,7 @@ impl Pipeline {
         own.filter.clone_from(&settings.filter);
         own.top = settings.top;
         own.flow_rows = settings.flow_rows;
+        own.spread_rows = settings.spread_rows;
         self.closed.changes.set_thresholds(&self.settings);
         self.spray.set_mode(self.settings.effective_flow_key());
     }
@@ -320,7 +343,12 @@ impl Pipeline {
         {
             window.add(run, &key, settings, &closed.empty);
             if window.is_crowded() {
+                let before = spray.key_mask();
                 window.merge_sprayed(spray, &closed.empty);
+                if spray.key_mask() != before {
+                    // The next frame asks for a turn, with which the cache adopts the key.
+                    self.current_ns = 0;
+                }
             }
             return;
         }

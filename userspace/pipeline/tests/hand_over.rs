@@ -53,12 +53,14 @@ fn part(flows: Range<u32>, exact_flows: usize) -> Part {
         windows,
         flows,
         opcodes,
+        spread,
         ..
     } = std::mem::take(pipeline.rows());
     Part {
         windows,
         flows,
         opcodes,
+        spread,
     }
 }
 

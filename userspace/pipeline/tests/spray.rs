@@ -5,11 +5,13 @@
 use bytemuck::Zeroable;
 use rocescope_model::{FlowRow, WindowRows};
 use rocescope_pipeline::filter::RunFilter;
+use rocescope_pipeline::port_counts::MAX_PORTS;
 use rocescope_pipeline::spray::{FEW_PORTS, FlowKeyMode, MANY_PORTS};
 use rocescope_pipeline::{Pipeline, Settings};
-use rocescope_record::{Config, Counters, RunRecord};
+use rocescope_record::observer::FrameTime;
+use rocescope_record::{Config, Counters, Observer, RunRecord, Slot};
 use rocescope_wire::tunnel::NO_VNI;
-use rocescope_wire::{FlowKey, Stream};
+use rocescope_wire::{FlowKey, FrameLengths, LinkType, Stream};
 
 const SECOND: u64 = 1_000_000_000;
 /// `RC_SEND_ONLY`.
@@ -196,5 +198,133 @@ fn a_run_with_several_ports_shows_a_sprayed_direction() {
         ..send(5, 50_000, 0)
     };
     let rows = play(&mut pipeline, &[vec![run]]);
-    assert_eq!((rows[0].0[0].udp_src_port, rows[0].0[0].udp_src_ports), (None, Some(1)));
+    let flow = &rows[0].0[0];
+    // The kernel does not name the other ports: their number is a lower bound, and the imbalance unknown.
+    assert_eq!(
+        (flow.udp_src_port, flow.udp_src_ports, flow.udp_src_port_imbalance_ratio),
+        (None, Some(1), None)
+    );
+}
+
+/// An Ethernet frame with a packet of an RDMA WRITE of 16 packets of 1,024 bytes, cut after its headers.
+fn frame(qpn: u32, number: u32, port: u16) -> Vec<u8> {
+    let (opcode, reth): (u8, usize) = match number % 16 {
+        0 => (0x06, 16),
+        15 => (0x08, 0),
+        _ => (0x07, 0),
+    };
+    let udp_bytes = (8 + 12 + reth + 1_024 + 4) as u16;
+    let mut frame = vec![2; 12];
+    frame.extend([0x08, 0x00, 0x45, 0]);
+    frame.extend((20 + udp_bytes).to_be_bytes());
+    frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    frame.extend(port.to_be_bytes());
+    frame.extend([0x12, 0xb7]);
+    frame.extend(udp_bytes.to_be_bytes());
+    frame.extend([0, 0, opcode, 0x40, 0xff, 0xff]);
+    frame.extend(qpn.to_be_bytes());
+    frame.extend(number.to_be_bytes());
+    frame.extend(vec![0; reth]);
+    frame
+}
+
+/// Rows of `flows` and `spread` in each window, published runs, and packets.
+struct Played {
+    windows: Vec<WindowRows>,
+    runs: u64,
+    packets: u64,
+}
+
+/// Packets of each queue pair in a window.
+const PACKETS: u32 = 1_024;
+
+/// 1,000 queue pairs, for a number of windows of a second.
+fn play_frames(seconds: u32, port: impl Fn(u32, u32) -> u16) -> Played {
+    const QPNS: u32 = 1_000;
+    let mut pipeline = pipeline(FlowKeyMode::Auto);
+    let slot: Slot = Zeroable::zeroed();
+    let mut observer = Observer::new(Config::exact(SECOND), vec![[slot; 2]; 4_096]);
+    let mut windows = Vec::new();
+    let gap_ns = SECOND / u64::from(QPNS * PACKETS);
+    for number in 0..seconds * PACKETS {
+        let begin_ns = u64::from(1 + number / PACKETS) * SECOND + u64::from(number % PACKETS * QPNS) * gap_ns;
+        for qpn in 1..=QPNS {
+            let time_ns = begin_ns + u64::from(qpn) * gap_ns;
+            if !pipeline.is_current(time_ns) {
+                // What a session does.
+                let flush_at = (!pipeline.is_pressed()).then_some(time_ns);
+                observer.flush(flush_at, &mut pipeline);
+                pipeline.turn(time_ns, observer.counters());
+                windows.push(std::mem::take(pipeline.rows()));
+                let key_mask = pipeline.key_mask();
+                let config = Config {
+                    key_mask,
+                    ..*observer.config()
+                };
+                observer.reconfigure(&config);
+            }
+            let frame = frame(qpn, number, port(qpn, number));
+            let original = 14 + u32::from(u16::from_be_bytes([frame[16], frame[17]]));
+            let lengths = FrameLengths {
+                captured: frame.len() as u32,
+                original,
+            };
+            observer.observe(
+                &frame,
+                LinkType::Ethernet,
+                lengths,
+                0,
+                &FrameTime(time_ns),
+                &mut pipeline,
+            );
+        }
+    }
+    observer.flush(None, &mut pipeline);
+    pipeline.finish(observer.counters());
+    windows.push(std::mem::take(pipeline.rows()));
+    windows.retain(|rows| !rows.windows.is_empty());
+    let counters = observer.counters();
+    Played {
+        windows,
+        runs: counters.published.iter().sum(),
+        packets: counters.roce_packets,
+    }
+}
+
+/// 1,000 sprayed queue pairs with 4,096 ports each: a row for each direction, at most twice the records of the same traffic
+/// with one port each, and counts for as many ports as fit into the memory.
+#[test]
+fn a_thousand_queue_pairs_over_all_their_ports_cost_at_most_twice_the_records() {
+    // With four seconds each direction uses all of its ports: 378,496 and 379,111 records.
+    let seconds = 1;
+    let single = play_frames(seconds, |qpn, _| 40_000 + qpn as u16);
+    let sprayed = play_frames(seconds, |qpn, number| 49_152 + ((number * 5 + qpn * 61) % 4_096) as u16);
+    let packets = u64::from(seconds * PACKETS) * 1_000;
+    assert_eq!((single.packets, sprayed.packets), (packets, packets));
+    println!("records: {} with one port each, {} sprayed", single.runs, sprayed.runs);
+    assert!(sprayed.runs <= 2 * single.runs, "{} {}", sprayed.runs, single.runs);
+    assert_eq!(sprayed.windows.len(), seconds as usize);
+    for rows in &sprayed.windows {
+        assert_eq!(rows.flows.len(), 1_000);
+        for flow in &rows.flows {
+            assert_eq!(
+                (flow.packets, flow.udp_src_ports, flow.udp_src_port),
+                (1_024, Some(1_024), None)
+            );
+        }
+        // Each port has one packet: perfectly even, where all are known.
+        let known: Vec<&FlowRow> = rows
+            .flows
+            .iter()
+            .filter(|flow| flow.udp_src_port_imbalance_ratio.is_some())
+            .collect();
+        assert!(known.iter().all(|flow| flow.udp_src_port_imbalance_ratio == Some(0.0)));
+        println!(
+            "{} directions with counts of all ports, {} rows of spread",
+            known.len(),
+            rows.spread.len()
+        );
+        assert!(known.len() >= MAX_PORTS / 1_024 - 6, "{}", known.len());
+        assert!(rows.spread.len() <= 4_096 && rows.spread.iter().all(|row| row.packets == 1));
+    }
 }

@@ -175,6 +175,7 @@ struct Flows<'a> {
     elephant_flows: u64,
     top: List<'a, FlowRow>,
     marked: List<'a, FlowRow>,
+    sprayed: List<'a, FlowRow>,
 }
 
 impl<'a> Flows<'a> {
@@ -186,6 +187,7 @@ impl<'a> Flows<'a> {
             elephant_flows: flows.elephants,
             top: Rows(&flows.rows, wanted),
             marked: Rows(&flows.marked, wanted),
+            sprayed: Rows(&flows.sprayed, wanted),
         }
     }
 }

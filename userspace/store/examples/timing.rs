@@ -109,6 +109,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         events: vec![event],
         connections: Vec::new(),
         pdcs: Vec::new(),
+        spread: Vec::new(),
     }
 }
 

@@ -23,6 +23,9 @@ pub struct MeasureArguments {
     /// Number of top flows of each window in the dataset
     #[arg(long, value_name = "COUNT", default_value_t = 1_000, value_parser = count)]
     pub flow_rows: usize,
+    /// Number of UDP source ports of sprayed directions of each window in the dataset, the largest directions first
+    #[arg(long, value_name = "COUNT", default_value_t = 4_096, value_parser = count)]
+    pub spread_rows: usize,
     /// Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest
     #[arg(long, value_name = "COUNT", default_value_t = 131_072, value_parser = count)]
     pub exact_flows: usize,

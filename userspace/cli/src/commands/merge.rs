@@ -4,7 +4,9 @@ use super::span;
 use crate::arguments::MergeArguments;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_model::human::plural;
-use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, PdcRow, Row, Text, WindowRow, WindowRows, footer};
+use rocescope_model::{
+    ConnectionRow, EventRow, FlowRow, OpcodeRow, PdcRow, Row, SpreadRow, Text, WindowRow, WindowRows, footer,
+};
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
 use rocescope_report::Agreement;
 use rocescope_store::{Options, Query, Rows, Scan, Unreadable, Writer};
@@ -169,6 +171,7 @@ fn windows(scans: &[Scan], target: &Target, writer: &mut Writer) -> Result<u64> 
     let mut windows = Rows::<WindowRow>::of(scans).columns(|_| true).timeline()?;
     let mut flows = Rows::<FlowRow>::of(scans).columns(|_| true).timeline()?;
     let mut opcodes = Rows::<OpcodeRow>::of(scans).columns(|_| true).timeline()?;
+    let mut spread = Rows::<SpreadRow>::of(scans).columns(|_| true).timeline()?;
     let mut merged = 0;
     while let Some(start_ns) = windows.next_ns() {
         // By dataset and observer.
@@ -185,6 +188,11 @@ fn windows(scans: &[Scan], target: &Target, writer: &mut Writer) -> Result<u64> 
         for (dataset, row) in opcodes.take(start_ns)? {
             if let Some(part) = parts.get_mut(&(dataset, row.observer.as_str().to_owned())) {
                 part.opcodes.push(row);
+            }
+        }
+        for (dataset, row) in spread.take(start_ns)? {
+            if let Some(part) = parts.get_mut(&(dataset, row.observer.as_str().to_owned())) {
+                part.spread.push(row);
             }
         }
         let parts: Vec<Part> = parts.into_values().collect();

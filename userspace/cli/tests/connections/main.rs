@@ -14,6 +14,7 @@ mod kept;
 mod minimal;
 mod replay;
 mod shared;
+mod spread;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -13,6 +13,7 @@ mod paths;
 mod pdcs;
 mod probes;
 mod sla;
+mod spread;
 mod verdicts;
 mod windows;
 
@@ -28,6 +29,7 @@ pub use paths::PathRow;
 pub use pdcs::PdcRow;
 pub use probes::ProbeRow;
 pub use sla::SlaRow;
+pub use spread::SpreadRow;
 pub use verdicts::VerdictRow;
 pub use windows::WindowRow;
 
@@ -42,6 +44,7 @@ pub const TABLES: &[&Table] = &[
     EventRow::TABLE,
     ConnectionRow::TABLE,
     PdcRow::TABLE,
+    SpreadRow::TABLE,
     ProbeRow::TABLE,
     PathRow::TABLE,
     SlaRow::TABLE,
@@ -58,6 +61,7 @@ pub const CAPTURE_TABLES: &[&Table] = &[
     EventRow::TABLE,
     ConnectionRow::TABLE,
     PdcRow::TABLE,
+    SpreadRow::TABLE,
 ];
 
 /// The tables that a probing agent writes.
@@ -93,19 +97,22 @@ pub struct WindowRows {
     pub connections: Vec<ConnectionRow>,
     /// Directions of UET's packet delivery contexts.
     pub pdcs: Vec<PdcRow>,
+    /// UDP source ports of sprayed directions in the windows.
+    pub spread: Vec<SpreadRow>,
 }
 
 impl WindowRows {
     /// The rows by table. `windows` comes last: a store that writes in this order writes that row only after all other
     /// rows of the window.
     #[must_use]
-    pub fn tables(&self) -> [&dyn Cells; 6] {
+    pub fn tables(&self) -> [&dyn Cells; 7] {
         [
             &self.flows,
             &self.opcodes,
             &self.events,
             &self.connections,
             &self.pdcs,
+            &self.spread,
             &self.windows,
         ]
     }
@@ -124,6 +131,7 @@ impl WindowRows {
         self.events.append(&mut other.events);
         self.connections.append(&mut other.connections);
         self.pdcs.append(&mut other.pdcs);
+        self.spread.append(&mut other.spread);
     }
 
     /// Removes all rows and keeps the allocated memory.
@@ -134,6 +142,7 @@ impl WindowRows {
         self.events.clear();
         self.connections.clear();
         self.pdcs.clear();
+        self.spread.clear();
     }
 
     #[cfg(test)]
@@ -145,6 +154,7 @@ impl WindowRows {
             events: alloc::vec![EventRow::default()],
             connections: alloc::vec![ConnectionRow::default()],
             pdcs: alloc::vec![PdcRow::default()],
+            spread: alloc::vec![SpreadRow::default()],
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rows of one window at one observer, and merge errors.
 
 use alloc::vec::Vec;
-use rocescope_model::{FlowRow, OpcodeRow, Text, WindowRow};
+use rocescope_model::{FlowRow, OpcodeRow, SpreadRow, Text, WindowRow};
 use rocescope_sketches::count_min::SparkError;
 use rocescope_sketches::hyper_log_log::HllError;
 use rocescope_sketches::linear_counting::RowError;
@@ -16,6 +16,8 @@ pub struct Part {
     pub flows: Vec<FlowRow>,
     /// Opcodes.
     pub opcodes: Vec<OpcodeRow>,
+    /// UDP source ports of sprayed directions.
+    pub spread: Vec<SpreadRow>,
 }
 
 /// Settings of the merged rows.

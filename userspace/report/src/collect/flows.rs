@@ -16,6 +16,7 @@ use super::totals::Totals;
 use super::unlisted_bounds::{UnlistedBounds, is_whole, min_bytes, min_packets};
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{FlowRow, Over, Row, WindowRow};
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
@@ -83,10 +84,14 @@ pub struct FlowFigures {
     pub rows: Vec<FlowRow>,
     /// Those with the most ECN marks.
     pub marked: Vec<FlowRow>,
+    /// Sprayed directions whose ports are known, the most uneven window first.
+    pub sprayed: Vec<FlowRow>,
     /// Number of distinct flows, over all observers.
     pub distinct: u64,
     /// Whether `distinct` is exact, not a lower bound.
     pub distinct_exact: bool,
+    /// Number of sprayed directions whose ports are known.
+    pub spraying: u64,
     /// Number of flows that reached the elephant threshold in a window.
     pub elephants: u64,
 }
@@ -220,9 +225,18 @@ impl Flows {
         marked.sort_by_key(|(_, (_, tally))| std::cmp::Reverse(tally.sums.ecn_ce_packets));
         let marked = marked.into_iter().take(top);
         let marked = marked.map(|(rank, (key, tally))| row(rank, key, tally)).collect();
+        let imbalance = |tally: &Tally| tally.sums.udp_src_port_imbalance_ratio;
+        let mut sprayed: Vec<_> = ranked().filter(|(_, (_, tally))| imbalance(tally).is_some()).collect();
+        // Stable: equal ones stay in the order of their sizes.
+        sprayed.sort_by(|(_, (_, a)), (_, (_, b))| imbalance(b).partial_cmp(&imbalance(a)).unwrap_or(Ordering::Equal));
+        let spraying = sprayed.len() as u64;
+        let sprayed = sprayed.into_iter().take(top);
+        let sprayed = sprayed.map(|(rank, (key, tally))| row(rank, key, tally)).collect();
         FlowFigures {
             rows,
             marked,
+            sprayed,
+            spraying,
             distinct,
             distinct_exact: !self.cut && !self.forgotten,
             elephants,

@@ -10,6 +10,7 @@
 //! | `rates` | how much traffic? |
 //! | `opcodes` | which operations? |
 //! | `flows` | which flows carry it? |
+//! | `spread` | how evenly do senders spray packets over their ports? |
 //! | `groups` | who sends, who receives, and what? |
 //! | `connections` | which connections have problems? |
 //! | `pdcs` | which packet delivery contexts of UET have problems? |
@@ -40,6 +41,7 @@ mod periods;
 mod rates;
 mod section;
 mod sla;
+mod spread;
 mod verdicts;
 
 use crate::Report;
@@ -61,6 +63,7 @@ pub fn all(report: &Report) -> Vec<Section> {
             opcodes::section(report),
             flows::section(report),
         ]);
+        sections.extend(spread::section(report));
         if let Some(groups) = &report.groups {
             sections.push(groups::section(report, groups));
         }

@@ -95,6 +95,7 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
         events: found.rows().unwrap(),
         connections: found.rows().unwrap(),
         pdcs: found.rows().unwrap(),
+        spread: found.rows().unwrap(),
     };
     flip("segments (capture)", root.path(), FLIPS, read, |rows, table| {
         let mut rows = rows.clone();
@@ -104,7 +105,8 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
             "opcodes" => rows.opcodes.clear(),
             "events" => rows.events.clear(),
             "connections" => rows.connections.clear(),
-            _ => rows.pdcs.clear(),
+            "pdcs" => rows.pdcs.clear(),
+            _ => rows.spread.clear(),
         }
         rows
     });

@@ -72,6 +72,7 @@ fn window(second: i64) -> WindowRows {
             ..EventRow::default()
         }],
         pdcs: Vec::new(),
+        spread: Vec::new(),
         connections: vec![ConnectionRow {
             connection: 1,
             role: "a_to_b".into(),
