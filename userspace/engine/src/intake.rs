@@ -57,7 +57,7 @@ enum Target {
     /// Each window, before the next one is closed: `kill -9` costs at most one window.
     Live(Box<Dataset>),
     /// The windows of a file.
-    File(FileWriter),
+    File(Box<FileWriter>),
 }
 
 impl Target {
@@ -117,7 +117,9 @@ impl Outputs {
                 dataset.report_damage(notices);
                 not_stored = Some(dataset.not_stored());
                 Some(match origin.is_file() {
-                    true => Target::File(FileWriter::start(dataset, notices.clone()).map_err(EngineError::Thread)?),
+                    true => Target::File(Box::new(
+                        FileWriter::start(dataset, notices.clone()).map_err(EngineError::Thread)?,
+                    )),
                     false => Target::Live(Box::new(dataset)),
                 })
             }
