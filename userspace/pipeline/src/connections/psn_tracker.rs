@@ -91,7 +91,8 @@ impl PsnTracker {
 
     /// How often the PSN wrapped from 2^24 - 1 to 0.
     pub(crate) const fn wraps(&self) -> u64 {
-        (self.high >> 24) - (self.low >> 24)
+        // CM may have named the first PSN 0 before a packet passed: the highest one is then below it.
+        (self.high >> 24).saturating_sub(self.low >> 24)
     }
 
     /// Bytes that it has allocated.
