@@ -254,6 +254,7 @@ impl Direction {
                     gap.packets(),
                     late_ns,
                     (high, high - gap.first),
+                    run.first_ns,
                 );
             }
             let bound_ns = self.response_reordering.as_ref().map_or(0, |known| known.bound_ns());

@@ -71,18 +71,6 @@ impl<T: Copy> Intervals<T> {
         self.0.get(self.from(first)).is_some_and(|found| found.first <= last)
     }
 
-    /// The number of PSNs of `first..=last` that are in intervals.
-    pub(crate) fn within(&self, first: ExtendedPsn, last: ExtendedPsn) -> u64 {
-        let found = self
-            .0
-            .iter()
-            .skip(self.from(first))
-            .take_while(|found| found.first <= last);
-        found
-            .map(|found| found.last.min(last) - found.first.max(first) + 1)
-            .sum()
-    }
-
     /// Adds an interval that overlaps no other. If there is no room, returns the lowest one, which it drops.
     pub(crate) fn insert(&mut self, interval: Interval<T>) -> Option<Interval<T>> {
         let dropped = (self.0.len() >= MAX_INTERVALS).then(|| self.0.remove(0));

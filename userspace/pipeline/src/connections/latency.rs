@@ -134,6 +134,12 @@ impl GatheredHistogram {
         self.min().map(|_| u64::from(self.max))
     }
 
+    /// The number of samples.
+    pub(crate) fn samples(&self) -> u64 {
+        let histogram = self.histogram.as_ref();
+        u64::from(self.count) + histogram.map_or(0, |times| times.samples())
+    }
+
     /// The histogram of all samples; `None` without any.
     pub(crate) fn all(&self) -> Option<Quantiles> {
         let histogram = self.histogram.as_deref();

@@ -25,6 +25,8 @@
 //! | `retransmission` | counts a run by its classification |
 //! | `reordering`, `sender_way` | how much the fabric reorders, and what a sender repeats |
 //! | `sprayed` | requests whose order shows nothing |
+//! | `sprayed_pass`, `sprayed_answers`, `sprayed_times`, `sprayed_losses` | their passes, NAKs, times, and what was lost |
+//! | `losses` | counts packets as lost |
 //! | `uc` | requests that no one acknowledges |
 //! | `reuse` | a queue pair number that is used again |
 //! | `timeout` | retransmitted after a timeout: lost, or answered late |
@@ -76,6 +78,7 @@ mod inline_queue;
 mod intervals;
 mod key;
 mod latency;
+mod losses;
 mod marked;
 mod message_sizes;
 mod mirror_dedup;
@@ -96,6 +99,10 @@ mod setup;
 mod skipped_ranges;
 mod sort_buffer;
 mod sprayed;
+mod sprayed_answers;
+mod sprayed_losses;
+mod sprayed_pass;
+mod sprayed_times;
 mod state;
 mod table;
 #[cfg(test)]

@@ -8,9 +8,11 @@ use super::psn_tracker::ExtendedPsn;
 /// PSNs over which reordered packets are counted.
 const EPOCH: u32 = 256;
 /// With this many among them, the fabric sprays the direction over paths of unequal length.
-const SPRAYED: u32 = 8;
-/// Reordered packets after which the maximum late time is known well.
+const SPRAYED: u16 = 8;
+/// Reordered packets after which the maximum late time is known well, if the time in which they passed is 8 times as long:
+/// what is later than the first of them takes that long to pass.
 const ENOUGH: u32 = 64;
+const TIMES: u64 = 8;
 
 /// The reordered packets of a direction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,22 +23,31 @@ pub(crate) struct Reordering {
     extent: u32,
     /// Reordered packets, and those of them since `since`.
     packets: u32,
-    recent: u32,
+    recent: u16,
+    is_known: bool,
     /// The low bits of a PSN.
     since: u32,
+    /// When the first one passed, the low bits of microseconds.
+    first_us: u32,
 }
 
 impl Reordering {
     /// `packets` filled a gap after `late_ns`, when the highest PSN was `high`, `extent` above them.
-    pub(crate) fn learn(&mut self, packets: u64, late_ns: u64, (high, extent): (ExtendedPsn, u64)) {
+    pub(crate) fn learn(&mut self, packets: u64, late_ns: u64, (high, extent): (ExtendedPsn, u64), now_ns: u64) {
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let now_us = (now_ns / 1_000) as u32;
+        if self.packets == 0 {
+            self.first_us = now_us;
+        }
         self.late_ns = self.late_ns.max(short(late_ns));
         self.extent = self.extent.max(short(extent));
         self.packets = self.packets.saturating_add(short(packets));
         if (high as u32).wrapping_sub(self.since) > EPOCH {
             (self.since, self.recent) = (high as u32, 0);
         }
-        self.recent = self.recent.saturating_add(short(packets));
+        self.recent = self.recent.saturating_add(u16::try_from(packets).unwrap_or(u16::MAX));
+        let known_ns = u64::from(now_us.wrapping_sub(self.first_us)) * 1_000;
+        self.is_known = self.packets >= ENOUGH && (self.is_known || known_ns >= TIMES * u64::from(self.late_ns));
     }
 
     /// Whether many packets are reordered: order then shows nothing about the sender.
@@ -47,10 +58,21 @@ impl Reordering {
     /// A packet that is later than this, in nanoseconds, was not reordered but transmitted again.
     pub(crate) fn bound_ns(&self) -> u64 {
         let late_ns = u64::from(self.late_ns);
-        match self.packets {
-            0..SPRAYED => 4 * late_ns,
-            SPRAYED..ENOUGH => 2 * late_ns,
-            _ => late_ns + late_ns / 4,
+        if self.is_known {
+            late_ns + late_ns / 4
+        } else if self.packets >= u32::from(SPRAYED) {
+            2 * late_ns
+        } else {
+            4 * late_ns
+        }
+    }
+
+    /// What is requested and passes later than this was transmitted again. `reorder_ns` decides while few packets were late.
+    pub(crate) fn old_ns(&self, reorder_ns: u64) -> u64 {
+        if self.is_known || self.packets == 0 {
+            self.bound_ns()
+        } else {
+            self.bound_ns().max(reorder_ns)
         }
     }
 
@@ -58,10 +80,10 @@ impl Reordering {
     /// well.
     pub(crate) fn oldest_ns(&self, reorder_ns: u64) -> u64 {
         let bound_ns = 2 * self.bound_ns();
-        if self.packets < ENOUGH {
-            bound_ns.max(reorder_ns)
-        } else {
+        if self.is_known {
             bound_ns
+        } else {
+            bound_ns.max(reorder_ns)
         }
     }
 

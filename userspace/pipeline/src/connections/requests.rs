@@ -156,7 +156,8 @@ impl Direction {
             for gap in &filled {
                 let late_ns = run.first_ns.saturating_sub(gap.value.opened_ns);
                 let high = self.requests.high();
-                self.reordering.learn(gap.packets(), late_ns, (high, high - gap.first));
+                self.reordering
+                    .learn(gap.packets(), late_ns, (high, high - gap.first), run.first_ns);
             }
             self.learn_spray(run.first_ns, context);
         }

@@ -3,7 +3,7 @@
 use super::classification::Classification;
 use super::context::Context;
 use super::direction::Direction;
-use super::event::{EventDetail, LossEvidence, LossLocation};
+use super::event::{EventDetail, LossEvidence};
 use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
 use super::recovery::{Episode, Trigger};
 use super::sender_way::Way;
@@ -11,7 +11,6 @@ use super::skipped_ranges::SkippedRange;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
-use rocescope_wire::Psn;
 
 /// Up to this many consecutive repeated packets may be late duplicates.
 const MAX_LATE_DUPLICATES: u64 = 2;
@@ -157,14 +156,7 @@ impl Direction {
                 Some(_) => 1,
                 None => gap.packets(),
             };
-            self.counts.lost_before_tap += packets;
-            let detail = EventDetail::Loss {
-                psn: Psn::new(gap.first as u32),
-                packets,
-                location: LossLocation::Upstream,
-                evidence: LossEvidence::Gap,
-            };
-            (context.emit)(run.first_ns, detail);
+            self.lose_upstream((gap.first, packets), run.first_ns, LossEvidence::Gap, context.emit);
         }
     }
 
@@ -185,14 +177,7 @@ impl Direction {
         // For a READ one packet was skipped, whatever its length.
         let psns = skipped.last - skipped.first + 1;
         let packets = psns.saturating_sub(self.outstanding.asked_for(skipped.first, skipped.last));
-        self.counts.lost_before_tap += packets;
-        let detail = EventDetail::Loss {
-            psn: Psn::new(skipped.first as u32),
-            packets,
-            location: LossLocation::Upstream,
-            evidence: LossEvidence::Skipped,
-        };
-        emit(skipped.time_ns, detail);
+        self.lose_upstream((skipped.first, packets), skipped.time_ns, LossEvidence::Skipped, emit);
     }
 
     /// Counts skipped packets as lost: they did not arrive late.
@@ -327,23 +312,6 @@ impl Direction {
         for nak in self.naks.iter_mut().flatten() {
             nak.used |= nak.psn <= psn;
         }
-    }
-
-    /// The responder requested packets that had passed: `packets` were lost downstream of the tap.
-    pub(crate) fn lose(
-        &mut self,
-        (psn, time_ns): (ExtendedPsn, u64),
-        packets: u64,
-        emit: &mut dyn FnMut(u64, EventDetail),
-    ) {
-        self.counts.lost_after_tap += packets;
-        let detail = EventDetail::Loss {
-            psn: Psn::new(psn as u32),
-            packets,
-            location: LossLocation::Downstream,
-            evidence: LossEvidence::Nak,
-        };
-        emit(time_ns, detail);
     }
 
     pub(crate) fn end_episode(&mut self, emit: &mut dyn FnMut(u64, EventDetail)) {

@@ -23,7 +23,8 @@ impl Direction {
         let high = self.requests.high();
         for gap in filled {
             let late_ns = now_ns.saturating_sub(gap.value.opened_ns);
-            self.reordering.learn(gap.packets(), late_ns, (high, high - gap.first));
+            self.reordering
+                .learn(gap.packets(), late_ns, (high, high - gap.first), now_ns);
         }
         self.lose_older_than(NEVER_NS.max(self.reordering.bound_ns()), now_ns, context);
     }

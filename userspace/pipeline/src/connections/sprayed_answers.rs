@@ -1,0 +1,126 @@
+//! NAKs and acknowledgements of a sprayed direction: what they show to be lost.
+
+use super::context::Context;
+use super::direction::Direction;
+use super::intervals::Interval;
+use super::psn_tracker::ExtendedPsn;
+use super::recovery::Trigger;
+use super::responder::NakMeaning;
+use super::sender_way::Way;
+use super::sprayed::{Ask, MAX_ASKS, MAX_SUSPECTS, Sprayed, Suspect};
+
+impl Direction {
+    /// A NAK of the peer for a sprayed direction.
+    pub(crate) fn sprayed_ask(&mut self, trigger: Trigger, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
+        let Some(mut sprayed) = self.sprayed.take() else {
+            return;
+        };
+        self.settle_sprayed(&mut sprayed, now_ns, context);
+        if sprayed.asks.len() >= MAX_ASKS {
+            sprayed.asks.remove(0);
+        }
+        sprayed.asks.push(Ask {
+            trigger,
+            psn,
+            time_ns: now_ns,
+            used: false,
+        });
+        if trigger == Trigger::Nak {
+            sprayed.reordered = self.reordering.packets();
+            sprayed.refused += 1;
+            self.miss(&mut sprayed, psn, now_ns);
+            self.suspect(&mut sprayed, psn, now_ns, context);
+        }
+        self.sprayed = Some(sprayed);
+    }
+
+    /// The NAK names a packet that the current pass should have brought: it is lost once it is not late any more.
+    fn miss(&self, sprayed: &mut Sprayed, psn: ExtendedPsn, now_ns: u64) {
+        // What passed later than this did not cause the NAK.
+        let Some(since_ns) = self.shortest_rtt_ns(sprayed) else {
+            return;
+        };
+        if sprayed
+            .skipped
+            .at(psn)
+            .is_none_or(|left| left.value + since_ns > now_ns)
+        {
+            return;
+        }
+        sprayed.skipped.remove(psn, psn, &mut |_| {});
+        let deadline_ns = now_ns + self.late_bound_ns().saturating_sub(since_ns);
+        sprayed.overdue.remove(psn, psn, &mut |_| {});
+        let _ = sprayed.overdue.insert(Interval {
+            first: psn,
+            last: psn,
+            value: deadline_ns,
+        });
+        sprayed.deadline_ns = sprayed.deadline_ns.min(deadline_ns);
+    }
+
+    /// The NAK names a packet that may have passed: it was lost downstream if its acknowledgement waits for the next copy.
+    fn suspect(&mut self, sprayed: &mut Sprayed, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
+        let has_passed = self.requests.has(psn);
+        let meaning = self.responder.nak(psn, has_passed.then_some(now_ns));
+        let _ = self.responder.take_lost();
+        // A receiver that keeps early packets requests none of them. From one that drops them a NAK shows nothing where
+        // packets are late: the order explains it.
+        let is_in_order = self.reordering.packets() == 0 && meaning == NakMeaning::Loss;
+        let keeps = self.sender_way.way() == Way::SelectiveRepeat || sprayed.keeps_early();
+        let min_rtt_ns = self.least_rtt_ns(sprayed);
+        if !(keeps || is_in_order && min_rtt_ns.is_some()) {
+            return;
+        }
+        let min_rtt_ns = min_rtt_ns.unwrap_or(0);
+        if let Some(at) = sprayed.suspects.iter().position(|suspect| suspect.psn == psn) {
+            let suspect = &mut sprayed.suspects[at];
+            let Some(resent_ns) = suspect.resent_ns.filter(|resent_ns| now_ns >= resent_ns + min_rtt_ns) else {
+                return;
+            };
+            let nak_ns = core::mem::replace(&mut suspect.nak_ns, resent_ns.max(now_ns));
+            suspect.resent_ns = None;
+            self.lose((psn, nak_ns), 1, context.emit);
+            return;
+        }
+        let seen_ns = sprayed.time_of(psn).map_or(0, |(from_ns, _)| from_ns);
+        let seen_ns = seen_ns.max(sprayed.late_at(psn).unwrap_or(0));
+        let had_time = now_ns >= seen_ns + min_rtt_ns;
+        if has_passed && had_time && sprayed.suspects.len() < MAX_SUSPECTS {
+            sprayed.suspects.push(Suspect {
+                psn,
+                nak_ns: now_ns,
+                resent_ns: None,
+            });
+        }
+    }
+
+    /// An acknowledgement passes: a receiver that drops early packets would have sent a NAK before.
+    pub(crate) fn sprayed_acknowledged(&mut self) {
+        let reordered = self.reordering.packets();
+        if let Some(sprayed) = &mut self.sprayed {
+            sprayed.kept += reordered - core::mem::replace(&mut sprayed.reordered, reordered);
+        }
+    }
+
+    /// The peer has everything up to `psn`.
+    pub(crate) fn sprayed_progress(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
+        let Some(mut sprayed) = self.sprayed.take() else {
+            return;
+        };
+        self.settle_sprayed(&mut sprayed, now_ns, context);
+        let min_rtt_ns = self.least_rtt_ns(&sprayed).unwrap_or(0);
+        sprayed.suspects.retain(|suspect| {
+            if suspect.psn > psn {
+                return true;
+            }
+            if suspect
+                .resent_ns
+                .is_some_and(|resent_ns| now_ns >= resent_ns + min_rtt_ns)
+            {
+                self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+            }
+            false
+        });
+        self.sprayed = Some(sprayed);
+    }
+}

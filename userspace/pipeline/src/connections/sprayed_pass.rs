@@ -1,0 +1,171 @@
+//! A pass of a sender of a sprayed direction: it goes back, and everything from there on is due once more.
+
+use super::context::Context;
+use super::direction::Direction;
+use super::intervals::Interval;
+use super::psn_tracker::ExtendedPsn;
+use super::recovery::{Episode, Trigger};
+use super::sender_way::Way;
+use super::sprayed::{EVIDENT, Sprayed};
+use alloc::boxed::Box;
+
+/// The sender went back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    pub(super) from: ExtendedPsn,
+    /// The highest PSN before.
+    pub(super) until: ExtendedPsn,
+    pub(super) begun_ns: u64,
+    /// Packets of it that have passed, those of them that repeated others without a request, and the highest.
+    pub(super) passed: u64,
+    pub(super) repeated: u64,
+    pub(super) progress: ExtendedPsn,
+}
+
+impl Pass {
+    /// Whether it repeats everything in sequence; late packets may still be missing.
+    pub(super) const fn is_in_sequence(&self) -> bool {
+        self.repeated >= EVIDENT && 4 * self.passed > 3 * (self.progress - self.from)
+    }
+}
+
+impl Direction {
+    /// These belong to the current pass; `unasked` of them were not requested.
+    pub(super) fn sprayed_pass(
+        &mut self,
+        sprayed: &mut Sprayed,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        now_ns: u64,
+        unasked: u64,
+    ) {
+        self.sprayed_copy(sprayed, (first, last), now_ns);
+        if let Some(pass) = &mut sprayed.pass {
+            pass.repeated += unasked;
+        }
+    }
+
+    /// Copies of the current pass pass, or late ones of an earlier pass.
+    pub(super) fn sprayed_copy(&self, sprayed: &mut Sprayed, (first, last): (ExtendedPsn, ExtendedPsn), now_ns: u64) {
+        let bound_ns = self.late_bound_ns();
+        let Sprayed {
+            pass,
+            due,
+            skipped,
+            was_due,
+            ..
+        } = sprayed;
+        let mut before = skipped.remove(first, last, &mut |_| {});
+        if before == 0 {
+            due.remove(first, last, &mut |_| {});
+        }
+        let Some(pass) = pass else {
+            return;
+        };
+        if now_ns <= pass.begun_ns + bound_ns {
+            before += was_due.remove(first, last, &mut |_| {});
+        }
+        pass.until = pass.until.max(last);
+        if before > 0 {
+            // It may belong to the pass before.
+            return;
+        }
+        pass.passed += last - first + 1;
+        pass.progress = pass.progress.max(last);
+        sprayed.passed = pass.passed;
+        // A sender does not repeat what was acknowledged.
+        let from = pass.from.max(self.acked + 1);
+        if from >= pass.progress {
+            return;
+        }
+        due.remove(from, pass.progress - 1, &mut |part| {
+            skipped.remove(part.first, part.last, &mut |_| {});
+            let _ = skipped.insert(Interval {
+                first: part.first,
+                last: part.last,
+                value: now_ns,
+            });
+        });
+        sprayed.deadline_ns = sprayed.deadline_ns.min(now_ns + bound_ns);
+    }
+
+    /// The sender goes back to `from`; `last` is the last packet of it that has passed.
+    pub(super) fn begin_pass(
+        &mut self,
+        sprayed: &mut Sprayed,
+        from: ExtendedPsn,
+        (last, now_ns): (ExtendedPsn, u64),
+        (trigger, reaction_ns): (Trigger, Option<u64>),
+        context: &mut Context<'_>,
+    ) {
+        self.end_pass(sprayed, now_ns, context);
+        sprayed.use_asks(last);
+        match trigger {
+            Trigger::Nak => {
+                self.counts.nak_episodes += 1;
+                if let Some(ns) = reaction_ns {
+                    self.latencies.rare_mut().reaction.add(ns);
+                }
+            }
+            Trigger::Rnr => self.counts.rnr_episodes += 1,
+            Trigger::Response => self.counts.response_episodes += 1,
+            Trigger::Unseen => {}
+            Trigger::Timeout => {
+                let sent_ns = self.outstanding.sent_ns(from);
+                let waited_ns = sent_ns.map_or(0, |ns| now_ns.saturating_sub(ns));
+                self.counts.timeouts += 1;
+                self.tries += 1;
+                self.try_interval_ns = self.try_interval_ns.max(waited_ns);
+                if from > self.acked && sent_ns.is_some() && self.requests.gap_at(from).is_none() {
+                    self.suspect_timeout_loss(from, waited_ns, now_ns, context);
+                }
+                self.outstanding.mark_ambiguous(from);
+            }
+        }
+        let until = self.requests.high().max(last);
+        // A timer makes the sender go back to the first unacknowledged packet.
+        let is_timeout = trigger == Trigger::Timeout && self.sender_way.way() != Way::SelectiveRepeat;
+        let from = if is_timeout { 0 } else { from };
+        let from = from.max(self.acked + 1).min(last);
+        if self.sender_way.way() != Way::SelectiveRepeat {
+            let _ = sprayed.due.insert(Interval {
+                first: from,
+                last: until,
+                value: (),
+            });
+        }
+        sprayed.pass = Some(Pass {
+            from,
+            until,
+            begun_ns: now_ns,
+            passed: 0,
+            repeated: 0,
+            progress: from,
+        });
+        self.episode = Some(Box::new(Episode {
+            trigger,
+            first: from,
+            begun_ns: now_ns,
+            packets: 0,
+            reaction_ns,
+            before: None,
+        }));
+    }
+
+    /// The pass is over: learns the sender's way.
+    pub(super) fn end_pass(&mut self, sprayed: &mut Sprayed, now_ns: u64, context: &mut Context<'_>) {
+        self.end_episode(context.emit);
+        let Some(pass) = sprayed.pass.take() else {
+            return;
+        };
+        let is_whole = now_ns > pass.begun_ns + self.late_bound_ns();
+        if pass.is_in_sequence() {
+            self.sender_way.went_back();
+        } else if is_whole
+            && (pass.repeated == 0 || 2 * pass.passed < pass.progress - pass.from)
+            && pass.until > pass.from + EVIDENT
+        {
+            self.sender_way.repeated_alone();
+        }
+        sprayed.was_due = core::mem::take(&mut sprayed.due);
+    }
+}
