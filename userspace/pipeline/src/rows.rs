@@ -224,7 +224,7 @@ impl Closing<'_> {
                 0 => self.window.ports.count(key).map(|ports| ports as u64),
                 _ => Some(1),
             },
-            udp_src_port_imbalance_ratio: spread.map(Spread::imbalance),
+            port_imbalance_ratio: spread.map(Spread::imbalance),
             dst_qpn: key.dst_qpn,
             vlan: vlan(key.vlan),
             inner_vlan: vlan(key.inner_vlan),

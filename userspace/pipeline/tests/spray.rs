@@ -201,7 +201,7 @@ fn a_run_with_several_ports_shows_a_sprayed_direction() {
     let flow = &rows[0].0[0];
     // The kernel does not name the other ports: their number is a lower bound, and the imbalance unknown.
     assert_eq!(
-        (flow.udp_src_port, flow.udp_src_ports, flow.udp_src_port_imbalance_ratio),
+        (flow.udp_src_port, flow.udp_src_ports, flow.port_imbalance_ratio),
         (None, Some(1), None)
     );
 }
@@ -316,9 +316,9 @@ fn a_thousand_queue_pairs_over_all_their_ports_cost_at_most_twice_the_records() 
         let known: Vec<&FlowRow> = rows
             .flows
             .iter()
-            .filter(|flow| flow.udp_src_port_imbalance_ratio.is_some())
+            .filter(|flow| flow.port_imbalance_ratio.is_some())
             .collect();
-        assert!(known.iter().all(|flow| flow.udp_src_port_imbalance_ratio == Some(0.0)));
+        assert!(known.iter().all(|flow| flow.port_imbalance_ratio == Some(0.0)));
         println!(
             "{} directions with counts of all ports, {} rows of spread",
             known.len(),

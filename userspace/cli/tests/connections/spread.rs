@@ -75,7 +75,7 @@ fn check_flows(flows: &[FlowRow], rows: &[SpreadRow]) {
         let ideal = flow.packets as f64 / ports.len() as f64;
         let deviations = ports.iter().map(|row| (row.packets as f64 - ideal).abs() / ideal);
         let imbalance = deviations.sum::<f64>() / ports.len() as f64;
-        assert!((flow.udp_src_port_imbalance_ratio.unwrap() - imbalance).abs() < 1e-9);
+        assert!((flow.port_imbalance_ratio.unwrap() - imbalance).abs() < 1e-9);
         listed += ports.len();
     }
     assert_eq!(listed, rows.len());

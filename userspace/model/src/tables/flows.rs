@@ -32,7 +32,7 @@ table! {
         udp_src_ports: Option<u64>, None, [max], hide "Ports";
         /// Imbalance of a sprayed direction over its UDP source ports: the mean deviation of their packets from the mean,
         /// relative to it (Flow Imbalance Metric); 0 if all ports carry the same, null if a port is unknown.
-        udp_src_port_imbalance_ratio: Option<f64>, Ratio, [max | none], hide "Port imbalance";
+        port_imbalance_ratio: Option<f64>, Ratio, [max | none], hide "Port imbalance";
         /// Destination queue pair number.
         dst_qpn: u32, None, [same], show "QP";
         /// VLAN ID, the outer one if the frame has two tags; null for untagged frames.

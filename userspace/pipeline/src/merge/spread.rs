@@ -19,7 +19,7 @@ pub(super) fn merge(parts: &[Part], flows: &mut [FlowRow]) -> Vec<SpreadRow> {
     }
     let mut merged = Vec::new();
     for flow in flows {
-        flow.udp_src_port_imbalance_ratio = None;
+        flow.port_imbalance_ratio = None;
         let key = flow.direction_key.filter(|_| flow.udp_src_port.is_none());
         let Some(ports) = key.and_then(|key| directions.get_mut(&key)) else {
             continue;
@@ -35,7 +35,7 @@ pub(super) fn merge(parts: &[Part], flows: &mut [FlowRow]) -> Vec<SpreadRow> {
             sum += row.deviation_ratio.abs();
         }
         flow.udp_src_ports = Some(ports.len() as u64);
-        flow.udp_src_port_imbalance_ratio = Some(sum / ports.len() as f64);
+        flow.port_imbalance_ratio = Some(sum / ports.len() as f64);
         merged.extend(ports.values().cloned());
     }
     merged
@@ -67,17 +67,17 @@ mod tests {
         let row = |packets: u64| FlowRow {
             direction_key: Some(5),
             packets,
-            udp_src_port_imbalance_ratio: Some(9.0),
+            port_imbalance_ratio: Some(9.0),
             ..FlowRow::default()
         };
         let mut flows = vec![row(12)];
         let packets: Vec<u64> = merge(&parts, &mut flows).iter().map(|row| row.packets).collect();
         assert_eq!(packets, [2, 5, 5]);
         // The mean is 4: 2, 1 and 1 from it.
-        let imbalance = flows[0].udp_src_port_imbalance_ratio.unwrap();
+        let imbalance = flows[0].port_imbalance_ratio.unwrap();
         assert!((imbalance - 1.0 / 3.0).abs() < 1e-12, "{imbalance}");
         let mut flows = vec![row(13)];
         assert!(merge(&parts, &mut flows).is_empty());
-        assert_eq!(flows[0].udp_src_port_imbalance_ratio, None);
+        assert_eq!(flows[0].port_imbalance_ratio, None);
     }
 }

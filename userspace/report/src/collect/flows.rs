@@ -225,7 +225,7 @@ impl Flows {
         marked.sort_by_key(|(_, (_, tally))| std::cmp::Reverse(tally.sums.ecn_ce_packets));
         let marked = marked.into_iter().take(top);
         let marked = marked.map(|(rank, (key, tally))| row(rank, key, tally)).collect();
-        let imbalance = |tally: &Tally| tally.sums.udp_src_port_imbalance_ratio;
+        let imbalance = |tally: &Tally| tally.sums.port_imbalance_ratio;
         let mut sprayed: Vec<_> = ranked().filter(|(_, (_, tally))| imbalance(tally).is_some()).collect();
         // Stable: equal ones stay in the order of their sizes.
         sprayed.sort_by(|(_, (_, a)), (_, (_, b))| imbalance(b).partial_cmp(&imbalance(a)).unwrap_or(Ordering::Equal));

@@ -12,7 +12,7 @@ const COLUMNS: [&str; 8] = [
     "dst",
     "dst_qpn",
     "udp_src_ports",
-    "udp_src_port_imbalance_ratio",
+    "port_imbalance_ratio",
     "packets",
     "ecn_ce_packets",
     "frame_bytes",
@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
             count => format!("{} spray packets", plural(count, "direction")),
         },
         name(report, worst),
-        percent(worst.udp_src_port_imbalance_ratio.unwrap_or(0.0)),
+        percent(worst.port_imbalance_ratio.unwrap_or(0.0)),
         grouped(worst.udp_src_ports.unwrap_or(0))
     );
     let title = if (flows.sprayed.len() as u64) < flows.spraying {

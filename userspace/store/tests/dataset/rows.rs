@@ -114,7 +114,7 @@ fn flow(observer: &Text, start: i64, rank: u32) -> FlowRow {
         dst: "fd00::3:1".parse().unwrap_or([0; 4].into()),
         udp_src_port: Some(65_535),
         udp_src_ports: Some(1),
-        udp_src_port_imbalance_ratio: (rank == 1).then_some(0.125),
+        port_imbalance_ratio: (rank == 1).then_some(0.125),
         dst_qpn: 0xff_ffff,
         vlan: Some(100),
         inner_vlan: None,
