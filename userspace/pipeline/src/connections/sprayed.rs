@@ -309,7 +309,10 @@ impl Direction {
             .is_some_and(|pass| pass.from <= gap.first && gap.first <= pass.until);
         // What was not named is transmitted again only by a sender that goes back.
         let is_repeating = sprayed.pass.as_ref().is_some_and(Pass::is_in_sequence);
-        let goes_back = way == Way::GoBackN || way == Way::Unknown && (is_repeating || bound_ns == 0);
+        // Where no packet was ever late, what passes a round trip after a request for a lower one was repeated.
+        let shortest_ns = self.shortest_rtt_ns(sprayed).unwrap_or(0);
+        let is_in_order = bound_ns == 0 && (way == Way::Unknown || late_ns >= shortest_ns);
+        let goes_back = way == Way::GoBackN || way == Way::Unknown && is_repeating || is_in_order;
         let ask = sprayed.ask_for(gap.first, gap.last);
         let ask = ask.filter(|ask| ask.psn >= gap.first || goes_back);
         let Some(ask) = ask.copied().filter(|ask| is_old || now_ns >= ask.time_ns + reaction_ns) else {
