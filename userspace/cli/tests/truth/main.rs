@@ -16,6 +16,7 @@ mod live;
 mod matching;
 mod score;
 mod silent;
+mod window_length;
 
 use floors::{FLOORS, Floor};
 use rocescope_generate::CLASSES;

@@ -2,14 +2,12 @@
 
 use super::context::Context;
 use super::direction::Direction;
-use super::event::{EventDetail, LossEvidence, LossLocation};
-use super::intervals::{Interval, Intervals};
+use super::event::EventDetail;
 use super::new_payload::{begins, unique};
 use super::outstanding::Answer;
 use super::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
-use super::recovery::{PendingNak, ResponseRetry, RnrEpisode, Trigger};
+use super::recovery::{PendingNak, RnrEpisode, Trigger};
 use super::responder::NakMeaning;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
@@ -196,23 +194,22 @@ impl Direction {
         }
     }
 
-    /// The next PSN of the responses: after the highest, or the one requested again.
-    fn response_next(&self) -> ExtendedPsn {
-        let retry = self.response_retry.as_ref();
-        retry.map_or(self.responses.high() + 1, |retry| retry.next)
-    }
-
     /// PSNs between the last response and this run: the first, and their number.
     pub(crate) fn response_hole(&self, run: &RunRecord) -> Option<(Psn, u64)> {
-        let (first, next) = (self.responses.extended(run.first_psn()), self.response_next());
+        let (first, next) = (self.responses.extended(run.first_psn()), self.responses.high() + 1);
         (self.responses.is_started() && first > next).then(|| (Psn::new(next as u32), first - next))
     }
 
     /// This direction carried READ responses or an atomic acknowledgement; `is_awaited`: a READ of the peer waits for
-    /// PSNs between the last one and this.
-    pub(crate) fn response(&mut self, run: &RunRecord, is_awaited: bool, context: &mut Context<'_>) {
+    /// PSNs between the last one and this. The shortest time from a request of the peer to its response is `response_ns`.
+    pub(crate) fn response(&mut self, run: &RunRecord, is_awaited: bool, response_ns: u64, context: &mut Context<'_>) {
         let first = self.responses.extended(run.first_psn());
         let last = first + u64::from(run.packets) - 1;
+        let high = if self.responses.is_started() {
+            self.responses.high()
+        } else {
+            first - 1
+        };
         let is_begun = begins(run);
         // The PSNs of other operations are between two complete responses.
         let hole_is_silent = is_begun && self.response_is_whole && !is_awaited;
@@ -221,50 +218,14 @@ impl Direction {
         let arrival = self
             .responses
             .take(first, last, times, hole_is_silent, &mut |part| filled.push(part));
-        let was_asked_for = self.response_retry.as_ref().is_some_and(|retry| first <= retry.until);
-        if let Some(retry) = &mut self.response_retry {
-            let (from, to) = (retry.next, retry.until.min(first.saturating_sub(1)));
-            retry.skipped.remove(first, last, &mut |_| {});
-            if from <= to && !hole_is_silent {
-                retry.skipped.remove(from, to, &mut |_| {});
-                let _ = retry.skipped.insert(Interval {
-                    first: from,
-                    last: to,
-                    value: (),
-                });
-            }
-            retry.next = retry.next.max(last + 1);
-            if retry.next > retry.until + 1 && retry.skipped.is_empty() {
-                self.response_retry = None;
-            }
-        }
-        // A responder repeats a response from its beginning, or from where its requester asks again: one packet out of
-        // the middle is a copy.
-        let was_never_asked = !was_asked_for && self.counts.retransmitted == 0;
-        if was_never_asked && run.packets == 1 && run.only == 0 {
-            self.counts.duplicate += arrival.repeated;
-        } else {
-            self.counts.retransmitted += arrival.repeated;
-        }
-        let high = self.responses.high();
-        for gap in &filled {
-            let late_ns = run.first_ns.saturating_sub(gap.value.opened_ns);
-            if !was_asked_for {
-                self.response_reordering.get_or_insert_default().learn(
-                    gap.packets(),
-                    late_ns,
-                    (high, high - gap.first),
-                    run.first_ns,
-                );
-            }
-            let bound_ns = self.response_reordering.as_ref().map_or(0, |known| known.bound_ns());
-            if !was_asked_for || late_ns <= bound_ns {
-                self.counts.out_of_order += gap.packets();
-            } else {
-                self.counts.retransmitted += gap.packets();
-                self.lost_upstream((gap.first, gap.last), run.first_ns, LossEvidence::Gap, context);
-            }
-        }
+        self.response_passed(
+            run,
+            (first, last),
+            (&arrival, &filled),
+            (high, hole_is_silent),
+            response_ns,
+            context,
+        );
         let (unique_bytes, unique_messages) = unique(run, &arrival);
         let counts = &mut self.counts;
         counts.messages += run.messages();
@@ -287,52 +248,6 @@ impl Direction {
                 run.payload_bytes() / ends
             };
             self.count_size(bytes, ends);
-        }
-    }
-
-    /// The peer requests the responses from `wire_psn` on again because of `trigger`, after `waited_ns` without a
-    /// packet of this direction.
-    pub(crate) fn response_asked_again(
-        &mut self,
-        wire_psn: Psn,
-        trigger: Trigger,
-        longest_ns: u64,
-        now_ns: u64,
-        context: &mut Context<'_>,
-    ) {
-        let psn = self.responses.extended(wire_psn);
-        let skipped = self
-            .response_retry
-            .take()
-            .map(|retry| retry.skipped)
-            .unwrap_or_default();
-        let was_skipped = skipped.at(psn).is_some();
-        // Unless responses are late, the others were lost as well.
-        let is_in_order = self.response_reordering.is_none();
-        for range in skipped.iter().filter(|range| range.last >= psn) {
-            let range = (range.first.max(psn), range.last);
-            if is_in_order {
-                self.lost_upstream(range, now_ns, LossEvidence::Skipped, context);
-            } else if was_skipped && range.0 == psn {
-                self.lost_upstream((psn, psn), now_ns, LossEvidence::Skipped, context);
-            }
-        }
-        self.response_retry = Some(Box::new(ResponseRetry {
-            next: psn,
-            until: self.responses.high(),
-            skipped: Intervals::default(),
-        }));
-        let waited_ns = now_ns.saturating_sub(self.last_ns);
-        let is_sure = trigger == Trigger::Response || waited_ns > 2 * longest_ns;
-        if self.responses.has(psn) && !was_skipped && is_sure {
-            self.counts.lost_after_tap += 1;
-            let detail = EventDetail::Loss {
-                psn: wire_psn,
-                packets: 1,
-                location: LossLocation::Downstream,
-                evidence: LossEvidence::Response,
-            };
-            (context.emit)(now_ns, detail);
         }
     }
 

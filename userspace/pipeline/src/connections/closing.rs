@@ -40,9 +40,7 @@ impl Connections {
                 let is_unknown = (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns);
                 direction.count_lost_gap(&gap, is_unknown);
             }
-            while direction.responses.take_gap().is_some() {
-                direction.counts.lost_response_gaps += 1;
-            }
+            direction.end_responses(context);
         });
     }
 }

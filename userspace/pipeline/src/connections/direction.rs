@@ -10,9 +10,10 @@ use super::message_sizes::MessageSizes;
 use super::mirror_dedup::MirrorDedup;
 use super::outstanding::OutstandingRequests;
 use super::psn_tracker::{ExtendedPsn, PsnTracker};
-use super::recovery::{Episode, PendingNak, PendingTimeout, ResponseRetry, RnrEpisode};
+use super::recovery::{Episode, PendingNak, PendingTimeout, RnrEpisode};
 use super::reordering::Reordering;
 use super::responder::Responder;
+use super::response_rounds::ResponseRecovery;
 use super::send_sequence::SendSequence;
 use super::sender_way::SenderWay;
 use super::setup::Setup;
@@ -144,7 +145,7 @@ pub(crate) struct Direction {
     pub(crate) classes: TrafficClasses,
 
     pub(crate) episode: Option<Box<Episode>>,
-    pub(crate) pending_timeout: Option<PendingTimeout>,
+    pub(crate) pending_timeout: Option<Box<PendingTimeout>>,
     pub(crate) rnr: Option<RnrEpisode>,
     /// A READ whose PSNs could not be counted because the path MTU is still unknown.
     pub(crate) open_read: Option<(ExtendedPsn, u32)>,
@@ -161,8 +162,8 @@ pub(crate) struct Direction {
     pub(crate) sender_way: SenderWay,
     /// Set while a mirror may capture its frames twice.
     pub(crate) captured_twice: Option<Box<CapturedTwice>>,
-    /// Responses that were requested again.
-    pub(crate) response_retry: Option<Box<ResponseRetry>>,
+    /// Responses that were missing or requested again.
+    pub(crate) response_recovery: Option<Box<ResponseRecovery>>,
     /// PSNs of READ responses and atomic acknowledgements.
     pub(crate) responses: PsnTracker,
     pub(crate) first_ns: u64,
@@ -224,7 +225,7 @@ impl Direction {
             sprayed: None,
             sender_way: SenderWay::default(),
             captured_twice: None,
-            response_retry: None,
+            response_recovery: None,
             latencies: Latencies::default(),
             rate: Rate::default(),
             notifications: None,
@@ -277,10 +278,11 @@ impl Direction {
             + boxed(self.response_reordering.is_some(), size_of::<Reordering>())
             + self.sprayed.as_ref().map_or(0, |sprayed| sprayed.heap_bytes())
             + boxed(self.episode.is_some(), size_of::<Episode>())
+            + boxed(self.pending_timeout.is_some(), size_of::<PendingTimeout>())
             + self
-                .response_retry
+                .response_recovery
                 .as_ref()
-                .map_or(0, |retry| size_of::<ResponseRetry>() + retry.skipped.heap_bytes())
+                .map_or(0, |recovery| recovery.heap_bytes())
             + boxed(self.setup.is_some(), size_of::<Setup>())
             + boxed(self.marked.is_some(), size_of::<MarkedCounts>())
             + boxed(self.captured_twice.is_some(), CapturedTwice::HEAP_BYTES)

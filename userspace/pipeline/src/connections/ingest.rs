@@ -143,13 +143,12 @@ impl Connections {
         let Some(direction) = self.directions.get(at) else {
             return;
         };
-        if let (Some(Some((psn, trigger))), Some(peer)) = (asks_again, direction.peer) {
-            let longest = direction.latencies.rare();
-            let longest_ns = longest.and_then(|latency| latency.response.max());
-            let longest_ns = longest_ns.unwrap_or(u64::MAX / 2);
-            let (psn, now_ns) = (Psn::new(psn as u32), run.first_ns);
+        if let (Some(Some(question)), Some(peer)) = (asks_again, direction.peer) {
+            let times = direction.requester_times();
             self.with(peer, |responder, context| {
-                responder.response_asked_again(psn, trigger, longest_ns, now_ns, context);
+                let first = responder.responses.extended(Psn::new(question.first as u32));
+                let last = first + (question.last - question.first);
+                responder.response_asked_again((first, last), &question, times, run.first_ns, context);
             });
             return;
         }
@@ -219,12 +218,13 @@ impl Connections {
             let psn = requester.requests.extended(run.first_psn());
             requester.outstanding.response_of(psn)
         });
+        let response_ns = requester.map_or(0, |requester| requester.requester_times().response_ns);
         self.with(at, |direction, context| {
             if let Some(begun) = begun.filter(|_| !begins(run)) {
                 direction.responses.expect(Psn::new(begun as u32));
             }
             direction.rate.add_run(run.first_ns, run.last_ns(), run.frame_bytes);
-            direction.response(run, is_awaited, context);
+            direction.response(run, is_awaited, response_ns, context);
         });
     }
 

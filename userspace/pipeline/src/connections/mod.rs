@@ -29,6 +29,7 @@
 //! | `losses` | counts packets as lost |
 //! | `uc` | requests that no one acknowledges |
 //! | `reuse` | a queue pair number that is used again |
+//! | `response_recovery` | responses that were requested again: lost, late or stale |
 //! | `timeout` | retransmitted after a timeout: lost, or answered late |
 //! | `skipped_ranges` | PSNs that a retransmission skipped, which may arrive late |
 //! | `gap_fate`, `gaps` | fate of PSNs that never passed |
@@ -91,6 +92,8 @@ mod psn_tracker;
 mod reordering;
 mod requests;
 mod responder;
+mod response_recovery;
+mod response_rounds;
 mod retransmission;
 mod reuse;
 mod send_sequence;

@@ -231,6 +231,12 @@ impl OutstandingRequests {
         requests.find(holds).map(|request| request.first)
     }
 
+    /// Whether a READ that began before `psn` uses it.
+    pub(crate) fn begins_before(&self, psn: ExtendedPsn) -> bool {
+        let mut requests = self.requests.iter();
+        requests.any(|request| request.answer != Answer::Acknowledge && request.first < psn && psn <= request.last)
+    }
+
     /// Whether a READ or atomic waits for a response with one of these PSNs.
     pub(crate) fn expects_response(&self, first: ExtendedPsn, last: ExtendedPsn) -> bool {
         self.requests

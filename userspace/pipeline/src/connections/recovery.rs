@@ -1,6 +1,5 @@
 //! Retransmission episodes: packets retransmitted together, and why.
 
-use super::intervals::Intervals;
 use super::psn_tracker::ExtendedPsn;
 use super::skipped_ranges::SkippedRange;
 
@@ -64,17 +63,6 @@ pub(crate) struct Episode {
     pub(crate) before: Option<SkippedRange>,
 }
 
-/// READ responses that were requested again.
-#[derive(Clone, Debug)]
-pub(crate) struct ResponseRetry {
-    /// The PSN that continues them.
-    pub(crate) next: ExtendedPsn,
-    /// The highest that had passed before.
-    pub(crate) until: ExtendedPsn,
-    /// Those that did not pass again: late, or lost if they are requested once more.
-    pub(crate) skipped: Intervals<()>,
-}
-
 /// RNR NAKs for one PSN, until it is accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RnrEpisode {
@@ -95,4 +83,6 @@ pub(crate) struct PendingTimeout {
     pub(crate) waited_ns: u64,
     /// No other packet was unacknowledged.
     pub(crate) is_alone: bool,
+    /// It was answered; if no second answer passes until then, one transmission was lost.
+    pub(crate) decide_ns: Option<u64>,
 }

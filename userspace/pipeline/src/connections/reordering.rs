@@ -87,6 +87,11 @@ impl Reordering {
         }
     }
 
+    /// Whether the longest late time is known well.
+    pub(crate) const fn is_known(&self) -> bool {
+        self.packets >= ENOUGH
+    }
+
     /// Reordered packets so far.
     pub(crate) const fn packets(&self) -> u32 {
         self.packets

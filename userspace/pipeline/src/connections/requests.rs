@@ -9,6 +9,7 @@ use super::outstanding::{Answer, OutstandingRequest, OutstandingRequests};
 use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
 use super::recovery::Trigger;
 use super::responder::Responder;
+use super::response_rounds::{Question, RequesterTimes};
 use super::retransmission::ClassifiedRun;
 use super::send_sequence::SendSequence;
 use alloc::vec::Vec;
@@ -19,9 +20,12 @@ use rocescope_wire::{Operation, Position, Psn, Transport};
 /// All path MTUs (IBTA volume 1, 9.7.1).
 const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 
+/// After this many READs without a response, responses are not seen: only distances between READs show the MTU.
+const UNANSWERED: u64 = 16;
+
 impl Direction {
-    /// Processes a run of requests. Returns from where, and why, it requests responses again.
-    pub(crate) fn request(&mut self, run: &RunRecord, context: &mut Context<'_>) -> Option<(ExtendedPsn, Trigger)> {
+    /// Processes a run of requests. Returns what it requests again of responses.
+    pub(crate) fn request(&mut self, run: &RunRecord, context: &mut Context<'_>) -> Option<Question> {
         if run.opcode().transport() == Transport::Mrc {
             self.marked_request(run, context);
             return None;
@@ -130,10 +134,33 @@ impl Direction {
             self.outstanding.copied(first, last);
             return None;
         }
-        let retry = match classification {
-            Classification::Retransmitted(trigger) if is_answered => Some((first, trigger)),
-            _ => None,
-        };
+        let is_late = filled.iter().any(|gap| gap.holds(first));
+        let is_rest = is_answered && all.repeated > 0 && self.outstanding.begins_before(first);
+        let is_again = is_answered && all.repeated > 0 && !is_late;
+        let question = is_again.then(|| {
+            // A NAK makes the sender go back to the first unacknowledged request, whose answer may be on its way.
+            let begun_ns = self.episode.as_ref().map_or(0, |episode| episode.begun_ns);
+            let mut naks = self.naks.iter().flatten();
+            let reaction_ns = self.requester_times().reaction_ns.unwrap_or(0);
+            let is_here = |ns: u64| run.first_ns >= ns + reaction_ns - reaction_ns / 16;
+            let is_nak =
+                naks.any(|nak| !nak.used && nak.psn >= first && nak.time_ns > begun_ns && is_here(nak.time_ns));
+            let is_replay = match classification {
+                _ if is_nak => true,
+                _ if is_rest => false,
+                Classification::Duplicate | Classification::Reordered => true,
+                Classification::Retransmitted(trigger) => matches!(trigger, Trigger::Nak | Trigger::Rnr),
+                _ => self.sprayed.as_ref().is_none_or(|sprayed| sprayed.is_replayed(first)),
+            };
+            Question {
+                first,
+                last,
+                names_missing: !is_replay,
+                is_rest,
+                may_be_copy: classification == Classification::Duplicate && !is_rest,
+                sent_ns: self.outstanding.sent_ns(first),
+            }
+        });
         if is_uc {
             self.unacknowledged(&all, &filled, run.first_ns, context);
             self.count_messages(run, first, last, &all);
@@ -141,7 +168,7 @@ impl Direction {
         }
         if self.sprayed.is_some() {
             self.count_sprayed(run, (first, last), &all, &filled, context);
-            return None;
+            return question;
         }
         if let Some(gap) = filled.first() {
             // An answer for packets after a gap may be for the packet that fills it.
@@ -176,7 +203,7 @@ impl Direction {
             .take((first, last), times, classification != Classification::Reordered);
         // Acknowledged packets were not lost, even if their gap shows late.
         self.settle_gaps(context.overlaps_capture_loss);
-        retry
+        question
     }
 
     /// The rest for a sprayed direction.
@@ -256,6 +283,15 @@ impl Direction {
         (!is_asked && delay_ns <= context.duplicate_ns).then_some(delay_ns)
     }
 
+    /// Its times as far as its responses show them.
+    pub(crate) fn requester_times(&self) -> RequesterTimes {
+        let rare = self.latencies.rare();
+        RequesterTimes {
+            response_ns: rare.and_then(|rare| rare.response.min()).unwrap_or(0),
+            reaction_ns: rare.and_then(|rare| rare.reaction.min()),
+        }
+    }
+
     fn requests_start(&self) -> ExtendedPsn {
         self.start.unwrap_or(ExtendedPsn::MAX)
     }
@@ -305,7 +341,7 @@ impl Direction {
             self.open_read = None;
             // Several MTUs may fit; a response will determine it.
             self.reserve(next - 1);
-            if distance > 1 {
+            if distance > 1 && self.answered_ns == 0 && self.counts.reads >= UNANSWERED {
                 self.mtu = mtu as u16;
             }
         }

@@ -135,6 +135,12 @@ impl Sprayed {
         self.kept >= MANY_KEPT && self.kept / 4 > self.refused
     }
 
+    /// Whether a READ for `psn` is only transmitted again because the sender went back to an earlier packet.
+    pub(crate) fn is_replayed(&self, psn: ExtendedPsn) -> bool {
+        let in_pass = |pass: &Pass| pass.from < psn && psn <= pass.until && pass.repeated >= EVIDENT;
+        self.pass.as_ref().is_some_and(in_pass)
+    }
+
     /// An acknowledgement followed `ns` after what it answers.
     pub(crate) fn learn_round_trip(&mut self, ns: u64) {
         let (min, max) = self.round_trips_ns.unwrap_or((ns, ns));

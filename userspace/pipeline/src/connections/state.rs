@@ -24,15 +24,15 @@ use rocescope_model::{ConnectionRow, Text};
 /// Bytes of the state of one direction; 100,000 connections have 200,000 directions.
 pub const DIRECTION_BYTES: usize = core::mem::size_of::<Direction>() + core::mem::size_of::<FastState>();
 /// Bytes that a direction may allocate in addition: five histograms of 1,024 buckets, 33 message sizes, the gaps of requests
-/// and responses and four sets of PSNs as long, outstanding requests, eight skipped ranges, the state of a sprayed
+/// and responses and fourteen sets of PSNs as long, outstanding requests, eight skipped ranges, the state of a sprayed
 /// direction, its candidates and two slots in the index; most allocate a thousandth of it or nothing.
 pub const MAX_HEAP_BYTES: usize = 5 * (56 + 1_025 * 8 * 3 / 2)
     + 33 * 4
     + 2 * MAX_INTERVALS * 48 * 2
-    + 4 * MAX_INTERVALS * 24 * 2
+    + 14 * MAX_INTERVALS * 24 * 2
     + MAX_OUTSTANDING * 56 * 3 / 2
     + 8 * 32
-    + 4_096
+    + 8_192
     + CapturedTwice::HEAP_BYTES
     + 256
     + 32;

@@ -465,3 +465,143 @@ fn only_mrc_has_counts_of_marks() {
     );
     assert_eq!((rows[1].nack_trimmed, rows[1].nack_other), (None, None));
 }
+
+/// A READ of host 1 to queue pair 7 of this many packets of 1,024 bytes.
+fn read(psns: (u32, u32), at_us: u64) -> Vec<RunRecord> {
+    let mut read = run(0x0c, 1, 7, psns.0..=psns.0, at_us);
+    (read.only, read.msn_or_dma_length) = (1, (psns.1 + 1 - psns.0) * 1_024);
+    alloc::vec![read]
+}
+
+/// A part of a response of host 2 to queue pair 9, from FIRST or MIDDLE to MIDDLE or LAST.
+fn response(psns: (u32, u32), (is_first, is_last): (bool, bool), at_us: u64) -> Vec<RunRecord> {
+    let is_single = psns.0 == psns.1;
+    let opcode = match (is_first, is_last) {
+        (true, true) if is_single => 0x10,
+        (true, _) => 0x0d,
+        (false, true) if is_single => 0x0f,
+        (false, _) => 0x0e,
+    };
+    let mut response = run(opcode, 2, 9, psns.0..=psns.1, at_us);
+    (response.segment_bytes, response.last_offset_ns) = (1_024, (psns.1 - psns.0) * 100);
+    match (is_first, is_last) {
+        (true, true) if is_single => (response.only, response.only_payload_bytes) = (1, 1_024),
+        (is_first, is_last) => {
+            (response.first, response.last) = (u16::from(is_first), u16::from(is_last));
+            response.last_payload_bytes = 1_024 * u32::from(is_last);
+        }
+    }
+    alloc::vec![response]
+}
+
+const WHOLE: (bool, bool) = (true, true);
+
+/// Three READs of eight packets each, answered.
+fn clean_reads() -> Vec<Vec<RunRecord>> {
+    let one = |number: u32| {
+        let (psns, at_us) = ((8 * number, 8 * number + 7), 100 * u64::from(number) + 100);
+        [read(psns, at_us), response(psns, WHOLE, at_us + 20)]
+    };
+    [one(0), one(1), one(2)].concat()
+}
+
+fn response_losses(more: &[Vec<RunRecord>]) -> (u64, u64) {
+    let (rows, _) = rows(&[&clean_reads()[..], more].concat());
+    let back = rows.iter().find(|row| row.dst_qpn == Some(9)).unwrap();
+    (back.lost_before_tap_packets, back.lost_after_tap_packets)
+}
+
+#[test]
+fn a_whole_read_asked_again_for_a_gap_lost_only_the_gap() {
+    let lost = response_losses(&[
+        read((24, 31), 1_000),
+        response((24, 26), (true, false), 1_020),
+        response((28, 31), (false, true), 1_021),
+        read((24, 31), 1_030),
+        response((24, 31), WHOLE, 1_050),
+    ]);
+    assert_eq!(lost, (1, 0));
+}
+
+#[test]
+fn a_response_asked_for_twice_before_its_answer_was_lost_once() {
+    let lost = response_losses(&[
+        read((24, 31), 1_000),
+        response((24, 31), WHOLE, 1_020),
+        read((27, 31), 1_030),
+        read((27, 31), 1_036),
+        response((27, 31), WHOLE, 1_050),
+        response((27, 31), WHOLE, 1_056),
+    ]);
+    assert_eq!(lost, (0, 1));
+}
+
+#[test]
+fn a_response_that_the_tap_saw_late_explains_that_it_is_asked_for_again() {
+    let lost = response_losses(&[
+        read((24, 31), 1_000),
+        response((24, 26), (true, false), 1_020),
+        response((28, 28), (false, false), 1_021),
+        response((27, 27), (false, false), 1_022),
+        response((29, 31), (false, true), 1_023),
+        read((27, 31), 1_035),
+        response((27, 31), WHOLE, 1_055),
+    ]);
+    assert_eq!(lost, (0, 0));
+}
+
+#[test]
+fn copies_that_a_later_one_of_their_round_passes_by_were_lost() {
+    let lost = response_losses(&[
+        read((24, 31), 1_000),
+        response((24, 26), (true, false), 1_020),
+        response((28, 31), (false, true), 1_021),
+        read((27, 31), 1_030),
+        // 27 was lost once, and 29 of the repeat.
+        response((27, 28), (true, false), 1_050),
+        response((30, 31), (false, true), 1_051),
+        read((29, 31), 1_060),
+        response((29, 31), WHOLE, 1_080),
+    ]);
+    assert_eq!(lost, (2, 0));
+}
+
+#[test]
+fn responses_alone_show_what_their_repeat_proves() {
+    let (rows, _) = rows(&[
+        response((0, 7), WHOLE, 100),
+        response((8, 10), (true, false), 200),
+        response((12, 15), (false, true), 201),
+        response((11, 15), WHOLE, 300),
+    ]);
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!(row.other_direction_seen, Some(false));
+    assert_eq!((row.lost_before_tap_packets, row.lost_after_tap_packets), (1, 0));
+    assert_eq!(
+        (
+            row.retransmitted_packets,
+            row.out_of_order_packets,
+            row.lost_response_gaps
+        ),
+        (5, 0, 0)
+    );
+}
+
+/// The timer expires before a slow answer, and both copies of the request are answered.
+#[test]
+fn a_slow_answer_of_which_both_copies_were_answered_is_no_loss() {
+    let start = [sends((0, 0), 100), answer(ACK, 0, 150)];
+    let slow = [sends((1, 1), 1_000), sends((1, 1), 3_000), answer(ACK, 1, 3_500)];
+    for (second, unanswered) in [(alloc::vec![answer(ACK, 1, 5_500)], 0), (Vec::new(), 1)] {
+        let (rows, _) = rows(
+            &[
+                &start[..],
+                &slow,
+                &second,
+                &[sends((2, 2), 9_000), answer(ACK, 2, 9_050)],
+            ]
+            .concat(),
+        );
+        assert_eq!((rows[0].timeouts, rows[0].unanswered_packets), (1, unanswered));
+    }
+}

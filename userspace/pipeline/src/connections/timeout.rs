@@ -5,6 +5,7 @@ use super::direction::Direction;
 use super::event::{EventDetail, LossEvidence, LossLocation};
 use super::psn_tracker::ExtendedPsn;
 use super::recovery::PendingTimeout;
+use alloc::boxed::Box;
 use rocescope_wire::Psn;
 
 impl Direction {
@@ -17,46 +18,65 @@ impl Direction {
         now_ns: u64,
         context: &mut Context<'_>,
     ) {
-        let times = match self.pending_timeout {
+        let times = match self.pending_timeout.as_deref() {
             Some(timeout) if timeout.psn == psn => timeout.times + 1,
             _ => {
                 self.settle_timeout(None, context.emit);
                 1
             }
         };
-        self.pending_timeout = Some(PendingTimeout {
+        self.pending_timeout = Some(Box::new(PendingTimeout {
             psn,
             resent_ns: now_ns,
             times,
             waited_ns,
             is_alone: psn == self.requests.high(),
-        });
+            decide_ns: None,
+        }));
     }
 
     /// The answer for everything up to `answered` passed at its time, or will never pass.
     ///
     /// An answer does not show which transmission it belongs to. But if the sender waited more than two times the
-    /// longest round trip before it retransmitted, the first one (or its answer) was lost. Otherwise the answer may
-    /// just have been slow.
+    /// longest round trip before it retransmitted, the first one (or its answer) was lost, unless each of them is
+    /// answered: then the answers were just slow. Otherwise the answer may just have been slow.
     pub(crate) fn settle_timeout(
         &mut self,
         answered: Option<(ExtendedPsn, u64)>,
         emit: &mut dyn FnMut(u64, EventDetail),
     ) {
-        let Some(timeout) = self.pending_timeout else {
+        let longest_ns = self.latencies.max_rtt_ns().unwrap_or(u64::MAX / 2);
+        let Some(timeout) = self.pending_timeout.as_deref_mut() else {
             return;
         };
         if let Some((psn, now_ns)) = answered {
             if psn < timeout.psn {
                 return;
             }
-            self.pending_timeout = None;
-            let longest_ns = self.latencies.max_rtt_ns().unwrap_or(u64::MAX / 2);
-            let soonest_ns = timeout.resent_ns + self.latencies.min_rtt_ns().unwrap_or(0);
-            if timeout.waited_ns <= 2 * longest_ns || now_ns < soonest_ns {
-                return;
+            match timeout.decide_ns {
+                None => {
+                    let soonest_ns = timeout.resent_ns + self.latencies.min_rtt_ns().unwrap_or(0);
+                    if timeout.waited_ns <= 2 * longest_ns || now_ns < soonest_ns || !timeout.is_alone {
+                        self.pending_timeout = None;
+                        return;
+                    }
+                    // As slow as this answer would be, that to the retransmission comes until then.
+                    timeout.decide_ns = Some(now_ns + timeout.waited_ns + longest_ns);
+                    return;
+                }
+                Some(decide_ns) if now_ns <= decide_ns => {
+                    if psn <= self.acked {
+                        timeout.times -= 1;
+                    }
+                    if timeout.times == 0 {
+                        self.pending_timeout = None;
+                    }
+                    return;
+                }
+                Some(_) => {}
             }
         }
+        let timeout = *timeout;
         self.pending_timeout = None;
         if !timeout.is_alone {
             // Which one was lost is unknown.

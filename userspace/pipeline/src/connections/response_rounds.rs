@@ -1,0 +1,259 @@
+//! The rounds of responses that were requested again: what each go-back of the requester made due.
+
+use super::intervals::{Interval, Intervals};
+use super::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
+use alloc::vec::Vec;
+
+/// Rounds whose responses may still pass.
+pub(super) const MAX_ROUNDS: usize = 8;
+/// Times that are kept of the highest PSN, and of other responses.
+pub(super) const TIMES: usize = 32;
+pub(super) const SPACING_NS: u64 = 2_000;
+/// Repeated responses in order that show that a requester went back whose requests are not seen.
+pub(super) const EVIDENT: u64 = 2;
+/// First responses of a round that may be missing where it is recognized.
+pub(super) const MISSING: u64 = 3;
+
+/// A READ or atomic that was sent before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    /// The responses that it requests, in PSNs of the requester.
+    pub(crate) first: ExtendedPsn,
+    pub(crate) last: ExtendedPsn,
+    /// The requester goes back to it, and no NAK requested that: it lacks the first of them.
+    pub(crate) names_missing: bool,
+    /// It is the rest of a READ.
+    pub(crate) is_rest: bool,
+    /// The network or the mirror may have copied it.
+    pub(crate) may_be_copy: bool,
+    /// When it was sent last.
+    pub(crate) sent_ns: Option<u64>,
+}
+
+/// What the requester's direction knows of its times.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RequesterTimes {
+    /// The shortest time from a request to its response.
+    pub(crate) response_ns: u64,
+    /// The shortest time from a NAK to what it requests.
+    pub(crate) reaction_ns: Option<u64>,
+}
+
+/// The responses that one go-back requested.
+#[derive(Clone, Debug)]
+pub(super) struct Round {
+    pub(super) from: ExtendedPsn,
+    pub(super) until: ExtendedPsn,
+    pub(super) asked_ns: u64,
+    /// Those that have not passed since.
+    pub(super) due: Intervals<()>,
+    /// The highest of them that has passed since, and when.
+    pub(super) progress: Option<(ExtendedPsn, u64)>,
+}
+
+impl Round {
+    pub(super) fn new(from: ExtendedPsn, until: ExtendedPsn, asked_ns: u64) -> Self {
+        let mut round = Self {
+            from,
+            until,
+            asked_ns,
+            due: Intervals::default(),
+            progress: None,
+        };
+        round.ask(from, until);
+        round
+    }
+
+    pub(super) fn ask(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
+        self.due.remove(first, last, &mut |_| {});
+        let _ = self.due.insert(Interval { first, last, value: () });
+        self.until = self.until.max(last);
+    }
+
+    pub(super) const fn holds(&self, psn: ExtendedPsn) -> bool {
+        self.from <= psn && psn <= self.until
+    }
+
+    pub(super) fn pass(&mut self, first: ExtendedPsn, last: ExtendedPsn, now_ns: u64) {
+        self.due.remove(first, last, &mut |_| {});
+        let highest = self.progress.map_or(last, |(highest, _)| highest.max(last));
+        self.progress = Some((highest, now_ns));
+    }
+}
+
+/// A run of responses that passed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Passed {
+    pub(super) first: ExtendedPsn,
+    pub(super) last: ExtendedPsn,
+    pub(super) first_ns: u64,
+    /// 0: unused.
+    pub(super) last_ns: u64,
+}
+
+impl Passed {
+    pub(super) const fn holds(&self, psn: ExtendedPsn) -> bool {
+        self.last_ns > 0 && self.first <= psn && psn <= self.last
+    }
+
+    /// When the PSN passed, as if all had been spaced evenly; the end of the run for PSNs before it.
+    pub(super) fn time_of(&self, psn: ExtendedPsn) -> u64 {
+        let duration_ns = self.last_ns.saturating_sub(self.first_ns);
+        let (at, all) = (psn.saturating_sub(self.first), self.last - self.first);
+        self.first_ns + (duration_ns * at).checked_div(all).unwrap_or(0)
+    }
+}
+
+/// Responses that filled a gap although no request for them was seen: late, or the start of a repeat.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoneFill {
+    pub(super) gap: Gap,
+    pub(super) ns: u64,
+}
+
+/// The state of responses once one was missing or requested again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ResponseRecovery {
+    pub(super) rounds: Vec<Round>,
+    /// The round that passes now.
+    pub(super) current: Option<usize>,
+    /// The PSN after the last response of the round.
+    pub(super) next: ExtendedPsn,
+    /// Overtaken at the tap, or ahead of one that was: a requester that expects order drops these.
+    pub(super) disordered: Intervals<()>,
+    /// Filled a gap after they were requested again, at this time, but not later than others are late.
+    pub(super) doubtful: Intervals<u64>,
+    pub(super) lone: Option<LoneFill>,
+    pub(super) is_sprayed: bool,
+    /// It requested what was only late.
+    pub(super) is_impatient: bool,
+    /// It requests a whole READ again, from wherever a response was missing.
+    pub(super) asks_whole: bool,
+    /// It has requested the rest of a READ, so a whole one names its first response.
+    pub(super) asks_rest: bool,
+    /// The shortest time from the response after a missing one to the question.
+    pub(super) reaction_ns: Option<u64>,
+    pub(super) highs: [Passed; TIMES],
+    pub(super) others: [Passed; TIMES],
+    pub(super) newest: [u8; 2],
+}
+
+impl ResponseRecovery {
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let due: usize = self.rounds.iter().map(|round| round.due.heap_bytes()).sum();
+        size_of::<Self>()
+            + self.rounds.capacity() * size_of::<Round>()
+            + due
+            + self.disordered.heap_bytes()
+            + self.doubtful.heap_bytes()
+    }
+
+    pub(super) fn note(&mut self, passed: Passed, is_high: bool) {
+        let at = usize::from(is_high);
+        let ring = if is_high { &mut self.highs } else { &mut self.others };
+        let Some(newest) = self.newest.get_mut(at) else { return };
+        let before_ns = ring.get(*newest as usize).map_or(0, |before| before.last_ns);
+        if is_high && passed.last_ns < before_ns.saturating_add(SPACING_NS) {
+            return;
+        }
+        *newest = (*newest + 1) % TIMES as u8;
+        if let Some(slot) = ring.get_mut(*newest as usize) {
+            *slot = passed;
+        }
+    }
+
+    /// About when `psn` last passed; `None` if that is long ago.
+    pub(super) fn time_of(&self, psn: ExtendedPsn) -> Option<u64> {
+        let others = self.others.iter().filter(|passed| passed.holds(psn));
+        let again = others.map(|passed| passed.time_of(psn)).max();
+        let known = || self.highs.iter().filter(|passed| passed.last_ns > 0);
+        let before = known().any(|passed| passed.first <= psn);
+        let after = known().filter(|passed| passed.last >= psn);
+        let first = after.map(|passed| passed.time_of(psn)).min();
+        again.or_else(|| first.filter(|_| before))
+    }
+
+    /// Whether a later response passed after that time.
+    pub(super) fn has_later(&self, psn: ExtendedPsn, since_ns: u64) -> bool {
+        let mut all = self.highs.iter().chain(&self.others);
+        all.any(|passed| passed.last_ns > since_ns && passed.last > psn)
+    }
+
+    /// The round that requested `psn` so long before that its response may pass now.
+    pub(super) fn asked(&self, psn: ExtendedPsn, before_ns: u64) -> Option<&Round> {
+        let mut rounds = self.rounds.iter().rev();
+        rounds.find(|round| round.holds(psn) && round.asked_ns <= before_ns)
+    }
+
+    /// A run of responses passes: finds its round.
+    pub(super) fn pass(
+        &mut self,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        is_begun: bool,
+        (now_ns, response_ns): (u64, u64),
+    ) {
+        let is_due = |round: &Round| now_ns >= round.asked_ns + response_ns / 2;
+        if self.is_sprayed {
+            for round in self.rounds.iter_mut().filter(|round| is_due(round)) {
+                if round.due.overlaps(first, last) {
+                    round.pass(first, last, now_ns);
+                }
+            }
+            return;
+        }
+        let is_open = |round: &Round| round.progress.is_none() && is_due(round);
+        let begins = |round: &Round| is_open(round) && round.from == first && is_begun;
+        let begun = self.rounds.iter().position(begins).or_else(|| {
+            let is_near = |round: &Round| round.from < first && first <= round.from + MISSING && round.holds(first);
+            let at = self.rounds.iter().position(|round| is_open(round) && is_near(round));
+            at.filter(|_| first < self.next)
+        });
+        if let Some(at) = begun {
+            (self.current, self.next) = (Some(at), first);
+        }
+        if first < self.next {
+            // Late, of whichever round, or stale.
+            self.disorder(first, self.next - 1);
+            for round in &mut self.rounds {
+                round.due.remove(first, last, &mut |_| {});
+            }
+        } else if let Some(round) = self.current.and_then(|at| self.rounds.get_mut(at)) {
+            round.pass(first, last, now_ns);
+        }
+        self.next = self.next.max(last + 1);
+    }
+
+    /// These passed in another order than they were sent.
+    pub(super) fn disorder(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
+        self.disordered.remove(first, last, &mut |_| {});
+        let _ = self.disordered.insert(Interval { first, last, value: () });
+    }
+
+    pub(super) fn begin_round(&mut self, round: Round) {
+        if self.rounds.len() >= MAX_ROUNDS {
+            self.rounds.remove(0);
+            self.current = self.current.and_then(|at| at.checked_sub(1));
+        }
+        self.rounds.push(round);
+    }
+
+    /// Copies that a later one of their round shows to be lost; `until_ns`: one that passed until then. What left a gap
+    /// since the round began was lost once, which its repeat will show.
+    pub(super) fn skipped(&mut self, until_ns: u64, responses: &PsnTracker) -> Vec<(ExtendedPsn, ExtendedPsn)> {
+        let mut lost = Vec::new();
+        for round in &mut self.rounds {
+            let asked_ns = round.asked_ns;
+            let is_new = |psn| responses.gap_at(psn).is_some_and(|gap| gap.value.opened_ns >= asked_ns);
+            if let Some((highest, ns)) = round.progress
+                && ns <= until_ns
+            {
+                round.due.remove(round.from, highest, &mut |part| {
+                    if !is_new(part.first) {
+                        lost.push((part.first, part.last));
+                    }
+                });
+            }
+        }
+        lost
+    }
+}
