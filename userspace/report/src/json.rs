@@ -9,8 +9,8 @@ use crate::{Report, csv};
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{
-    Column, ConnectionRow, EventRow, FlowRow, GroupRow, LinkRow, OpcodeRow, PairRow, PdcRow, Rule, SlaRow, Time, Type,
-    WindowRow,
+    Column, ConnectionRow, CounterRow, EventRow, FlowRow, GroupRow, LinkRow, OpcodeRow, PairRow, PdcRow, Rule, SlaRow,
+    Time, Type, WindowRow,
 };
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -53,6 +53,7 @@ pub fn document(report: &Report) -> String {
         events: Events::of(&report.events, &telling),
         series: Series::of(report, &windows),
         mesh: report.mesh.as_ref().map(|mesh| Mesh::of(mesh, &sla)),
+        counters: report.counters.as_ref().map(|counters| &*counters.grown),
         findings: findings(report),
     };
     json::pretty(&document) + "\n"
@@ -81,6 +82,9 @@ struct Document<'a> {
     events: Events<'a>,
     series: Series<'a>,
     mesh: Option<Mesh<'a>>,
+    /// Counters of trouble that grew; absent if the dataset has no counters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counters: Option<&'a [CounterRow]>,
     findings: Vec<SectionFinding>,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::collect::agreement::Agreement;
 use crate::collect::{
-    ConnectionFigures, EventFigures, FlowFigures, GroupFigures, MeshFigures, OpcodeFigures, Origin, PdcFigures, Scope,
-    Totals,
+    ConnectionFigures, CounterFigures, EventFigures, FlowFigures, GroupFigures, MeshFigures, OpcodeFigures, Origin,
+    PdcFigures, Scope, Totals,
 };
 use crate::series::{Join, Series};
 use rocescope_model::{Over, Row, WindowRow};
@@ -41,6 +41,8 @@ pub struct Report {
     pub events: EventFigures,
     /// The mesh of probes; `None` if the dataset has no table of it.
     pub mesh: Option<MeshFigures>,
+    /// The counters of hosts; `None` if the dataset has none.
+    pub counters: Option<CounterFigures>,
 }
 
 impl Report {

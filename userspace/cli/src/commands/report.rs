@@ -10,8 +10,8 @@ use crate::status;
 use anyhow::{Context, Result, bail};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, GroupBy, LinkRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow, VerdictRow,
-    WindowRow, footer,
+    ConnectionRow, CounterRow, EventRow, FlowRow, GroupBy, LinkRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow,
+    VerdictRow, WindowRow, footer,
 };
 use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
 use rocescope_store::{Query, Rows, Scan, TimeRange};
@@ -143,6 +143,9 @@ pub(super) fn collect(found: &Scan, scope: Scope, origin: impl FnOnce() -> Origi
     let links = found.select::<LinkRow>().within(time);
     for rows in links.written_by(analyzer).batches() {
         collector.links(&rows?);
+    }
+    for rows in selected::<CounterRow>(found, observer, time).batches() {
+        collector.counters(&rows?);
     }
     // Reading may have found damage.
     Ok(collector.finish(origin()))

@@ -227,6 +227,43 @@ fn lines_as_vmstat_prints_them() {
     assert!(of.clone().all(|line| line.contains(" ACTIVE ")), "{text}");
 }
 
+/// The report of a dataset with counters has what grew, and nothing that did not.
+#[test]
+fn a_report_names_the_counters_that_grew() {
+    let tree = Tree::new();
+    let dataset = tree.path("dataset");
+    let out = dataset.to_str().unwrap();
+    let arguments = ["--out", out, "--interval", "50ms", "-o", "json"];
+    let mut child = tree
+        .command(&arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut reads = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    reads.next().unwrap().unwrap();
+    tree.set("mlx5_0", "ports/1/hw_counters/out_of_sequence", "28300");
+    let begun = Instant::now();
+    while !reads.next().unwrap().unwrap().contains("\"increase\":41") {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    reads.for_each(drop);
+    assert!(child.wait().unwrap().success());
+    let report = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+        stdout(&command.args(["report", out]).args(options).output().unwrap())
+    };
+    let text = report(&["-o", "text"]);
+    assert!(text.contains("Host counters"), "{text}");
+    let finding = "1 counter of errors, discards or congestion grew: out_of_sequence of host-1 mlx5_0.";
+    assert!(text.replace("\n", " ").contains(finding), "{text}");
+    let json: Value = serde_json::from_str(&report(&["-o", "json"])).unwrap();
+    let grown = json["counters"].as_array().unwrap();
+    assert_eq!((grown.len(), &grown[0]["increase"]), (1, &41.into()));
+}
+
 /// The endpoint has the counters of every driver under names that dashboards know.
 #[test]
 fn metrics_have_the_names_of_other_exporters() {

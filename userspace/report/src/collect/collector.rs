@@ -2,6 +2,7 @@
 
 use super::agreement::Agreement;
 use super::connections::Connections;
+use super::counters::Counters;
 use super::events::Events;
 use super::flows::Flows;
 use super::groups::GroupFigures;
@@ -11,7 +12,8 @@ use crate::report::{NotStored, Period, Report};
 use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow,
+    ConnectionRow, CounterRow, EventRow, FlowRow, LinkRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow, VerdictRow,
+    WindowRow,
 };
 use std::collections::BTreeSet;
 
@@ -80,6 +82,7 @@ pub struct Collector {
     events: Events,
     not_stored: NotStored,
     mesh: Mesh,
+    counters: Counters,
 }
 
 impl Collector {
@@ -96,6 +99,7 @@ impl Collector {
             events: Events::new(scope.top),
             not_stored: NotStored::default(),
             mesh: Mesh::new(),
+            counters: Counters::default(),
             opcodes: OpcodeFigures::default(),
             pdcs: PdcFigures::default(),
             totals: Totals::default(),
@@ -232,6 +236,16 @@ impl Collector {
         covered.for_each(|row| self.mesh.link(row));
     }
 
+    /// Adds counters, those of one host in the order of time.
+    pub fn counters(&mut self, rows: &[CounterRow]) {
+        for row in rows {
+            if self.scope.covers(row.time_ns) && self.wants(&row.observer) {
+                self.name(&row.observer);
+                self.counters.add(row);
+            }
+        }
+    }
+
     fn wants(&self, observer: &str) -> bool {
         self.scope.observer.as_ref().is_none_or(|only| only == observer)
     }
@@ -283,6 +297,7 @@ impl Collector {
             }),
             flows: self.flows.finish(self.scope.top, &self.totals),
             mesh: self.mesh.finish(&self.scope),
+            counters: self.counters.finish(),
             events: self.events.finish(),
             opcodes: self.opcodes.finish(&self.totals),
             pdcs: self

@@ -14,6 +14,7 @@
 //! | `pdcs` | directions of UET's packet delivery contexts |
 //! | `events` | counts by kind, over time, and the most important of each |
 //! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
+//! | `counters` | what the counters of hosts grew by |
 //! | `top` | the items with the highest ranks |
 
 pub mod agreement;
@@ -21,6 +22,7 @@ mod classes;
 mod collector;
 mod connection;
 mod connections;
+mod counters;
 mod events;
 mod flows;
 mod groups;
@@ -37,6 +39,7 @@ pub use collector::Collector;
 pub use connection::Connection;
 pub use connections::ConnectionFigures;
 pub(crate) use connections::RESENT_SHARE;
+pub use counters::CounterFigures;
 pub use events::{EventCounts, EventFigures, KindFigures};
 pub use flows::{FOLLOWED_FLOWS, FlowFigures};
 pub use groups::GroupFigures;

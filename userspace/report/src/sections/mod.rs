@@ -21,12 +21,14 @@
 //! | `sla` | what is its service level over time? |
 //! | `verdicts` | what fails, and where? |
 //! | `coverage` | which links did probes cross? |
+//! | `counters` | what did the hosts count? |
 //!
 //! `section`, `grid` and `periods` contain their common parts.
 
 mod classes;
 mod congestion;
 mod connections;
+mod counters;
 mod coverage;
 mod events;
 mod flows;
@@ -68,8 +70,8 @@ pub fn all(report: &Report) -> Vec<Section> {
             sections.push(groups::section(report, groups));
         }
     }
-    // A dataset with only probes has no connections and events.
-    let captured = !report.is_empty() || report.mesh.is_none();
+    // A dataset with only probes or counters has no connections and events.
+    let captured = !report.is_empty() || (report.mesh.is_none() && report.counters.is_none());
     if captured || report.connections.count > 0 {
         sections.push(connections::section(report));
     }
@@ -90,6 +92,9 @@ pub fn all(report: &Report) -> Vec<Section> {
         if !mesh.links.is_empty() {
             sections.push(coverage::section(report, mesh));
         }
+    }
+    if let Some(counters) = &report.counters {
+        sections.push(counters::section(report, counters));
     }
     for section in &mut sections {
         name_addresses(section, &report.origin.hosts);
