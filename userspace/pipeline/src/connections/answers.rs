@@ -134,7 +134,8 @@ impl Direction {
         // During a retransmission a NAK may still answer the previous send sequence, or a reordered
         // packet of it. It concerns this sequence only for packets that had time to arrive.
         let is_retransmission = psn <= self.send_sequence.resent_until() && psn < self.send_sequence.next();
-        let passed_ns = self.send_sequence.time_of(psn).unwrap_or(0);
+        // A guess between the first and the last of a span may be too late by more than the packets are apart.
+        let passed_ns = self.send_sequence.passed_after(psn).unwrap_or(0);
         let min_rtt_ns = self.latencies.min_rtt_ns().unwrap_or(0);
         let after_timeout = self.episode.as_ref().is_some_and(|e| e.trigger == Trigger::Timeout);
         if is_retransmission && !after_timeout && run.first_ns < passed_ns + min_rtt_ns {

@@ -144,6 +144,13 @@ impl SendSequence {
         }
     }
 
+    /// A time before which the PSN did not pass in this sequence, at most [`SPACING_NS`] before it did.
+    pub(crate) fn passed_after(&self, psn: ExtendedPsn) -> Option<u64> {
+        let kept = self.spans.iter().chain([&self.run]);
+        let held = kept.filter(|span| span.time_of(psn as u32).is_some());
+        held.map(|span| span.first_ns).max()
+    }
+
     /// About when the PSN last passed; `None` if that is too long ago, or was in an earlier send sequence.
     pub(crate) fn time_of(&self, psn: ExtendedPsn) -> Option<u64> {
         let psn = psn as u32;
