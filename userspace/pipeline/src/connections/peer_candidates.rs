@@ -13,8 +13,8 @@ use hashbrown::HashTable;
 const MAX_ENTRIES: usize = 262_144;
 /// Directions kept for one PSN: several queue pairs may begin at PSN 0.
 const MAX_SHARED: usize = 8;
-/// Directions without a peer to search when a NAK names a PSN inside a run.
-const MAX_SEARCHED: usize = 64;
+/// Directions between two hosts to search when a NAK names a PSN inside a run: collectives open hundreds of queue pairs.
+const MAX_SEARCHED: usize = 512;
 /// Up to this number of entries, a random match has a probability below 2^14 / 2^24, a thousandth.
 const FEW_ENTRIES: usize = 1 << 14;
 
