@@ -14,9 +14,9 @@ use std::time::Duration;
 /// counts differently. What XDP does differently is different each time.
 const ATTEMPTS: usize = 4;
 
-/// Counters that may differ in all attempts on a busy machine, of about 2,000. That equal times give equal counters
-/// without exception is held by the test `a_live_capture_has_the_counters_of_the_file`.
-const MOST: usize = 2;
+/// Counters that may differ in all attempts on a busy machine, of about 2,000: up to three were seen. That equal times
+/// give equal counters without exception is held by the test `a_live_capture_has_the_counters_of_the_file`.
+const MOST: usize = 6;
 
 /// The age at which a gap of UC is a loss in any case.
 const OLD: Duration = Duration::from_millis(150);
