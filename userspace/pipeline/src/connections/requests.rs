@@ -431,7 +431,7 @@ impl Direction {
 }
 
 /// Whether a response acknowledges it.
-const fn is_answered(operation: Operation) -> bool {
+pub(super) const fn is_answered(operation: Operation) -> bool {
     matches!(
         operation,
         Operation::RdmaReadRequest | Operation::CompareSwap | Operation::FetchAdd

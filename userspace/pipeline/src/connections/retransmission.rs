@@ -251,6 +251,28 @@ impl Direction {
                 self.skip(from, first - 1, run.first_ns, context);
             }
         }
+        // If the responder waits for a packet that did not reach the tap, that explains its silence.
+        let taken = self.responder.has_taken(first);
+        self.count_recovery((trigger, reaction_ns), (first, run.first_ns), taken, context);
+        self.send_sequence.begin(first, self.requests.high());
+        self.episode = Some(Box::new(Episode {
+            trigger,
+            first,
+            begun_ns: run.first_ns,
+            packets,
+            reaction_ns,
+            before,
+        }));
+    }
+
+    /// The sender goes back to `first` at `now_ns`. `may_be_lost`: that it did not arrive would explain a timeout.
+    pub(super) fn count_recovery(
+        &mut self,
+        (trigger, reaction_ns): (Trigger, Option<u64>),
+        (first, now_ns): (ExtendedPsn, u64),
+        may_be_lost: bool,
+        context: &mut Context<'_>,
+    ) {
         match trigger {
             Trigger::Nak => {
                 self.counts.nak_episodes += 1;
@@ -263,28 +285,17 @@ impl Direction {
             Trigger::Unseen => {}
             Trigger::Timeout => {
                 let sent_ns = self.outstanding.sent_ns(first);
-                let waited_ns = sent_ns.map_or(0, |ns| run.first_ns.saturating_sub(ns));
+                let waited_ns = sent_ns.map_or(0, |ns| now_ns.saturating_sub(ns));
                 self.counts.timeouts += 1;
                 self.tries += 1;
                 self.try_interval_ns = self.try_interval_ns.max(waited_ns);
-                // If the responder waits for a packet that did not reach the tap, that explains its silence.
-                let taken = self.responder.has_taken(first);
-                if first > self.acked && sent_ns.is_some() && taken {
-                    self.suspect_timeout_loss(first, waited_ns, run.first_ns, context);
+                if first > self.acked && sent_ns.is_some() && may_be_lost {
+                    self.suspect_timeout_loss(first, waited_ns, now_ns, context);
                 }
                 // An answer may belong to the first transmission or to this one.
                 self.outstanding.mark_ambiguous(first);
             }
         }
-        self.send_sequence.begin(first, self.requests.high());
-        self.episode = Some(Box::new(Episode {
-            trigger,
-            first,
-            begun_ns: run.first_ns,
-            packets,
-            reaction_ns,
-            before,
-        }));
     }
 
     /// Undoes a rewind: its only run was just late, the sender had not gone back.

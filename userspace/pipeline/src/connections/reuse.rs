@@ -2,8 +2,9 @@
 
 use super::direction::Direction;
 use super::new_payload::begins;
+use super::requests::is_answered;
 use rocescope_record::RunRecord;
-use rocescope_wire::{Operation, Stream, Transport};
+use rocescope_wire::{Stream, Transport};
 
 /// A sender with nothing to repeat is silent this long before its number is used again.
 const SILENT_NS: u64 = 10_000_000;
@@ -23,14 +24,10 @@ impl Direction {
         }
         let (first, high) = (self.requests.extended(run.first_psn()), self.requests.high());
         let is_far = first > high + FAR || first + FAR < high;
-        let is_answered = matches!(
-            run.opcode().operation(),
-            Operation::RdmaReadRequest | Operation::CompareSwap | Operation::FetchAdd
-        );
         match self.transport {
             Transport::Uc => first <= high || is_far,
             // A response that passed the tap may be lost after it: its request is repeated by a timer.
-            _ if is_answered => is_far || self.start == Some(first) && self.acked >= high,
+            _ if is_answered(run.opcode().operation()) => is_far || self.start == Some(first) && self.acked >= high,
             // If the last acknowledgement was lost on its way, the sender goes back to the one before.
             _ => self.acked >= high && (first <= self.acked_before || is_far),
         }

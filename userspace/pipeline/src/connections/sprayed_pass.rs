@@ -99,28 +99,8 @@ impl Direction {
     ) {
         self.end_pass(sprayed, now_ns, context);
         sprayed.use_asks(last);
-        match trigger {
-            Trigger::Nak => {
-                self.counts.nak_episodes += 1;
-                if let Some(ns) = reaction_ns {
-                    self.latencies.rare_mut().reaction.add(ns);
-                }
-            }
-            Trigger::Rnr => self.counts.rnr_episodes += 1,
-            Trigger::Response => self.counts.response_episodes += 1,
-            Trigger::Unseen => {}
-            Trigger::Timeout => {
-                let sent_ns = self.outstanding.sent_ns(from);
-                let waited_ns = sent_ns.map_or(0, |ns| now_ns.saturating_sub(ns));
-                self.counts.timeouts += 1;
-                self.tries += 1;
-                self.try_interval_ns = self.try_interval_ns.max(waited_ns);
-                if from > self.acked && sent_ns.is_some() && self.requests.gap_at(from).is_none() {
-                    self.suspect_timeout_loss(from, waited_ns, now_ns, context);
-                }
-                self.outstanding.mark_ambiguous(from);
-            }
-        }
+        let has_passed = self.requests.gap_at(from).is_none();
+        self.count_recovery((trigger, reaction_ns), (from, now_ns), has_passed, context);
         let until = self.requests.high().max(last);
         // A timer makes the sender go back to the first unacknowledged packet.
         let is_timeout = trigger == Trigger::Timeout && self.sender_way.way() != Way::SelectiveRepeat;
