@@ -44,15 +44,37 @@ fn content(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Runs the command until `after` it has started, then kills it. Returns whether that met it at work.
-fn kill(arguments: &[&str], root: &Path, after: Duration) -> bool {
-    let before = content(root);
-    let mut command = rocescope::command(arguments);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    thread::sleep(after);
-    child.kill().unwrap();
-    let was_running = child.wait().unwrap().signal() == Some(9);
-    was_running && content(root) != before
+/// The moments of the kills, spread evenly over the time that the command takes.
+struct Moments {
+    took: Duration,
+    at_work: u32,
+}
+
+impl Moments {
+    /// Of a command that takes `took`.
+    fn over(took: Duration) -> Self {
+        Self { took, at_work: 0 }
+    }
+
+    /// Runs the command and kills it at the moment of this number.
+    fn kill(&mut self, number: u32, arguments: &[&str], root: &Path) {
+        let before = content(root);
+        let mut command = rocescope::command(arguments);
+        let begun = Instant::now();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let after = self.took * (2 * number + 1) / (2 * KILLS);
+        while begun.elapsed() < after {
+            if child.try_wait().unwrap().is_some() {
+                // The machine was busier before: the kills that follow come sooner.
+                self.took = begun.elapsed();
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        let was_running = child.wait().unwrap().signal() == Some(9);
+        self.at_work += u32::from(was_running && content(root) != before);
+    }
 }
 
 /// How long the command takes, which must succeed.
@@ -145,18 +167,19 @@ fn a_killed_repair_loses_no_row_and_doubles_none() {
     is_clean(&whole);
     let expected = Rows::read(&whole);
     assert_eq!(expected.windows.len(), 4 * 200);
-    let mut at_work = 0;
+    let mut moments = Moments::over(took);
     for number in 0..KILLS {
         let root = folder.path().join(number.to_string());
         copy(&left, &root);
         let repair = ["repair", root.to_str().unwrap()];
-        at_work += u32::from(kill(&repair, &root, took * (2 * number + 1) / (2 * KILLS)));
+        moments.kill(number, &repair, &root);
         time(&repair);
         assert_eq!(scan(&root).unwrap().open, [] as [PathBuf; 0]);
         assert!(Rows::read(&root) == expected, "kill {number}");
         is_clean(&root);
         fs::remove_dir_all(&root).unwrap();
     }
+    let Moments { took, at_work } = moments;
     println!("repair: {at_work} of {KILLS} kills at work, which takes {took:?}");
     assert!(at_work >= AT_WORK, "{at_work}");
 }
@@ -173,12 +196,12 @@ fn a_killed_merge_leaves_whole_windows_once() {
     is_clean(Path::new(&whole));
     let expected = Rows::read(Path::new(&whole));
     assert_eq!(expected.windows.len(), WINDOWS);
-    let mut at_work = 0;
+    let mut moments = Moments::over(took);
     for number in 0..KILLS {
         let out = path(&number.to_string());
         let root = Path::new(&out);
         let merge = ["merge", &one, &two, "--out", &out];
-        at_work += u32::from(kill(&merge, root, took * (2 * number + 1) / (2 * KILLS)));
+        moments.kill(number, &merge, root);
         if !root.exists() {
             continue;
         }
@@ -198,6 +221,7 @@ fn a_killed_merge_leaves_whole_windows_once() {
         }
         fs::remove_dir_all(root).unwrap();
     }
+    let Moments { took, at_work } = moments;
     println!("merge: {at_work} of {KILLS} kills at work, which takes {took:?}");
     assert!(at_work >= AT_WORK, "{at_work}");
 }
