@@ -131,6 +131,15 @@ impl Device {
             path.to_owned(),
             PORT_FILES,
         ));
+        let gids = path.join("gids");
+        if gids.is_dir() {
+            let origin = Origin::Addresses {
+                path: gids,
+                known: None,
+                reads: 0,
+            };
+            groups.push(Group::new(owner.clone(), Place::Port, origin));
+        }
         for (name, place) in [("counters", Place::Counters), ("hw_counters", Place::HwCounters)] {
             let path = path.join(name);
             if path.is_dir() {

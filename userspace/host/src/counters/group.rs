@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// The largest file that is read: `/proc/stat` has its sums in the first line.
 const FILE_BYTES: usize = 4096;
+/// Reads of the other counters from one read of the addresses of a port to the next.
+const ADDRESS_READS: u32 = 60;
 /// Descriptors that are left for everything else.
 const SPARE_FILES: u64 = 32;
 
@@ -52,6 +54,13 @@ pub(super) enum Origin {
     Processors(PathBuf),
     /// `/proc/meminfo`.
     Memory(PathBuf),
+    /// The addresses of a port, from the files of its GIDs. A driver has 256 of them, and they rarely change: they are
+    /// read every [`ADDRESS_READS`] reads.
+    Addresses {
+        path: PathBuf,
+        known: Option<Sample>,
+        reads: u32,
+    },
     /// Whether the device exists.
     Present(bool),
 }
@@ -216,6 +225,27 @@ impl Group {
                 match read {
                     Ok(values) => self.set_named(values.into_iter().flatten(), filter, false),
                     Err(error) => self.fail(&error, counts),
+                }
+            }
+            Origin::Addresses { path, known, reads } => {
+                if *reads % ADDRESS_READS == 0 {
+                    let files = fs::read_dir(&*path).into_iter().flatten().flatten();
+                    let mut gids: Vec<(u32, String)> = files
+                        .filter_map(|file| {
+                            let number = file.file_name().to_str()?.parse().ok()?;
+                            Some((number, fs::read_to_string(file.path()).ok()?))
+                        })
+                        .collect();
+                    gids.sort_unstable();
+                    *known = Some(parse::addresses(gids.iter().map(|(_, gid)| &**gid)));
+                }
+                *reads = reads.wrapping_add(1);
+                let known = known.clone();
+                if self.entries.is_empty() && filter.takes(self.owner.driver, self.place, "gids") {
+                    self.entries.push(Entry::new("gids", self.place, self.owner.driver));
+                }
+                if let Some(entry) = self.entries.first_mut() {
+                    entry.set(known);
                 }
             }
             Origin::Present(is_present) => {

@@ -1,6 +1,7 @@
 //! The texts of `/sys`, `/proc` and `ethtool -S`.
 
 use rocescope_model::catalogue::Place;
+use std::net::Ipv6Addr;
 
 /// What was read: a number, a text, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +54,28 @@ pub fn number(text: &str) -> Option<u64> {
         Ok(_) => bits & u64::from(u32::MAX),
         Err(_) => bits,
     })
+}
+
+/// The IP addresses of a port, from its GIDs: each once, in the order of the table. An unused entry is 0. RoCE v1 and v2
+/// have entries of their own for one address.
+///
+/// ```
+/// let gids = ["fe80:0000:0000:0000:0000:00ff:fe00:0001", "0000:0000:0000:0000:0000:ffff:0a00:0001"];
+/// let sample = rocescope_host::counters::parse::addresses(gids);
+/// assert_eq!(sample.number, Some(2));
+/// assert_eq!(sample.text.as_deref(), Some("fe80::ff:fe00:1 10.0.0.1"));
+/// ```
+pub fn addresses<'a>(gids: impl IntoIterator<Item = &'a str>) -> Sample {
+    let mut all: Vec<String> = Vec::new();
+    for gid in gids {
+        let address = gid.trim().parse::<Ipv6Addr>().ok().filter(|gid| !gid.is_unspecified());
+        let address = address.map(|gid| gid.to_canonical().to_string());
+        all.extend(address.filter(|address| !all.contains(address)));
+    }
+    Sample {
+        number: Some(all.len() as u64),
+        text: Some(all.join(" ")),
+    }
 }
 
 /// `4: ACTIVE`

@@ -3,6 +3,7 @@ use rocescope_host::counters::{Reader, Rows, Wanted};
 use rocescope_model::catalogue::{Driver, Metric, Place, Side};
 use rocescope_model::{CounterRow, Text};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 fn driver(name: &str) -> Driver {
     *Driver::ALL.iter().find(|driver| driver.name() == name).unwrap()
@@ -133,6 +134,28 @@ fn ports_have_states_rates_and_pcie_links() {
         (present.value, present.port, &*present.driver),
         (Some(1.0), None, "rxe")
     );
+}
+
+/// By its addresses, what a capture sees finds its port.
+#[test]
+fn a_port_has_the_addresses_of_its_gids_each_once_and_they_are_read_again() {
+    let tree = Tree::full();
+    let mut reader = tree.reader();
+    let rows = read_at(&mut reader, 0, Rows::All);
+    let addresses = |rows: &[CounterRow]| {
+        let row = row(rows, "mlx5_0", "gids");
+        assert_eq!((row.metric.as_deref(), row.port), (Some("addresses"), Some(1)));
+        (row.value.unwrap(), row.text.as_deref().unwrap().to_owned())
+    };
+    assert_eq!(addresses(&rows), (3.0, "fe80::a00:ff:fe00:1 10.0.0.1 fd00::1".into()));
+    assert!(rows.iter().all(|row| &*row.device == "mlx5_0" || &*row.name != "gids"));
+    tree.set("mlx5_0", "ports/1/gids/4", "0000:0000:0000:0000:0000:ffff:0a00:0002");
+    let changed: Vec<_> = (1..=60)
+        .flat_map(|second| read_at(&mut reader, second, Rows::Changed(Duration::from_secs(300))))
+        .filter(|row| &*row.name == "gids")
+        .collect();
+    assert_eq!(changed.len(), 1);
+    assert_eq!(addresses(&changed).1, "fe80::a00:ff:fe00:1 10.0.0.1 10.0.0.2 fd00::1");
 }
 
 /// Names that the catalogue does not have are kept, without a unit.

@@ -64,6 +64,14 @@ pub(super) const METRICS: &[Metric] = &[
     metric("rate", Level::Link, Measure::BitsPerSecond, "Rate of the port.")
         .kind(Kind::Gauge)
         .from(&[Source::new(Place::Port, "rate", &[])]),
+    metric(
+        "addresses",
+        Level::Network,
+        Measure::Objects,
+        "IP addresses of the port, from its GIDs; the text lists them. By them, what a capture sees finds its port.",
+    )
+    .kind(Kind::Gauge)
+    .from(&[Source::new(Place::Port, "gids", &[])]),
     link(
         "symbol_error",
         Measure::Events,
