@@ -8,10 +8,10 @@ use aya_ebpf::helpers::generated::bpf_map_lookup_elem;
 use aya_ebpf::macros::btf_map;
 use core::sync::atomic::AtomicU64;
 use rocescope_record::batch::Batch;
-use rocescope_record::cache::{Moment, Step};
+use rocescope_record::cache::Step;
 use rocescope_record::counters::{CounterIndex, STATE_BYTES};
 use rocescope_record::mirror::{SETS as MIRROR_SETS, SessionSet};
-use rocescope_record::{Config, Counters, ExactBudget, MadRecord, SegmentRecord, Set, UetRecord};
+use rocescope_record::{Config, Counters, ExactBudget, MadRecord, Moment, SegmentRecord, Set, UetRecord};
 use rocescope_wire::{Inner, Packet};
 
 /// The default number of sets in the run cache of a CPU, two slots each. User space may set another

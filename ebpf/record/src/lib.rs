@@ -9,7 +9,9 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`run`] | [`RunRecord`]: consecutive packets of one stream of one flow, in 128 bytes |
-//! | [`cache`] | the rules by which packets join a run, and when it is published |
+//! | [`cache`] | finds the slot of a packet's stream; runs leave it in order |
+//! | [`slot`] | an open run: which packets join it, and what ends it |
+//! | [`moment`] | when and where a packet passes |
 //! | [`counters`] | exact counts beside the records: nothing is lost silently |
 //! | [`config`] | the configuration that user space sets, also while the program runs |
 //! | [`exact_budget`] | the packets whose exact times a CPU can afford |
@@ -33,16 +35,20 @@ pub mod exact_budget;
 pub mod filter;
 pub mod handshake;
 pub mod mirror;
+pub mod moment;
 pub mod observer;
 pub mod run;
+pub mod slot;
 pub mod uet;
 
-pub use cache::{Clock, Set, Sink, Slot};
+pub use cache::{Set, Sink};
 pub use config::Config;
 pub use control_packet::{ControlPacket, HandshakeRecord, MadRecord, SegmentRecord};
 pub use counters::Counters;
 pub use exact_budget::ExactBudget;
 pub use filter::PacketFilter;
+pub use moment::{Clock, Moment};
 pub use observer::Observer;
 pub use run::{Cut, OpcodeTotals, RunRecord};
+pub use slot::Slot;
 pub use uet::UetRecord;

@@ -1,12 +1,13 @@
 //! Turns frames into runs: decoder, counters and cache for user space.
 
-use crate::cache::{self, Clock, Moment, Set, Sink};
+use crate::cache::{self, Set, Sink};
 use crate::config::Config;
 use crate::control_packet::{self, ControlPacket, MadRecord};
 use crate::counters::Counters;
 use crate::exact_budget::ExactBudget;
 use crate::handshake::HalfOpens;
 use crate::mirror::{self, Session, SessionSet};
+use crate::moment::{Clock, Moment};
 use crate::uet::UetRecord;
 use bytemuck::Zeroable;
 use rocescope_wire::{Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp, uet};

@@ -5,7 +5,7 @@ use rocescope_capture::file::FrameReader;
 use rocescope_generate::{self as generate, Scenario, Truth};
 use rocescope_model::EventRow;
 use rocescope_pipeline::{Pipeline, Settings};
-use rocescope_record::cache::Clock;
+use rocescope_record::Clock;
 use rocescope_record::{Config, Observer, Slot};
 
 /// A scenario with CM keeps this many bytes of a frame.
