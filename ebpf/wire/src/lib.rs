@@ -17,7 +17,8 @@
 //! | [`bth`] | the InfiniBand base transport header |
 //! | [`extension`] | DETH, RETH, AETH and the other headers after the BTH |
 //! | [`mrc`] | headers of Multipath Reliable Connection |
-//! | [`opcode`] | meaning and name of each of the 256 opcodes |
+//! | [`opcode`] | the opcode byte, and the name of each of the 256 |
+//! | [`meaning`] | what each of them means |
 //! | [`uet`] | headers of Ultra Ethernet Transport |
 //! | [`tcp`] | the three segments that open a TCP connection |
 //! | [`cm`] | connection management datagrams on QP 1 |
@@ -38,6 +39,7 @@ pub mod extension;
 pub mod icrc;
 pub mod ip;
 pub mod link;
+pub mod meaning;
 pub mod mirrored;
 pub mod mrc;
 pub mod number;
@@ -55,10 +57,11 @@ pub use bth::{Bth, RawBth};
 pub use class::{Class, Malformed, NotRoce};
 pub use decode::{Inner, decode, decode_into};
 pub use link::LinkType;
+pub use meaning::{Meaning, Operation, Position, Stream, Suffix, Transport};
 pub use mirrored::Mirrored;
 pub use number::{Psn, Qpn};
 pub use octets::Octets;
-pub use opcode::{Meaning, Opcode, Operation, Position, Stream, Suffix, Transport};
+pub use opcode::Opcode;
 pub use packet::{FlowKey, FrameLengths, Packet};
 pub use traffic_class::TrafficClass;
 

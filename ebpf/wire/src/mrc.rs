@@ -19,9 +19,9 @@
 
 use crate::bth::{Bth, RawBth};
 use crate::extension::{Aeth, Reth, Syndrome};
+use crate::meaning::{Meaning, Operation};
 use crate::number::Psn;
 use crate::octets::Octets;
-use crate::opcode::{Meaning, Operation};
 use crate::packet::Packet;
 
 /// Message extended transport header: the numbers of a write's message.

@@ -4,9 +4,10 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::bth::{Bth, RawBth};
 use crate::extension::Syndrome;
+use crate::meaning::{self, Meaning, Stream};
 use crate::mrc;
 use crate::number::{Psn, Qpn};
-use crate::opcode::{self, Meaning, Opcode, Stream};
+use crate::opcode::Opcode;
 use crate::traffic_class::TrafficClass;
 use crate::tunnel::Encapsulation;
 
@@ -150,7 +151,7 @@ impl Packet {
                 reserved: 0,
             },
             bth: RawBth::ZERO,
-            meaning: opcode::UNKNOWN,
+            meaning: meaning::UNKNOWN,
             src_qpn: Qpn::new(0),
             syndrome: Syndrome(0),
             msn_or_dma_length: 0,

@@ -12,8 +12,8 @@ mod places;
 
 use crate::captures::Capture;
 use rocescope_capture::file::{self, FrameReader};
+use rocescope_wire::Stream;
 use rocescope_wire::extension::Acknowledgement;
-use rocescope_wire::opcode::Stream;
 use rocescope_wire::{Class, Packet, decode};
 use serde_json::Value;
 use std::fs;
