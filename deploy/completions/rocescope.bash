@@ -16,6 +16,9 @@ _rocescope() {
             ",$1")
                 cmd="rocescope"
                 ;;
+            rocescope,agent)
+                cmd="rocescope__subcmd__agent"
+                ;;
             rocescope,capture)
                 cmd="rocescope__subcmd__capture"
                 ;;
@@ -118,6 +121,9 @@ _rocescope() {
             rocescope__subcmd__diagnose__subcmd__help,hostmesh)
                 cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh"
                 ;;
+            rocescope__subcmd__help,agent)
+                cmd="rocescope__subcmd__help__subcmd__agent"
+                ;;
             rocescope__subcmd__help,capture)
                 cmd="rocescope__subcmd__help__subcmd__capture"
                 ;;
@@ -203,12 +209,70 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version capture completions collect compare config connections counters demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top verify help"
+            opts="-h -V --config --help --version agent capture completions collect compare config connections counters demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__agent)
+            opts="-o -q -h -V --observer --duration --output --quiet --collector --cert --key --ca --spool --spool-bytes --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spool)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spool-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1253,8 +1317,22 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="capture completions collect compare config connections counters demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top verify help"
+            opts="agent capture completions collect compare config connections counters demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__agent)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -29,7 +29,30 @@ _rocescope() {
         (( CURRENT += 1 ))
         curcontext="${curcontext%:*:*}:rocescope-command-$line[1]:"
         case $line[1] in
-            (capture)
+            (agent)
+_arguments "${_arguments_options[@]}" : \
+'--observer=[Name of this host in every row; default\: its host name]:NAME:_default' \
+'--duration=[Stop after DURATION]:DURATION:_default' \
+'-o+[Format of the summary of probes]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the summary of probes]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--collector=[Send rows to the \`rocescope collect\` at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The agent'\''s certificate (PEM); its first DNS name is the observer]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
+'--spool=[Directory for rows that the collector has not acknowledged yet]:DIR:_files' \
+'--spool-bytes=[Maximum size of the spool; when it is full, the oldest rows are deleted]:SIZE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-q[Print only summaries]' \
+'--quiet[Print only summaries]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(capture)
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)*-r+[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)*--read=[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
@@ -733,7 +756,11 @@ _arguments "${_arguments_options[@]}" : \
         (( CURRENT += 1 ))
         curcontext="${curcontext%:*:*}:rocescope-help-command-$line[1]:"
         case $line[1] in
-            (capture)
+            (agent)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(capture)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -873,6 +900,7 @@ esac
 (( $+functions[_rocescope_commands] )) ||
 _rocescope_commands() {
     local commands; commands=(
+'agent:Run what the configuration file asks for on this host, in one process\: probes, paths, counters' \
 'capture:Capture from interfaces or a file\: top flows, opcode mix, and a Parquet dataset' \
 'completions:Print the completion script for a shell' \
 'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
@@ -897,6 +925,11 @@ _rocescope_commands() {
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__agent_commands] )) ||
+_rocescope__subcmd__agent_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope agent commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__capture_commands] )) ||
 _rocescope__subcmd__capture_commands() {
@@ -1037,6 +1070,7 @@ _rocescope__subcmd__generate_commands() {
 (( $+functions[_rocescope__subcmd__help_commands] )) ||
 _rocescope__subcmd__help_commands() {
     local commands; commands=(
+'agent:Run what the configuration file asks for on this host, in one process\: probes, paths, counters' \
 'capture:Capture from interfaces or a file\: top flows, opcode mix, and a Parquet dataset' \
 'completions:Print the completion script for a shell' \
 'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
@@ -1061,6 +1095,11 @@ _rocescope__subcmd__help_commands() {
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__agent_commands] )) ||
+_rocescope__subcmd__help__subcmd__agent_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help agent commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__capture_commands] )) ||
 _rocescope__subcmd__help__subcmd__capture_commands() {

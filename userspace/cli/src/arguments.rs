@@ -1,5 +1,6 @@
 //! The command line.
 
+mod agent;
 mod collect;
 mod compare;
 mod counters;
@@ -17,6 +18,7 @@ mod span;
 mod top;
 mod words;
 
+pub use agent::{AgentArguments, Parts};
 pub use collect::{CollectArguments, SendArguments};
 pub use compare::CompareArguments;
 pub use counters::CountersArguments;
@@ -70,6 +72,8 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run what the configuration file asks for on this host, in one process: probes, paths, counters
+    Agent(Box<AgentArguments>),
     /// Capture from interfaces or a file: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
     /// Print the completion script for a shell

@@ -3,8 +3,8 @@
 //! One thread accepts connections and reads (`admission`, `intake`); another writes (`commit`).
 //! At most [`Settings::queue_bytes`] of parcels wait between them: when the disk is slow, agents wait.
 //!
-//! Memory is bounded: one message of at most [`MESSAGE_BYTES`](crate::MESSAGE_BYTES) for each stream, four streams
-//! for each connection, one connection for each agent, and limits on agents and on handshakes.
+//! Memory is bounded: one message of at most [`MESSAGE_BYTES`](crate::MESSAGE_BYTES) for each stream, eight
+//! streams for each connection, one connection for each agent, and limits on agents and on handshakes.
 
 mod admission;
 mod agents;

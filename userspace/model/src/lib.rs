@@ -61,9 +61,9 @@ pub use group::GroupBy;
 pub use row::{Cells, Mismatch, Row};
 pub use sparse::SparseBytes;
 pub use tables::{
-    CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FlowRow,
-    GroupRow, LinkRow, MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, SlaRow, SpreadRow,
-    TABLES, VerdictRow, WindowRow, WindowRows,
+    AGENT_TABLES, CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES,
+    EventRow, FlowRow, GroupRow, LinkRow, MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow,
+    SlaRow, SpreadRow, TABLES, VerdictRow, WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

@@ -40,6 +40,14 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope agent",
+        examples: &[(
+            "Run what the file asks for on this host",
+            "rocescope agent --config agent.toml",
+        )],
+        one: None,
+    },
+    Ending {
         command: "rocescope capture",
         examples: &[
             (

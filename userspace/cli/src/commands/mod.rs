@@ -1,5 +1,6 @@
 //! One file for each subcommand.
 
+mod agent;
 mod capture;
 mod collect;
 mod compare;
@@ -18,6 +19,7 @@ mod input;
 mod man;
 mod merge;
 mod probe;
+mod relay;
 mod repair;
 mod report;
 mod restore_vlan_offload;
@@ -36,6 +38,7 @@ use std::process::ExitCode;
 /// What failed, in one line.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
+        Command::Agent(arguments) => agent::run(arguments),
         Command::Capture(arguments) => capture::run(arguments),
         Command::Collect(arguments) => collect::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),

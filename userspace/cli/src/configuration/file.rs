@@ -4,7 +4,7 @@ use super::keys::{COMMANDS, READERS, SHARED, command, is_flag, is_list, is_setta
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rocescope_model::nearest::nearest;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::ops::Range;
@@ -55,6 +55,8 @@ pub struct ConfigurationFile {
     path: PathBuf,
     /// By command and option. Settings above the first table are present for every command.
     settings: BTreeMap<(String, String), Setting>,
+    /// The tables, empty ones included.
+    tables: BTreeSet<String>,
 }
 
 impl ConfigurationFile {
@@ -81,12 +83,14 @@ impl ConfigurationFile {
             path,
             text,
             settings: BTreeMap::new(),
+            tables: BTreeSet::new(),
             errors: Vec::new(),
         };
         reader.read();
         let file = Self {
             path: path.into(),
             settings: reader.settings,
+            tables: reader.tables,
         };
         let mut errors = reader.errors;
         errors.extend(file.check_values());
@@ -103,6 +107,12 @@ impl ConfigurationFile {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the file has the table of a command, settings in it or not.
+    #[must_use]
+    pub fn has_table(&self, command: &str) -> bool {
+        self.tables.contains(command)
     }
 
     /// The values of an option.
@@ -194,6 +204,7 @@ struct Reader<'a> {
     path: &'a Path,
     text: &'a str,
     settings: BTreeMap<(String, String), Setting>,
+    tables: BTreeSet<String>,
     errors: Vec<FileError>,
 }
 
@@ -236,6 +247,7 @@ impl Reader<'_> {
                 self.errors.push(self.unknown(key.span(), name, "table", near));
                 continue;
             }
+            self.tables.insert(name.to_owned());
             let options: Vec<Arg> = options(name).collect();
             let entries = value.get_ref().as_table().into_iter().flatten();
             for (key, value) in entries {

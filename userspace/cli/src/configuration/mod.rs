@@ -18,7 +18,7 @@ pub mod keys;
 pub mod text;
 
 use crate::Arguments;
-use crate::arguments::{Command, FILE_VARIABLE, SendMethod, settle};
+use crate::arguments::{AgentArguments, Command, FILE_VARIABLE, Parts, SendMethod, settle};
 use crate::units::now;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -48,14 +48,61 @@ pub enum ArgumentsError {
 /// # Errors
 /// The first error.
 pub fn arguments(line: &[OsString]) -> Result<Arguments, ArgumentsError> {
-    let matches = matches(line)?;
+    let (matches, file) = matches(line)?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     let usage = |kind, message: String| usage_error(matches.subcommand_name(), kind, &message);
     settle(&mut arguments.command, is_explicit(&matches, "filter"))
         .map_err(|message| usage(ErrorKind::ValueValidation, message))?;
-    match unusable(&arguments.command, &matches) {
-        Some(why) => Err(usage(ErrorKind::MissingRequiredArgument, why).into()),
-        None => Ok(arguments),
+    if let Some(why) = unusable(&arguments.command, &matches) {
+        return Err(usage(ErrorKind::MissingRequiredArgument, why).into());
+    }
+    if let Command::Agent(agent) = &mut arguments.command {
+        agent.parts = parts(agent, file.as_ref())?;
+    }
+    Ok(arguments)
+}
+
+/// What an agent runs: the commands whose tables the file has, with the layers that they have alone. What the agent
+/// does for all of them is not theirs: name, end, connection.
+fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Parts, ArgumentsError> {
+    let unusable = |why: &str| usage_error(Some("agent"), ErrorKind::MissingRequiredArgument, why);
+    let mut parts = Parts::default();
+    let Some(file) = file else {
+        let why = "an agent runs what its configuration file asks for: set --config";
+        return Err(unusable(why).into());
+    };
+    for name in ["probe", "counters"].into_iter().filter(|name| file.has_table(name)) {
+        let matches = keys::command(Some(file)).try_get_matches_from(["rocescope", name])?;
+        match Arguments::from_arg_matches(&matches)?.command {
+            Command::Probe(mut probe) => {
+                if probe.interfaces.is_empty() && !probe.all {
+                    let why = "[probe]: nothing to probe between: set `interface` or `all`";
+                    return Err(unusable(why).into());
+                }
+                if probe.out.is_some() {
+                    let why = "[probe]: an agent sends its rows to the collector: remove `out`";
+                    return Err(unusable(why).into());
+                }
+                probe.observer.clone_from(&agent.observer);
+                (probe.duration, probe.quiet, probe.output) = (agent.duration, agent.quiet, agent.output);
+                parts.probe = Some(probe);
+            }
+            Command::Counters(counters) => {
+                if counters.out.is_some() {
+                    let why = "[counters]: an agent sends its rows to the collector: remove `out`";
+                    return Err(unusable(why).into());
+                }
+                parts.counters = Some(counters);
+            }
+            _ => {}
+        }
+    }
+    match parts {
+        Parts {
+            probe: None,
+            counters: None,
+        } => Err(unusable("nothing to do: the configuration file has neither a table [probe] nor [counters]").into()),
+        parts => Ok(parts),
     }
 }
 
@@ -97,6 +144,10 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
             Some(missing.to_owned())
         }
         Command::Probe(probe) => probe.send.missing(),
+        Command::Agent(agent) if agent.send.collector.is_none() => {
+            Some("an agent sends its rows: set --collector".to_owned())
+        }
+        Command::Agent(agent) => agent.send.missing(),
         Command::Connections(connections)
             if connections.dataset.is_none()
                 && connections.read.is_empty()
@@ -141,7 +192,7 @@ fn idle_recorder_option(matches: &ArgMatches) -> Option<String> {
 /// # Errors
 /// Those of [`arguments`].
 pub fn effective(line: &[OsString]) -> Result<BTreeMap<String, Vec<OsString>>, ArgumentsError> {
-    let matches = matches(line)?;
+    let (matches, _) = matches(line)?;
     let Some((command, matches)) = matches.subcommand() else {
         return Ok(BTreeMap::new());
     };
@@ -173,7 +224,7 @@ pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
     unknown.map(warning).collect()
 }
 
-fn matches(line: &[OsString]) -> Result<ArgMatches, ArgumentsError> {
+fn matches(line: &[OsString]) -> Result<(ArgMatches, Option<ConfigurationFile>), ArgumentsError> {
     let parsed = Arguments::command().ignore_errors(true).try_get_matches_from(line).ok();
     // An invalid file must not prevent `config check` or `--help`.
     let file = match &parsed {
@@ -188,10 +239,11 @@ fn matches(line: &[OsString]) -> Result<ArgMatches, ArgumentsError> {
         _ => None,
     };
     let found = keys::command(file.as_ref()).try_get_matches_from(line);
-    found.map_err(|error| {
+    let found = found.map_err(|error| {
         let subcommand = parsed.as_ref().and_then(ArgMatches::subcommand_name);
-        named_variable(error, line, subcommand).into()
-    })
+        named_variable(error, line, subcommand)
+    })?;
+    Ok((found, file))
 }
 
 /// Names the environment variable that an invalid value comes from: the operator did not type the option.

@@ -9,6 +9,7 @@
 //! | `loss` | loss, a link that is down, a missing route: each in its direction |
 //! | `cold` | a fabric that comes up after the agent, and a port that stays down |
 //! | `replaced` | NICs that disappear and return |
+//! | `one_agent` | `rocescope agent`: probes, paths and counters in one process |
 //! | `paths` | traces find the routes of the routers |
 //! | `silence` | the kernel of the host answers no probe |
 //! | `cut` | a network failure between the agent and its collector |
@@ -28,6 +29,7 @@ mod cut;
 mod full_disk;
 mod lifecycle;
 mod loss;
+mod one_agent;
 mod paths;
 mod rails;
 mod replaced;

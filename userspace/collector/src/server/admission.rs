@@ -34,8 +34,8 @@ use tonic::body::Body;
 /// Flow-control windows of a stream and of a connection, in bytes.
 const STREAM_WINDOW: u32 = 64 << 10;
 const CONNECTION_WINDOW: u32 = 256 << 10;
-/// Streams of a connection: one for each table.
-const STREAMS: u32 = 4;
+/// Streams of a connection: one for each table, and the subscription.
+const STREAMS: u32 = 8;
 /// Maximum bytes of a request's headers.
 const HEADER_BYTES: u32 = 8 << 10;
 /// Time that agents get to learn that the collector stops.

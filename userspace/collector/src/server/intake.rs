@@ -11,7 +11,7 @@ use arrow_flight::{FlightData, PutResult};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 use rocescope_model::human::is_visible;
-use rocescope_model::{Cells, PathRow, ProbeRow, Row, Time, Type, Value};
+use rocescope_model::{AGENT_TABLES, Cells, CounterRow, PathRow, ProbeRow, Row, Time, Type, Value};
 use rocescope_store::{Batch, Numbered, Parcel};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -159,14 +159,17 @@ impl Intake {
 /// hour, and not dated ahead.
 fn check_rows(batch: &Batch, label: &Label, max_ahead: Duration) -> Result<(), (Refusal, String)> {
     let table = batch.table();
+    if !AGENT_TABLES.contains(&table) {
+        let why = format!("agents do not write the table {}", table.name);
+        return Err((Refusal::Unfit, why));
+    }
     // A value may fit its column and not its row, such as port -1: readers of the dataset would fail on it.
     let read = if table == ProbeRow::TABLE {
         batch.typed::<ProbeRow>().map(drop)
     } else if table == PathRow::TABLE {
         batch.typed::<PathRow>().map(drop)
     } else {
-        let why = format!("agents do not write the table {}", table.name);
-        return Err((Refusal::Unfit, why));
+        batch.typed::<CounterRow>().map(drop)
     };
     read.map_err(|mismatch| (Refusal::Unfit, mismatch.to_string()))?;
     let observer = table.position("observer").unwrap_or(usize::MAX);

@@ -60,7 +60,7 @@ impl Settings {
             files,
             dataset,
             options: Options {
-                tables: rocescope_model::PROBE_TABLES,
+                tables: rocescope_model::AGENT_TABLES,
                 ..Options::new("collector")
             },
             sync: true,

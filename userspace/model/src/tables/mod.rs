@@ -70,6 +70,9 @@ pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
 /// The tables that the counters of a host are written to.
 pub const COUNTER_TABLES: &[&Table] = &[CounterRow::TABLE];
 
+/// The tables that agents send to a collector.
+pub const AGENT_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE, CounterRow::TABLE];
+
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];
 

@@ -21,7 +21,7 @@ use rocescope_engine::reserve::Reserve;
 use rocescope_engine::resources;
 use rocescope_engine::service::Service;
 use rocescope_engine::signals::Signals;
-use rocescope_model::{PROBE_TABLES, footer};
+use rocescope_model::{AGENT_TABLES, footer};
 use rocescope_store::{Options, Summary};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -108,7 +108,7 @@ fn settings(arguments: &CollectArguments, retention: Arc<Mutex<Retention>>) -> R
             (footer::SOURCE.into(), arguments.listen.to_string()),
             (footer::MODE.into(), "collect".into()),
         ],
-        tables: PROBE_TABLES,
+        tables: AGENT_TABLES,
         max_age: arguments.segment_age,
         ..Options::new(&*arguments.observer)
     };

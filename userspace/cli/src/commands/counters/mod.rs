@@ -37,23 +37,11 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
     let cost = Cost::new()?;
     // A counter is a file.
     allow_most_files();
-    let sources = sources(arguments);
     let observer = match &arguments.observer {
         Some(observer) => observer.clone(),
         None => host_name()?,
     };
-    let wanted = Wanted {
-        devices: arguments.device.clone(),
-        metrics: arguments.metric.clone(),
-        interfaces: arguments.interfaces.clone(),
-    };
-    let class = sources.class();
-    ensure!(
-        arguments.sysfs_root.is_none() || class.is_dir(),
-        "{} does not exist: --sysfs-root is the directory that replaces /sys",
-        class.display()
-    );
-    let mut reader = Reader::new(sources, wanted, &observer);
+    let mut reader = reader(arguments, &observer)?;
     if arguments.queue_pairs {
         crate::print(&queue_pairs::print(&reader.queue_pairs(), arguments.output))?;
         return Ok(ExitCode::SUCCESS);
@@ -85,6 +73,23 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The reader that the arguments ask for.
+pub(super) fn reader(arguments: &CountersArguments, observer: &str) -> Result<Reader> {
+    let sources = sources(arguments);
+    let wanted = Wanted {
+        devices: arguments.device.clone(),
+        metrics: arguments.metric.clone(),
+        interfaces: arguments.interfaces.clone(),
+    };
+    let class = sources.class();
+    ensure!(
+        arguments.sysfs_root.is_none() || class.is_dir(),
+        "{} does not exist: --sysfs-root is the directory that replaces /sys",
+        class.display()
+    );
+    Ok(Reader::new(sources, wanted, observer))
 }
 
 fn sources(arguments: &CountersArguments) -> Sources {
@@ -133,7 +138,7 @@ fn once(arguments: &CountersArguments, reader: &mut Reader) -> Result<()> {
     Ok(())
 }
 
-fn moment(begun: Instant) -> Moment {
+pub(super) fn moment(begun: Instant) -> Moment {
     Moment {
         time: now(),
         clock: begun.elapsed(),
@@ -191,7 +196,7 @@ fn watch(
 }
 
 /// What was read, in a line.
-fn summary(counts: &Counts) -> String {
+pub(super) fn summary(counts: &Counts) -> String {
     let mut line = format!("{} in {}", plural(counts.values, "value"), plural(counts.reads, "read"));
     for (count, what) in [
         (counts.wraps, "wrapped"),

@@ -1,22 +1,46 @@
-//! Sends rows to a collector: through the spool, from which a thread sends them.
+//! Sends rows to a collector: through the spool, from which a thread sends them. A process has one.
 
 use crate::arguments::SendArguments;
 use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::{Files, Sender, Spool, sender};
 use rocescope_model::Cells;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long the end waits for the collector; rows it has not acknowledged by then stay in the spool.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) struct Relay {
-    spool: Arc<Spool>,
+    spooler: Spooler,
     sender: Sender,
     reported: (bool, Option<String>),
-    refused: Option<String>,
     refused_by_collector: Option<String>,
+}
+
+/// Writes rows to the spool; each thread that makes rows has one.
+#[derive(Clone)]
+pub(super) struct Spooler {
+    spool: Arc<Spool>,
+    /// The last reason why rows could not be written.
+    refused: Arc<Mutex<Option<String>>>,
+}
+
+impl Spooler {
+    /// Appends rows to the spool. A full disk loses rows, which are counted, but ends nothing.
+    pub(super) fn append(&self, rows: &dyn Cells) {
+        if rows.rows() == 0 {
+            return;
+        }
+        if let Err(error) = self.spool.append(rows) {
+            let why = error.to_string();
+            let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+            if refused.as_ref() != Some(&why) {
+                status!("{why}");
+                *refused = Some(why);
+            }
+        }
+    }
 }
 
 impl Relay {
@@ -42,25 +66,19 @@ impl Relay {
         let settings = sender::Settings::new(url, files, observer);
         let sender = Sender::start(Arc::clone(&spool), settings).context("the collector")?;
         Ok(Some(Self {
-            spool,
+            spooler: Spooler {
+                spool,
+                refused: Arc::default(),
+            },
             sender,
             reported: (false, None),
-            refused: None,
             refused_by_collector: None,
         }))
     }
 
-    /// Appends rows to the spool. A full disk loses rows, which are counted, but does not end probing.
-    pub(super) fn append(&mut self, rows: &dyn Cells) {
-        if rows.rows() > 0
-            && let Err(error) = self.spool.append(rows)
-        {
-            let why = error.to_string();
-            if self.refused.as_ref() != Some(&why) {
-                status!("{why}");
-                self.refused = Some(why);
-            }
-        }
+    /// A handle that writes rows from any thread.
+    pub(super) fn spooler(&self) -> Spooler {
+        self.spooler.clone()
     }
 
     /// Reports a change of the connection to the collector.
@@ -79,7 +97,7 @@ impl Relay {
         match &now {
             (true, _) if !self.reported.0 => status!("collector connected"),
             (false, Some(why)) => {
-                let waiting = self.spool.counts().rows;
+                let waiting = self.spooler.spool.counts().rows;
                 status!("collector unreachable; {waiting} rows spooled: {why}");
             }
             _ => {}
@@ -91,7 +109,7 @@ impl Relay {
     pub(super) fn finish(self) -> String {
         let status = self.sender.status();
         self.sender.finish(GRACE);
-        let counts = self.spool.counts();
+        let counts = self.spooler.spool.counts();
         let mut text = format!(
             "collector: {} rows acknowledged, {} left in the spool",
             counts.acknowledged_rows, counts.rows

@@ -1,0 +1,38 @@
+//! The arguments of `rocescope agent`.
+
+use super::{CountersArguments, Output, ProbeArguments, SendArguments};
+use crate::units::{name, positive_duration};
+use clap::Args;
+use std::time::Duration;
+
+/// `rocescope agent`.
+#[derive(Clone, Debug, Args)]
+pub struct AgentArguments {
+    /// Name of this host in every row; default: its host name
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub observer: Option<String>,
+    /// Stop after DURATION
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub duration: Option<Duration>,
+    /// Format of the summary of probes
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// Print only summaries
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// The collector.
+    #[command(flatten)]
+    pub send: SendArguments,
+    /// What the agent runs: the other tables of the configuration file.
+    #[arg(skip)]
+    pub parts: Parts,
+}
+
+/// What an agent runs.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// The table `[probe]`.
+    pub probe: Option<Box<ProbeArguments>>,
+    /// The table `[counters]`.
+    pub counters: Option<Box<CountersArguments>>,
+}

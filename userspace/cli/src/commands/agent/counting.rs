@@ -1,0 +1,73 @@
+//! The counters of the host, read by a thread of their own: a read takes longer than a probe may wait.
+
+use crate::arguments::CountersArguments;
+use crate::commands::counters::{moment, summary};
+use crate::commands::relay::Spooler;
+use anyhow::{Context, Result};
+use rocescope_host::counters::{Reader, Rows};
+use rocescope_model::CounterRow;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// When to read, and when to write what did not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pace {
+    interval: Duration,
+    refresh: Duration,
+}
+
+impl From<&CountersArguments> for Pace {
+    fn from(arguments: &CountersArguments) -> Self {
+        Self {
+            interval: arguments.interval,
+            refresh: arguments.refresh,
+        }
+    }
+}
+
+/// The thread. It ends when this is dropped or [`end`](Self::end)ed.
+pub(super) struct Counting {
+    pace: Sender<Pace>,
+    thread: JoinHandle<Reader>,
+}
+
+impl Counting {
+    /// Starts it; the first read is due now.
+    pub(super) fn start(mut reader: Reader, mut pace: Pace, spooler: Spooler) -> Result<Self> {
+        let (paces, changed) = channel();
+        let run = move || {
+            let begun = Instant::now();
+            let mut rows: Vec<CounterRow> = Vec::new();
+            let mut last = begun;
+            loop {
+                reader.read(moment(begun), Rows::Changed(pace.refresh), &mut |row| rows.push(row));
+                spooler.append(&rows);
+                rows.clear();
+                loop {
+                    let left = (last + pace.interval).saturating_duration_since(Instant::now());
+                    match changed.recv_timeout(left) {
+                        Ok(other) => pace = other,
+                        Err(RecvTimeoutError::Timeout) => break,
+                        Err(RecvTimeoutError::Disconnected) => return reader,
+                    }
+                }
+                // The host was suspended, or a read took longer than the interval.
+                last = (last + pace.interval).max(Instant::now().checked_sub(pace.interval).unwrap_or(last));
+            }
+        };
+        let thread = std::thread::Builder::new().name("counters".into()).spawn(run);
+        Ok(Self {
+            pace: paces,
+            thread: thread.context("a thread that reads counters")?,
+        })
+    }
+
+    /// Ends it; returns what it read, in a line.
+    pub(super) fn end(self) -> Result<String> {
+        drop(self.pace);
+        let reader = self.thread.join();
+        let reader = reader.map_err(|_| anyhow::anyhow!("the thread that reads counters failed, which is a defect"))?;
+        Ok(format!("counters: {}", summary(reader.counts())))
+    }
+}

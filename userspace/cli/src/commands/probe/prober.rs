@@ -1,0 +1,182 @@
+//! The prober of a host: probes and traces until a signal or the end of its time, and passes the rows on.
+
+use super::open;
+use super::outputs::ProbeOutputs;
+use super::summary::Summary;
+use super::window::Window;
+use crate::arguments::{Output, ProbeArguments};
+use crate::commands::cost::Cost;
+use crate::commands::relay::{Relay, Spooler};
+use crate::status;
+use anyhow::{Result, ensure};
+use rocescope_engine::service::Service;
+use rocescope_engine::signals::Signals;
+use rocescope_probe::types::Presence;
+use rocescope_probe::{Agent, Backend, Nanos, Nic, Settings, drive};
+use std::time::{Duration, Instant};
+
+/// Interval between two measurements of the own cost.
+const TICK: Nanos = Nanos::SECOND;
+/// Maximum interval between two writes of rows. Each write loads code of Parquet or TLS that is released in
+/// between; a collector waits 10 s for the rows of a window.
+const HAND_OVER: Duration = Duration::from_secs(5);
+
+/// NICs, port and dataset, opened with privileges; nothing is sent yet.
+pub(in crate::commands) struct Opened {
+    backend: Box<dyn Backend>,
+    settings: Settings,
+    outputs: ProbeOutputs,
+}
+
+impl Opened {
+    /// Opens everything that may be refused.
+    pub(in crate::commands) fn open(arguments: &ProbeArguments) -> Result<Self> {
+        let (backend, settings) = open::open(arguments)?;
+        let outputs = ProbeOutputs::open(arguments, &settings, &*backend)?;
+        Ok(Self {
+            backend,
+            settings,
+            outputs,
+        })
+    }
+
+    /// Name of the host in every row.
+    pub(in crate::commands) fn observer(&self) -> &str {
+        &self.settings.observer
+    }
+
+    /// Makes the agent: its first probe is due now.
+    pub(in crate::commands) fn start(self, arguments: &ProbeArguments) -> Prober {
+        let Self {
+            backend,
+            settings,
+            outputs,
+        } = self;
+        let now = backend.now();
+        Prober {
+            agent: Agent::new(settings, backend.nics(), backend.clock(), now),
+            window: Window::new(arguments.window, now),
+            duration: arguments.duration,
+            is_quiet: arguments.quiet,
+            begun: Instant::now(),
+            backend,
+            outputs,
+        }
+    }
+}
+
+/// An agent, its backend, and where its rows go.
+pub(in crate::commands) struct Prober {
+    agent: Agent,
+    backend: Box<dyn Backend>,
+    outputs: ProbeOutputs,
+    window: Window,
+    duration: Option<Duration>,
+    is_quiet: bool,
+    begun: Instant,
+}
+
+impl Prober {
+    /// Probes until a signal or the end of the duration, then until no probe is in flight.
+    pub(in crate::commands) fn run(
+        &mut self,
+        signals: &Signals,
+        mut relay: Option<&mut Relay>,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        let spooler = relay.as_deref().map(Relay::spooler);
+        let mut events = Vec::new();
+        let mut service = Service::default();
+        let mut tick = self.backend.now() + TICK;
+        let mut handed_over = self.begun;
+        let mut is_stopping = false;
+        loop {
+            service.alive(Instant::now());
+            let is_done = drive(&mut self.agent, &mut *self.backend, tick, &mut events)?;
+            let is_over = self.duration.is_some_and(|time| self.begun.elapsed() >= time);
+            if !is_stopping && (signals.ended() || is_over) {
+                is_stopping = true;
+                Service::stopping();
+                self.agent.stop();
+            }
+            let now = self.backend.now();
+            // The clock may have been set forwards or backwards.
+            let is_due = now >= tick || now + TICK + TICK < tick;
+            let is_wanted = || self.window.is_over(now) || handed_over.elapsed() >= HAND_OVER;
+            if is_done || (is_due && is_wanted()) {
+                handed_over = Instant::now();
+                self.hand_over(spooler.as_ref())?;
+            }
+            if is_done {
+                return Ok(());
+            }
+            if is_due {
+                self.agent.update_throttle(cost.share());
+                cost.shrink()?;
+                for (nic, presence) in self.agent.presences() {
+                    status!("{}", presence_of(nic, presence));
+                }
+                if let Some(relay) = &mut relay {
+                    relay.report_changes();
+                }
+                if let Some(line) = self.window.line(now, &self.agent)
+                    && !self.is_quiet
+                {
+                    status!("{line}");
+                }
+                tick = if tick + TICK > now { tick + TICK } else { now + TICK };
+                tick = tick.min(now + TICK);
+            }
+        }
+    }
+
+    /// Passes on the rows since the last call.
+    fn hand_over(&mut self, spooler: Option<&Spooler>) -> Result<()> {
+        let (probes, paths) = self.agent.rows();
+        self.window.take(probes);
+        self.outputs.append(probes, paths)?;
+        if let Some(spooler) = spooler {
+            // Paths first, as in the dataset.
+            spooler.append(paths);
+            spooler.append(probes);
+        }
+        probes.clear();
+        paths.clear();
+        Ok(())
+    }
+
+    /// Seals the dataset, prints the summary, and checks the counters.
+    pub(in crate::commands) fn finish(mut self, output: Output) -> Result<()> {
+        let dropped = self.backend.dropped();
+        let summary = Summary {
+            counters: self.agent.counters(),
+            nics: self.backend.nics(),
+            paths: self.agent.paths(),
+            last_refusal: self.agent.last_refusal(),
+            dropped,
+            seconds: self.begun.elapsed().as_secs_f64(),
+            store: self.outputs.finish()?,
+        };
+        crate::print(&match output {
+            Output::Table => summary.text(),
+            Output::Json => summary.json(),
+        })?;
+        ensure!(
+            summary.counters.is_balanced() && summary.counters.in_flight == 0,
+            "the probe counters are inconsistent: this is a defect, please report it"
+        );
+        let lost = summary.store.as_ref().map_or(0, |store| store.lost);
+        ensure!(lost == 0, "the disk was full: {lost} rows were not written");
+        Ok(())
+    }
+}
+
+fn presence_of(nic: &Nic, presence: Presence) -> String {
+    match presence {
+        Presence::Gone => format!(
+            "{} disappeared: its probes count as unsent until an interface of that name exists",
+            nic.name
+        ),
+        Presence::Back => format!("{} is back, at {}", nic.name, nic.address),
+    }
+}

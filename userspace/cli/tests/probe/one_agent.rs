@@ -1,0 +1,166 @@
+//! `rocescope agent`: probes, paths and counters of a host in one process, over one connection.
+
+use crate::agent::BINARY;
+use crate::background;
+use crate::certificates;
+use crate::rails::Rails;
+use rocescope_model::{CounterRow, PathRow, ProbeRow};
+use rocescope_store::{repair, scan};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+fn collector(rails: &Rails, directory: &Path, address: &str) -> Child {
+    let at = |name: &str| directory.join(name);
+    let mut command = rails.command("c", BINARY);
+    command
+        .args(["collect", "--listen", &format!("{address}:4792")])
+        .args([Path::new("--out"), &at("collected")])
+        .args([Path::new("--cert"), &at("collector.pem")])
+        .args([Path::new("--key"), &at("collector.key")])
+        .args([Path::new("--client-ca"), &at("ca.pem")]);
+    let (child, mut lines) = background::begin(&mut command, "collecting at ");
+    // A process blocks if its pipe is not read.
+    std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
+    child
+}
+
+fn set(directory: &Path, path: &str, content: &str) {
+    let path = directory.join("sys/class/infiniband/mlx5_0").join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+fn terminate(child: &Child) {
+    let id = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+}
+
+#[test]
+fn one_process_sends_probes_paths_and_counters_over_one_connection() {
+    let Some(mut rails) = Rails::new(0, false) else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let address = rails.attach("c");
+    let owners = [("collector", format!("IP:{address}")), ("h0", "DNS:h0".to_owned())];
+    let owners = owners.each_ref().map(|(file, names)| (*file, &**names));
+    certificates::make(directory, &owners);
+    set(directory, "ports/1/state", "4: ACTIVE\n");
+    set(directory, "ports/1/link_layer", "Ethernet\n");
+    set(directory, "ports/1/hw_counters/np_cnp_sent", "10\n");
+    let at = |name: &str| directory.join(name).display().to_string();
+    let configuration = format!(
+        "observer = \"h0\"\n[agent]\ncollector = \"https://{address}:4792\"\ncert = \"{}\"\nkey = \"{}\"\nca = \"{}\"\n\
+        spool = \"{}\"\n[probe]\nall = true\ninterval = \"20ms\"\nwindow = \"1s\"\npaths-rate = 20\nmax-cpu = 1\n\
+        [counters]\ninterval = \"200ms\"\nsysfs-root = \"{}\"\n",
+        at("h0.pem"),
+        at("h0.key"),
+        at("ca.pem"),
+        at("spool"),
+        at("sys"),
+    );
+    fs::write(directory.join("agent.toml"), configuration).unwrap();
+
+    let mut collector = collector(&rails, directory, &address);
+    let mut command = rails.command("h", BINARY);
+    command.args(["agent", "-o", "json", "--config", &at("agent.toml")]);
+    let (mut agent, mut lines) = background::begin(&mut command, "reading counters every 200ms");
+    sleep(Duration::from_secs(2));
+    set(directory, "ports/1/hw_counters/np_cnp_sent", "17\n");
+    sleep(Duration::from_secs(1));
+    let connections = rails.command("h", "ss").args(["-Htn", "state", "established"]).output();
+    let connections = String::from_utf8(connections.unwrap().stdout).unwrap();
+    assert_eq!(connections.matches(":4792").count(), 1, "{connections}");
+    terminate(&agent);
+    let mut said = String::new();
+    lines.read_to_string(&mut said).unwrap();
+    assert!(agent.wait().unwrap().success(), "{said}");
+    assert!(
+        said.contains("0 left in the spool") && said.contains("counters: "),
+        "{said}"
+    );
+    let mut summary = String::new();
+    agent.stdout.take().unwrap().read_to_string(&mut summary).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    terminate(&collector);
+    assert!(collector.wait().unwrap().success());
+
+    repair(&directory.join("collected")).unwrap();
+    let found = scan(&directory.join("collected")).unwrap();
+    let probes = found.rows::<ProbeRow>().unwrap();
+    assert_eq!(summary["probes"], probes.len());
+    assert!(probes.len() > 100, "{}", probes.len());
+    assert!(!found.rows::<PathRow>().unwrap().is_empty());
+    let counters = found.rows::<CounterRow>().unwrap();
+    let mut cnps: Vec<_> = counters.iter().filter(|row| &*row.name == "np_cnp_sent").collect();
+    cnps.sort_by_key(|row| row.time_ns);
+    let values: Vec<_> = cnps.iter().map(|row| (row.raw_value, row.increase)).collect();
+    assert_eq!(values, [(Some(10), None), (Some(17), Some(7))]);
+    assert!(counters.iter().all(|row| &*row.observer == "h0"));
+}
+
+#[test]
+fn without_probes_an_agent_needs_no_privilege_and_no_interface() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    certificates::make(directory, &[("collector", "DNS:localhost"), ("h0", "DNS:h0")]);
+    set(directory, "ports/1/state", "4: ACTIVE\n");
+    let at = |name: &str| directory.join(name).display().to_string();
+    fs::write(directory.join("agent.toml"), "[counters]\ninterval = \"50ms\"\n").unwrap();
+    let mut command = std::process::Command::new(BINARY);
+    command.args([
+        "agent",
+        "--config",
+        &at("agent.toml"),
+        "--observer",
+        "h0",
+        "--duration",
+        "1s",
+    ]);
+    // No one listens: rows wait in the spool.
+    command.args(["--collector", "https://localhost:1", "--spool", &at("spool")]);
+    command.args(["--cert", &at("h0.pem"), "--key", &at("h0.key"), "--ca", &at("ca.pem")]);
+    command.env("ROCESCOPE_SYSFS_ROOT", at("sys"));
+    let begun = Instant::now();
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert!(said.contains("collector unreachable"), "{said}");
+    let waiting = fs::read_dir(at("spool")).unwrap();
+    let parcels = waiting.filter(|file| file.as_ref().unwrap().path().extension() == Some("arrows".as_ref()));
+    assert!(parcels.count() > 0, "{said}");
+}
+
+#[test]
+fn an_agent_without_something_to_do_is_a_usage_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("agent.toml");
+    let refused = |text: &str| {
+        fs::write(&file, text).unwrap();
+        let mut command = std::process::Command::new(BINARY);
+        let output = command.arg("agent").arg("--config").arg(&file).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let send = "collector = \"https://c:1\"\ncert = \"a\"\nkey = \"b\"\nca = \"c\"\nspool = \"d\"\n";
+    let said = refused("[counters]\n");
+    assert!(said.contains("an agent sends its rows: set --collector"), "{said}");
+    let said = refused(&format!("[agent]\n{send}"));
+    assert!(said.contains("neither a table [probe] nor [counters]"), "{said}");
+    let said = refused(&format!("[agent]\n{send}[probe]\n"));
+    assert!(
+        said.contains("[probe]: nothing to probe between: set `interface` or `all`"),
+        "{said}"
+    );
+    let said = refused(&format!("[agent]\n{send}[counters]\nout = \"x\"\n"));
+    assert!(
+        said.contains("[counters]: an agent sends its rows to the collector: remove `out`"),
+        "{said}"
+    );
+}
