@@ -5,6 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::io;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Processor time of all threads so far, in seconds.
@@ -137,14 +138,28 @@ pub fn allow_most_files() {
 /// that runs for months and does little would keep all pages of its start. Pages that are still needed
 /// return from the page cache.
 #[derive(Debug)]
-pub struct ProgramPages(Vec<(usize, usize)>);
+struct ProgramPages(Vec<(usize, usize)>);
+
+/// Releases the pages of the program and its libraries that are unchanged.
+///
+/// # Errors
+/// The kernel does not report the mappings, or refuses.
+pub fn release_program_pages() -> io::Result<()> {
+    // The mappings of a program do not change while it runs.
+    static PAGES: OnceLock<ProgramPages> = OnceLock::new();
+    if let Some(pages) = PAGES.get() {
+        return pages.release();
+    }
+    let found = ProgramPages::find()?;
+    PAGES.get_or_init(|| found).release()
+}
 
 impl ProgramPages {
-    /// Finds the pages. The mappings of a program do not change while it runs.
+    /// Finds the pages.
     ///
     /// # Errors
     /// The kernel does not report the mappings.
-    pub fn find() -> io::Result<Self> {
+    fn find() -> io::Result<Self> {
         let maps = fs::read_to_string("/proc/self/smaps")?;
         let (mut found, mut current) = (Vec::new(), None);
         for line in maps.lines() {
@@ -163,7 +178,7 @@ impl ProgramPages {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn release(&self) -> io::Result<()> {
+    fn release(&self) -> io::Result<()> {
         for (start, end) in &self.0 {
             // SAFETY: the pages belong to a file that is mapped for reading, and none of them was
             // changed: an access reads them from the file again.
@@ -196,7 +211,7 @@ mod tests {
     #[test]
     fn released_pages_return_when_they_are_needed() {
         let before = super::resident_bytes().unwrap();
-        super::ProgramPages::find().unwrap().release().unwrap();
+        super::release_program_pages().unwrap();
         let after = super::resident_bytes().unwrap();
         assert!(after < before, "{after} of {before}");
         // This runs code that was just released.

@@ -124,12 +124,12 @@ impl Journal {
         &self.path
     }
 
-    /// Seals the journal; removes it if it has no rows.
-    pub(crate) fn seal(&self) -> Result<Closed, Error> {
+    /// Seals the journal, and calls `step` between steps; removes it if it has no rows.
+    pub(crate) fn seal(&self, step: fn()) -> Result<Closed, Error> {
         if self.rows == 0 {
             return durable::remove(&self.path).map(|()| Closed::default());
         }
-        seal(&self.place, Some(self.rows))
+        seal(&self.place, Some(self.rows), step)
     }
 }
 

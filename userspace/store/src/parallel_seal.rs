@@ -9,15 +9,15 @@ use crate::seal::Closed;
 use std::io;
 use std::thread::Builder;
 
-/// Seals every journal; returns the results in the same order.
-pub(crate) fn seal_in_parallel(journals: &[Journal]) -> Vec<Result<Closed, Error>> {
+/// Seals every journal, and calls `step` between steps; returns the results in the same order.
+pub(crate) fn seal_in_parallel(journals: &[Journal], step: fn()) -> Vec<Result<Closed, Error>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = journals
             .iter()
             .map(|journal| {
                 let path = journal.path().to_owned();
                 let name = Builder::new().name("seal".into());
-                let thread = name.spawn_scoped(scope, move || journal.seal());
+                let thread = name.spawn_scoped(scope, move || journal.seal(step));
                 (path, thread)
             })
             .collect();

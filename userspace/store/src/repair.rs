@@ -92,7 +92,7 @@ pub(crate) fn close(leftover: &Leftover) -> Result<Closed, Error> {
         return Ok(Closed::default());
     }
     if read_footer(&leftover.place.sealed()).is_err() {
-        return seal(&leftover.place, None);
+        return seal(&leftover.place, None, || {});
     }
     // Killed between renaming the segment and removing the journal.
     let mut batches = Batches::open(&leftover.path)?;

@@ -37,17 +37,20 @@ pub(crate) struct Closed {
 }
 
 /// Seals the whole batches of the journal of `place`, and removes the journal. A damaged journal is set aside instead:
-/// also one that does not have the `expected` number of rows.
+/// also one that does not have the `expected` number of rows. Calls `step` between steps, see
+/// [`Options`](crate::Options).
 ///
 /// # Errors
 /// On an error, the journal remains and the unfinished segment is removed if possible.
-pub(crate) fn seal(place: &SegmentPaths, expected: Option<u64>) -> Result<Closed, Error> {
+pub(crate) fn seal(place: &SegmentPaths, expected: Option<u64>, step: fn()) -> Result<Closed, Error> {
     let mut batches = Batches::open(&place.journal())?;
+    step();
     let sealed = match batches.next().transpose()? {
         Some(first) => {
+            step();
             let schema = batches.schema();
             let all = iter::once(Ok(first)).chain(&mut batches);
-            Some(seal_batches(place, schema, all)?)
+            Some(seal_batches(place, schema, all, step)?)
         }
         None => None,
     };
@@ -81,20 +84,21 @@ pub(crate) fn retire(
 
 /// Seals a segment without rows.
 pub(crate) fn seal_empty(place: &SegmentPaths, schema: SchemaRef) -> Result<Sealed, Error> {
-    seal_batches(place, schema, iter::empty())
+    seal_batches(place, schema, iter::empty(), || {})
 }
 
 fn seal_batches(
     place: &SegmentPaths,
     schema: SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch, Error>>,
+    step: fn(),
 ) -> Result<Sealed, Error> {
     let (unfinished, path) = (place.unfinished(), place.sealed());
     if let Some(directory) = unfinished.parent() {
         let made = std::fs::create_dir_all(directory);
         made.map_err(|source| Error::io("create", directory, source))?;
     }
-    let (rows, bytes) = write_segment(&unfinished, schema, batches).inspect_err(|_| {
+    let (rows, bytes) = write_segment(&unfinished, schema, batches, step).inspect_err(|_| {
         // Report the first error.
         let _ = durable::remove(&unfinished);
     })?;
@@ -107,25 +111,31 @@ fn write_segment(
     path: &Path,
     schema: SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch, Error>>,
+    step: fn(),
 ) -> Result<(u64, u64), Error> {
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(true).open(path);
     let file = file.map_err(|source| Error::io("create", path, source))?;
     let failed = |error| Error::parquet("write", path, error);
-    let mut writer = SegmentWriter::new(file, schema).map_err(failed)?;
+    let mut writer = SegmentWriter::new(file, schema, step).map_err(failed)?;
     let mut rows = 0;
     for batch in batches {
+        step();
         let batch = batch?;
         writer.write(&batch).map_err(failed)?;
         rows += batch.num_rows() as u64;
     }
+    step();
     let mut writer = writer.into_file_writer().map_err(failed)?;
+    step();
     let io = |source| Error::io("write", path, source);
     // `into_inner` would flush too, but converts the cause of a failure into text.
     writer.flush().map_err(io)?;
     let sums = checksum::value(writer.inner(), writer.flushed_row_groups()).map_err(io)?;
     writer.append_key_value_metadata(KeyValue::new(footer::CHECKSUMS.into(), sums));
+    step();
     let metadata = writer.finish().map_err(failed)?;
+    step();
     writer.flush().map_err(io)?;
     checksum::complete(writer.inner(), metadata.row_groups()).map_err(io)?;
     writer.inner().sync_all().map_err(io)?;

@@ -28,6 +28,8 @@ pub(crate) struct SegmentWriter {
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     group: Option<Group>,
+    /// Called between two columns.
+    step: fn(),
 }
 
 /// A row group in memory.
@@ -45,7 +47,7 @@ enum Column {
 
 impl SegmentWriter {
     /// Begins a segment for batches of this schema of a journal.
-    pub(crate) fn new(file: File, schema: SchemaRef) -> Result<Self> {
+    pub(crate) fn new(file: File, schema: SchemaRef, step: fn()) -> Result<Self> {
         // The Arrow schema in the footer would repeat the Parquet schema.
         let options = ArrowWriterOptions::new()
             .with_properties(schema::parquet(&schema))
@@ -57,6 +59,7 @@ impl SegmentWriter {
             factory,
             schema,
             group: None,
+            step,
         })
     }
 
@@ -96,6 +99,7 @@ impl SegmentWriter {
                     out.append_column(&bytes, close)?;
                 }
             }
+            (self.step)();
         }
         out.close()?;
         Ok(())

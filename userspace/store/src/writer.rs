@@ -36,6 +36,8 @@ pub struct Options {
     pub max_age: Duration,
     /// Size of the journal at which a segment is sealed: 64 MiB.
     pub max_bytes: u64,
+    /// Called between the steps of sealing, which run different code: an agent releases memory. Default: nothing.
+    pub between_steps: fn(),
 }
 
 impl Options {
@@ -48,6 +50,7 @@ impl Options {
             tables: CAPTURE_TABLES,
             max_age: Duration::from_secs(60),
             max_bytes: 64 << 20,
+            between_steps: || {},
         }
     }
 }
@@ -353,7 +356,7 @@ impl Writer {
     fn seal(&mut self, journals: Vec<(&'static Table, Journal)>) -> Result<(), Error> {
         let (tables, journals): (Vec<&Table>, Vec<Journal>) = journals.into_iter().unzip();
         let mut first = Ok(());
-        let results = seal_in_parallel(&journals);
+        let results = seal_in_parallel(&journals, self.options.between_steps);
         for ((table, journal), result) in tables.into_iter().zip(journals).zip(results) {
             match result {
                 Ok(closed) => {

@@ -1,25 +1,22 @@
 //! The cost of an agent: processor time, which bounds its rate, and memory, which is released when unused.
 
 use anyhow::{Context, Result};
-use rocescope_engine::resources::{Meter, ProgramPages, resident_bytes};
+use rocescope_engine::resources::{Meter, release_program_pages, resident_bytes};
 
 /// Above this much resident memory, release pages that were needed once: to seal a segment, to send.
 const RESIDENT: u64 = 5 << 20;
 
 pub(super) struct Cost {
     meter: Meter,
-    pages: ProgramPages,
 }
 
 impl Cost {
     /// Releases the memory of the start.
     pub(super) fn new() -> Result<Self> {
-        let cost = Self {
+        release_program_pages().context("memory")?;
+        Ok(Self {
             meter: Meter::default(),
-            pages: ProgramPages::find().context("memory")?,
-        };
-        cost.release()?;
-        Ok(cost)
+        })
     }
 
     /// The share of a core since the last call.
@@ -29,13 +26,20 @@ impl Cost {
 
     /// Releases memory above the bound.
     pub(super) fn shrink(&self) -> Result<()> {
-        if resident_bytes().is_some_and(|bytes| bytes > RESIDENT) {
-            self.release()?;
+        if is_above() {
+            release_program_pages().context("memory")?;
         }
         Ok(())
     }
+}
 
-    fn release(&self) -> Result<()> {
-        self.pages.release().context("memory")
+/// Releases memory above the bound between two steps of a long task. Its failure costs memory only.
+pub(super) fn shrink_between_steps() {
+    if is_above() {
+        let _ = release_program_pages();
     }
+}
+
+fn is_above() -> bool {
+    resident_bytes().is_some_and(|bytes| bytes > RESIDENT)
 }

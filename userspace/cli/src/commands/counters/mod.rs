@@ -51,6 +51,7 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let signals = Signals::install()?;
+    cost.shrink()?;
     let mut outputs = CounterOutputs::open(arguments, &observer)?;
     let metrics = serve(arguments, &observer)?;
     watch(arguments, &signals, &mut reader, &mut outputs, metrics.as_ref(), &cost)?;
@@ -165,6 +166,7 @@ fn watch(
         service.alive(Instant::now());
         let changed = Rows::Changed(arguments.refresh);
         reader.read(moment(begun), changed, &mut |row| rows.push(row));
+        cost.shrink()?;
         outputs.append(&rows)?;
         if let Some(metrics) = metrics {
             metrics.update(&rows);

@@ -1,6 +1,7 @@
 //! Writes rows to the dataset.
 
 use crate::arguments::CountersArguments;
+use crate::commands::cost::shrink_between_steps;
 use crate::status::notices;
 use anyhow::Result;
 use rocescope_engine::dataset::{Dataset, Retention};
@@ -40,6 +41,7 @@ impl CounterOutputs {
                     ],
                     tables: COUNTER_TABLES,
                     max_age: arguments.segment_age,
+                    between_steps: shrink_between_steps,
                     ..Options::new(observer)
                 };
                 let retention = Retention {

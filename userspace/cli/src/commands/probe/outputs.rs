@@ -1,6 +1,7 @@
 //! Writes rows to the dataset.
 
 use crate::arguments::ProbeArguments;
+use crate::commands::cost::shrink_between_steps;
 use crate::status::notices;
 use anyhow::Result;
 use rocescope_engine::dataset::{Dataset, Retention};
@@ -46,6 +47,7 @@ impl ProbeOutputs {
                     ],
                     tables: PROBE_TABLES,
                     max_age: arguments.segment_age,
+                    between_steps: shrink_between_steps,
                     ..Options::new(&*settings.observer)
                 };
                 let retention = Retention {
