@@ -11,6 +11,7 @@ mod generate;
 mod hosts;
 mod live;
 mod measure;
+mod paths;
 mod probe;
 mod recorder;
 mod report;
@@ -29,6 +30,10 @@ pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use hosts::HostsArguments;
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::{FlowKey, MeasureArguments};
+pub use paths::{
+    ComparePathsArguments, ConvertArguments, FimArguments, PathsAction, TopologyAction, TopologyArguments,
+    TopologyFormat,
+};
 pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
@@ -104,6 +109,9 @@ pub enum Command {
     Man(ManArguments),
     /// Merge the datasets of several capture boxes, window by window
     Merge(MergeArguments),
+    /// Find the links that flows cross, and how unevenly they lie on them
+    #[command(subcommand)]
+    Paths(PathsAction),
     /// Probe between the NICs of this host: one-way loss and latency, and paths
     Probe(Box<ProbeArguments>),
     /// Seal the journals that a killed capture left in a dataset, and list unreadable files
@@ -117,6 +125,9 @@ pub enum Command {
     RestoreVlanOffload(RestoreVlanOffloadArguments),
     /// Show flows, opcodes, connections and events in the terminal
     Top(Box<TopArguments>),
+    /// Check, print or convert the topology of a fabric
+    #[command(subcommand)]
+    Topology(TopologyAction),
     /// Check every file of a dataset against its checksums, and its tables against each other
     Verify(VerifyArguments),
 }

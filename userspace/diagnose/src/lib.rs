@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`hostmesh`] | diagnosis from probes between the NICs of hosts, and their paths: what fails, and where |
 //! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix to draw |
+//! | [`paths`] | paths of flows over the links of a fabric, and how evenly they load them |
 //!
 //! Everything here is a pure function of the rows and times passed in (`no_std`): the same rows give the
 //! same verdicts, in the collector and over a dataset.
@@ -15,3 +16,4 @@ extern crate std;
 
 pub mod hostmesh;
 pub mod mesh;
+pub mod paths;

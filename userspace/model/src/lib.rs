@@ -62,8 +62,9 @@ pub use row::{Cells, Mismatch, Row};
 pub use sparse::SparseBytes;
 pub use tables::{
     AGENT_TABLES, CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES,
-    EventRow, FlowRow, GroupRow, LinkRow, MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow,
-    SlaRow, SpreadRow, TABLES, VerdictRow, WindowRow, WindowRows,
+    EventRow, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow, LINK_LOAD_TABLES, LinkLoadRow, LinkRow, MeshRows,
+    OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, SlaRow, SpreadRow, TABLES, VerdictRow, WindowRow,
+    WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

@@ -57,7 +57,8 @@ pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
 }
 
 /// Pads each column of `lines` to its widest cell; `right` selects the right-aligned columns.
-pub(crate) fn align(lines: &[Vec<String>], right: &[bool]) -> String {
+#[must_use]
+pub fn align(lines: &[Vec<String>], right: &[bool]) -> String {
     let width = |column: usize| {
         let widths = lines.iter().filter_map(|l| l.get(column));
         widths.map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -194,6 +194,62 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope paths",
+        examples: &[(
+            "How unevenly do flows lie on the links?",
+            "rocescope paths fim --topology fabric.toml --paths paths.json",
+        )],
+        one: None,
+    },
+    Ending {
+        command: "rocescope paths fim",
+        examples: &[
+            (
+                "As JSON",
+                "rocescope paths fim --topology lab.clab.yml --paths paths.json -o json",
+            ),
+            (
+                "For each window of a dataset",
+                "rocescope paths fim --topology fabric.toml --paths DATASET --windows",
+            ),
+        ],
+        one: None,
+    },
+    Ending {
+        command: "rocescope paths compare",
+        examples: &[(
+            "What did the new routing change?",
+            "rocescope paths compare before.json after.json --topology fabric.toml",
+        )],
+        one: None,
+    },
+    Ending {
+        command: "rocescope topology",
+        examples: &[("Check a file", "rocescope topology check topology.dot")],
+        one: None,
+    },
+    Ending {
+        command: "rocescope topology check",
+        examples: &[("Check what LLDP sees", "rocescope topology check lldp/")],
+        one: Some("an error, or the topology contradicts itself"),
+    },
+    Ending {
+        command: "rocescope topology show",
+        examples: &[
+            ("Nodes, tiers and links", "rocescope topology show lab.clab.yml"),
+            ("What probes have learnt", "rocescope topology show DATASET"),
+        ],
+        one: None,
+    },
+    Ending {
+        command: "rocescope topology convert",
+        examples: &[(
+            "To rocescope's own format",
+            "rocescope topology convert topology.dot > fabric.toml",
+        )],
+        one: None,
+    },
+    Ending {
         command: "rocescope doctor",
         examples: &[
             ("Check the machine", "rocescope doctor"),

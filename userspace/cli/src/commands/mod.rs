@@ -18,6 +18,7 @@ mod host_name;
 mod input;
 mod man;
 mod merge;
+mod paths;
 mod probe;
 mod relay;
 mod repair;
@@ -26,6 +27,7 @@ mod restore_vlan_offload;
 mod schema;
 mod span;
 mod top;
+mod topology;
 mod verify;
 
 use crate::arguments::{Arguments, Command};
@@ -53,12 +55,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Generate(arguments) => generate::run(arguments),
         Command::Man(arguments) => man::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
+        Command::Paths(action) => paths::run(action),
         Command::Probe(arguments) => probe::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::RestoreVlanOffload(arguments) => restore_vlan_offload::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Top(arguments) => top::run(arguments),
+        Command::Topology(action) => topology::run(action),
         Command::Verify(arguments) => verify::run(arguments),
     }
 }

@@ -4,8 +4,10 @@
 mod connections;
 mod counters;
 mod events;
+mod flow_paths;
 mod flows;
 mod groups;
+mod link_loads;
 mod links;
 mod opcodes;
 mod pairs;
@@ -20,8 +22,10 @@ mod windows;
 pub use connections::ConnectionRow;
 pub use counters::CounterRow;
 pub use events::EventRow;
+pub use flow_paths::FlowPathRow;
 pub use flows::FlowRow;
 pub use groups::GroupRow;
+pub use link_loads::LinkLoadRow;
 pub use links::LinkRow;
 pub use opcodes::OpcodeRow;
 pub use pairs::PairRow;
@@ -51,6 +55,8 @@ pub const TABLES: &[&Table] = &[
     VerdictRow::TABLE,
     LinkRow::TABLE,
     CounterRow::TABLE,
+    FlowPathRow::TABLE,
+    LinkLoadRow::TABLE,
 ];
 
 /// The tables that a capture writes.
@@ -75,6 +81,12 @@ pub const AGENT_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE, CounterRo
 
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];
+
+/// The tables that a run of path discovery writes.
+pub const FLOW_PATH_TABLES: &[&Table] = &[FlowPathRow::TABLE];
+
+/// The tables that the loads of links are written to.
+pub const LINK_LOAD_TABLES: &[&Table] = &[LinkLoadRow::TABLE];
 
 /// Tables that are computed from others when they are read; the dataset does not store them.
 pub const DERIVED_TABLES: &[&Table] = &[GroupRow::TABLE, PairRow::TABLE];

@@ -1,0 +1,108 @@
+//! The Flow Imbalance Metric of each window of a dataset: of the flows that the capture saw in it.
+//!
+//! A flow has the path of the last run that started before the end of the window, otherwise of the first run.
+
+use super::fim::percent;
+use super::input::{CapturedKey, captured_key, has_runs, runs};
+use anyhow::{Result, ensure};
+use rocescope_diagnose::paths::{Direction, Fabric, Imbalance, Loads, Walk};
+use rocescope_model::{FlowRow, Time, json, render};
+use rocescope_store::{Query, TimeRange};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// The metric of a window.
+#[derive(Debug, Serialize)]
+pub(super) struct WindowFim {
+    window_start: Time,
+    window_ns: i64,
+    /// Flows with a path.
+    flows: u64,
+    /// Flows whose path is unknown.
+    flows_without_path: u64,
+    #[serde(serialize_with = "json::float")]
+    fim_percent: Option<f64>,
+    #[serde(serialize_with = "json::float")]
+    bytes_fim_percent: Option<f64>,
+}
+
+pub(super) fn each(
+    fabric: &Fabric,
+    root: &Path,
+    time: TimeRange,
+    mut take: impl FnMut(i64, i64, &Imbalance),
+) -> Result<Vec<WindowFim>> {
+    ensure!(
+        root.is_dir(),
+        "--windows needs a dataset with the tables `flows` and `flow_paths`, and {} is a file",
+        root.display()
+    );
+    // A run may have started before the time that is asked for.
+    let runs = runs(&Query::default().open(root)?)?;
+    let found = Query::default().within(time).open(root)?;
+    ensure!(
+        !runs.is_empty() || has_runs(&found),
+        "{} has no rows in `flow_paths`: `rocescope paths discover --out` writes them",
+        root.display()
+    );
+    let walked = |paths: &[rocescope_paths::KnownPath]| {
+        let flows = paths.iter().filter(|path| !path.hops.is_empty());
+        let flows = flows.filter_map(|path| Some((captured_key(&path.flow?), Walk::new(fabric, &path.hops).ways)));
+        flows.collect::<HashMap<CapturedKey, Vec<Direction>>>()
+    };
+    let paths: BTreeMap<i64, HashMap<CapturedKey, Vec<Direction>>> =
+        runs.iter().map(|(time, run)| (*time, walked(&run.paths))).collect();
+    let mut timeline = found.select::<FlowRow>().timeline()?;
+    let mut windows = Vec::new();
+    while let Some(start_ns) = timeline.next_ns() {
+        let rows = timeline.take(start_ns)?;
+        let window_ns = rows.first().map_or(0, |(_, row)| row.window_ns);
+        let before = paths.range(..start_ns.saturating_add(window_ns.max(1))).next_back();
+        let Some((_, known)) = before.or_else(|| paths.first_key_value()) else {
+            continue;
+        };
+        let mut loads = Loads::new(fabric);
+        let mut unknown = 0;
+        // Several queue pairs may share a 5-tuple: switches see one flow.
+        let mut seen: BTreeMap<CapturedKey, f64> = BTreeMap::new();
+        for (_, row) in &rows {
+            match row.udp_src_port {
+                Some(port) => *seen.entry((row.src, row.dst, port)).or_default() += row.frame_bps,
+                None => unknown += 1,
+            }
+        }
+        for (key, bps) in seen {
+            match known.get(&key) {
+                Some(ways) => loads.add(ways, Some(bps)),
+                None => unknown += 1,
+            }
+        }
+        let imbalance = loads.imbalance(fabric);
+        take(start_ns, window_ns, &imbalance);
+        windows.push(WindowFim {
+            window_start: Time(start_ns),
+            window_ns,
+            flows: imbalance.flows,
+            flows_without_path: unknown,
+            fim_percent: imbalance.fim_percent,
+            bytes_fim_percent: imbalance.bytes_fim_percent,
+        });
+    }
+    Ok(windows)
+}
+
+pub(super) fn text(windows: &[WindowFim]) -> String {
+    let heading = ["Window", "Flows", "Without path", "FIM", "FIM by rate"];
+    let mut lines = vec![heading.map(String::from).to_vec()];
+    lines.extend(windows.iter().map(|window| {
+        vec![
+            format!("{:.0}", window.window_start),
+            window.flows.to_string(),
+            window.flows_without_path.to_string(),
+            percent(window.fim_percent),
+            percent(window.bytes_fim_percent),
+        ]
+    }));
+    render::align(&lines, &[false, true, true, true, true])
+}

@@ -1,0 +1,24 @@
+//! `rocescope topology` and `rocescope paths`.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+mod fim;
+mod topology;
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn rocescope(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+    command.args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(arguments: &[&str], folder: &Path) -> String {
+    let output = rocescope(arguments, folder);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str], folder: &Path) -> Value {
+    serde_json::from_str(&text(arguments, folder)).unwrap()
+}

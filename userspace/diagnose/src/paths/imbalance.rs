@@ -1,0 +1,377 @@
+//! Flows per link, and the Flow Imbalance Metric.
+//!
+//! FIM is the mean over links of |actual - ideal| / ideal (`FlowTracer`, equation 1). A layer is one direction between two
+//! tiers; its ideal is the number of flows that cross it divided by the number of its links, used or not. A layer
+//! without flows has no ideal and no FIM; neither has one whose tiers are unknown. The FIM of the fabric is the mean
+//! over the links of all layers that have one.
+
+use super::fabric::{Direction, Fabric};
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use rocescope_model::json;
+use serde::Serialize;
+
+/// The flows on each direction of each link.
+#[derive(Debug, Clone)]
+pub struct Loads {
+    total: u64,
+    rated: u64,
+    flows: Vec<u64>,
+    bps: Vec<f64>,
+}
+
+impl Loads {
+    /// No flows yet.
+    #[must_use]
+    pub fn new(fabric: &Fabric) -> Self {
+        Self {
+            total: 0,
+            rated: 0,
+            flows: vec![0; fabric.links() * 2],
+            bps: vec![0.0; fabric.links() * 2],
+        }
+    }
+
+    /// Adds a flow that crosses these links, with its rate in bit/s if it is known.
+    pub fn add(&mut self, ways: &[Direction], bps: Option<f64>) {
+        self.total += 1;
+        self.rated += u64::from(bps.is_some());
+        for way in ways {
+            let index = way.index();
+            if let (Some(flows), Some(sum)) = (self.flows.get_mut(index), self.bps.get_mut(index)) {
+                *flows += 1;
+                *sum += bps.unwrap_or(0.0);
+            }
+        }
+    }
+
+    /// Removes a flow that [`add`](Self::add) added without a rate.
+    pub fn remove(&mut self, ways: &[Direction]) {
+        self.total = self.total.saturating_sub(1);
+        for way in ways {
+            if let Some(flows) = self.flows.get_mut(way.index()) {
+                *flows = flows.saturating_sub(1);
+            }
+        }
+    }
+
+    /// The number of flows on a direction.
+    #[must_use]
+    pub fn on(&self, way: Direction) -> u64 {
+        self.flows.get(way.index()).copied().unwrap_or(0)
+    }
+
+    /// The number of flows that were added.
+    #[must_use]
+    pub const fn flows(&self) -> u64 {
+        self.total
+    }
+
+    /// Computes the metric.
+    #[must_use]
+    pub fn imbalance(&self, fabric: &Fabric) -> Imbalance {
+        let has_rates = self.total > 0 && self.rated == self.total;
+        let mut layers: BTreeMap<_, Vec<Direction>> = BTreeMap::new();
+        for way in fabric.directions() {
+            layers.entry(order(fabric.layer(way))).or_default().push(way);
+        }
+        let mut found = Imbalance {
+            flows: self.total,
+            ..Imbalance::default()
+        };
+        let (mut all, mut all_bytes) = (Mean::default(), Mean::default());
+        for ways in layers.values() {
+            let Some(first) = ways.first() else { continue };
+            let (from, to) = fabric.layer(*first);
+            let is_known = from.is_some() && to.is_some();
+            let counts: Vec<f64> = ways.iter().map(|way| as_float(self.on(*way))).collect();
+            let rates: Vec<f64> = ways.iter().map(|way| self.bps[way.index()]).collect();
+            let flows: u64 = ways.iter().map(|way| self.on(*way)).sum();
+            let ideal = Some(mean(&counts)).filter(|ideal| is_known && *ideal > 0.0);
+            let ideal_bps = Some(mean(&rates)).filter(|ideal| is_known && has_rates && *ideal > 0.0);
+            let of_layer = all.layer(&counts, ideal);
+            let of_bytes = all_bytes.layer(&rates, ideal_bps);
+            found.layers.push(LayerLoad {
+                from: fabric.tier_name(from),
+                to: fabric.tier_name(to),
+                links: ways.len(),
+                flows,
+                ideal,
+                fim_percent: of_layer,
+                bytes_fim_percent: of_bytes,
+                unused_links: ways.iter().filter(|way| self.on(**way) == 0).count(),
+                min_flows: ways.iter().map(|way| self.on(*way)).min().unwrap_or(0),
+                max_flows: ways.iter().map(|way| self.on(*way)).max().unwrap_or(0),
+            });
+            for way in ways {
+                let (start, end) = (fabric.from(*way), fabric.to(*way));
+                let flows = self.on(*way);
+                found.link_loads.push(LinkLoad {
+                    from: fabric.name(start.node).to_owned(),
+                    from_port: start.port.clone(),
+                    to: fabric.name(end.node).to_owned(),
+                    to_port: end.port.clone(),
+                    from_tier: fabric.tier_name(from),
+                    to_tier: fabric.tier_name(to),
+                    flows,
+                    ideal,
+                    deviation_percent: ideal.map(|ideal| (as_float(flows) - ideal) / ideal * 100.0),
+                    bps: has_rates.then(|| self.bps[way.index()]),
+                });
+            }
+        }
+        found.fim_percent = all.percent();
+        found.bytes_fim_percent = all_bytes.percent();
+        found
+    }
+}
+
+/// From the hosts up, then down.
+fn order((from, to): (Option<usize>, Option<usize>)) -> (bool, usize, usize) {
+    let (from, to) = (from.unwrap_or(usize::MAX), to.unwrap_or(usize::MAX));
+    match from <= to {
+        true => (false, from, to),
+        false => (true, usize::MAX - from, usize::MAX - to),
+    }
+}
+
+/// The mean deviation over the links of layers.
+#[derive(Debug, Default)]
+struct Mean {
+    deviations: f64,
+    links: usize,
+}
+
+impl Mean {
+    /// Adds a layer, and returns its own value.
+    fn layer(&mut self, loads: &[f64], ideal: Option<f64>) -> Option<f64> {
+        let ideal = ideal?;
+        let deviations: f64 = loads.iter().map(|load| ((load - ideal) / ideal).abs()).sum();
+        self.deviations += deviations;
+        self.links += loads.len();
+        Some(deviations / size(loads.len()) * 100.0)
+    }
+
+    fn percent(&self) -> Option<f64> {
+        (self.links > 0).then(|| self.deviations / size(self.links) * 100.0)
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / size(values.len().max(1))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "fewer than 2^53 links and flows")]
+const fn size(count: usize) -> f64 {
+    count as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "fewer than 2^53 links and flows")]
+const fn as_float(count: u64) -> f64 {
+    count as f64
+}
+
+/// How unevenly flows load the links of a fabric.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Imbalance {
+    /// FIM over the links of all layers with flows, in percent; null without flows.
+    #[serde(serialize_with = "json::float")]
+    pub fim_percent: Option<f64>,
+    /// The same with the rates of flows instead of their number; null unless all rates are known.
+    #[serde(serialize_with = "json::float")]
+    pub bytes_fim_percent: Option<f64>,
+    /// Flows.
+    pub flows: u64,
+    /// Layers, from the hosts up and down again.
+    pub layers: Vec<LayerLoad>,
+    /// Directions of links, layer by layer.
+    pub link_loads: Vec<LinkLoad>,
+}
+
+/// One direction between two tiers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LayerLoad {
+    /// Tier where it starts.
+    pub from: String,
+    /// Tier where it ends.
+    pub to: String,
+    /// Links, used or not.
+    pub links: usize,
+    /// Flows on all links; a flow that crosses the layer twice counts twice.
+    pub flows: u64,
+    /// Flows per link if all were equal; null without flows or with an unknown tier.
+    #[serde(serialize_with = "json::float")]
+    pub ideal: Option<f64>,
+    /// FIM in percent; null without flows or with an unknown tier.
+    #[serde(serialize_with = "json::float")]
+    pub fim_percent: Option<f64>,
+    /// The same by rates; null unless all are known.
+    #[serde(serialize_with = "json::float")]
+    pub bytes_fim_percent: Option<f64>,
+    /// Links without a flow.
+    pub unused_links: usize,
+    /// Flows of the link with the fewest.
+    pub min_flows: u64,
+    /// Flows of the link with the most.
+    pub max_flows: u64,
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinkLoad {
+    /// Node where it starts.
+    pub from: String,
+    /// Port where it starts.
+    pub from_port: String,
+    /// Node where it ends.
+    pub to: String,
+    /// Port where it ends.
+    pub to_port: String,
+    /// Tier where it starts.
+    pub from_tier: String,
+    /// Tier where it ends.
+    pub to_tier: String,
+    /// Flows.
+    pub flows: u64,
+    /// Flows per link of the layer if all were equal.
+    #[serde(serialize_with = "json::float")]
+    pub ideal: Option<f64>,
+    /// How far `flows` is from the ideal, in percent of it.
+    #[serde(serialize_with = "json::float")]
+    pub deviation_percent: Option<f64>,
+    /// Rate of the flows in bit/s; null unless the rates of all flows are known.
+    #[serde(serialize_with = "json::float")]
+    pub bps: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Imbalance, Loads};
+    use crate::paths::{Direction, End, Fabric};
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// `leaves` leaves with `links` links to each of `spines` spines, and their directions up.
+    fn fabric(leaves: usize, spines: usize, links: usize) -> (Fabric, Vec<Direction>) {
+        let mut fabric = Fabric::new(["host", "leaf", "spine"].map(String::from).to_vec());
+        let nodes = |fabric: &mut Fabric, name: &str, count: usize, tier| {
+            let each = (0..count).map(|i| fabric.add_node(&format!("{name}{i}"), Some(tier), &[]));
+            each.collect::<Vec<usize>>()
+        };
+        let leaves = nodes(&mut fabric, "leaf", leaves, 1);
+        let spines = nodes(&mut fabric, "spine", spines, 2);
+        let mut up = Vec::new();
+        for leaf in &leaves {
+            for spine in &spines {
+                for link in 0..links {
+                    let port = format!("e{}", fabric.links());
+                    let ends = [*leaf, *spine].map(|node| End {
+                        node,
+                        port: port.clone(),
+                    });
+                    fabric.add_link(ends);
+                    up.push(fabric.egress(*leaf, &port).unwrap());
+                    assert!(link < links);
+                }
+            }
+        }
+        (fabric, up)
+    }
+
+    fn fim(imbalance: &Imbalance) -> f64 {
+        imbalance.fim_percent.unwrap()
+    }
+
+    #[test]
+    fn equal_loads_have_no_imbalance() {
+        let (fabric, up) = fabric(4, 4, 4);
+        let mut loads = Loads::new(&fabric);
+        assert_eq!(loads.imbalance(&fabric).fim_percent, None);
+        for _ in 0..4 {
+            up.iter().for_each(|way| loads.add(&[*way], None));
+        }
+        let found = loads.imbalance(&fabric);
+        assert_eq!((fim(&found), found.flows), (0.0, 256));
+        let [upward, downward] = &found.layers[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!((upward.links, upward.flows, upward.ideal), (64, 256, Some(4.0)));
+        assert_eq!(
+            (&*downward.from, downward.fim_percent, downward.ideal),
+            ("spine", None, None)
+        );
+    }
+
+    #[test]
+    fn five_and_three_alternating_are_25_percent() {
+        let (fabric, up) = fabric(4, 4, 4);
+        let mut loads = Loads::new(&fabric);
+        for (way, count) in up.iter().zip([5, 3].into_iter().cycle()) {
+            (0..count).for_each(|_| loads.add(&[*way], Some(1e9)));
+        }
+        let found = loads.imbalance(&fabric);
+        assert_eq!((fim(&found), found.bytes_fim_percent), (25.0, Some(25.0)));
+        assert_eq!(found.link_loads[0].deviation_percent, Some(25.0));
+        // Unused links count: the same flows on half of the links.
+        let mut loads = Loads::new(&fabric);
+        up.iter().step_by(2).for_each(|way| loads.add(&[*way], None));
+        assert_eq!(fim(&loads.imbalance(&fabric)), 100.0);
+    }
+
+    #[test]
+    fn rates_weigh_flows_and_all_must_be_known() {
+        let (fabric, up) = fabric(1, 2, 1);
+        let mut loads = Loads::new(&fabric);
+        loads.add(&up[..1], Some(3e9));
+        loads.add(&up[1..], Some(1e9));
+        let found = loads.imbalance(&fabric);
+        assert_eq!((fim(&found), found.bytes_fim_percent), (0.0, Some(50.0)));
+        loads.add(&up[1..], None);
+        assert_eq!(loads.imbalance(&fabric).bytes_fim_percent, None);
+    }
+
+    #[test]
+    fn layers_of_unknown_tiers_have_no_ideal() {
+        let mut fabric = Fabric::new(vec!["host".into()]);
+        let nodes = ["a", "b"].map(|name| fabric.add_node(name, None, &[]));
+        fabric.add_link(nodes.map(|node| End { node, port: "1".into() }));
+        let mut loads = Loads::new(&fabric);
+        loads.add(&[fabric.egress(nodes[0], "1").unwrap()], None);
+        let found = loads.imbalance(&fabric);
+        assert_eq!((found.fim_percent, &*found.layers[0].from), (None, "unknown"));
+        assert_eq!(found.layers[0].flows, 1);
+    }
+
+    /// The paper's testbed: ECMP reached 36.5 %.
+    #[test]
+    fn hashing_256_flows_over_4_leaves_of_16_uplinks_is_37_6_percent_in_the_mean() {
+        let (fabric, up) = fabric(4, 4, 4);
+        let mut random = 1_u64;
+        let mut next = || {
+            // SplitMix64.
+            random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = random;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            usize::try_from((mixed ^ (mixed >> 31)) >> 33).unwrap()
+        };
+        let runs = 2_000;
+        let mut sum = 0.0;
+        for _ in 0..runs {
+            let mut loads = Loads::new(&fabric);
+            for flow in 0..256 {
+                // 64 flows of every leaf choose among its 16 uplinks.
+                let leaf = flow % 4;
+                loads.add(&[up[leaf * 16 + next() % 16]], None);
+            }
+            sum += fim(&loads.imbalance(&fabric));
+        }
+        let mean = sum / f64::from(runs);
+        assert!((37.4..37.9).contains(&mean), "{mean}");
+    }
+}

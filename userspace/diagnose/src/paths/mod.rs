@@ -1,0 +1,18 @@
+//! Paths of flows over the links of a fabric, and how evenly they load them (`FlowTracer`, Jamil and others).
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`fabric`] | nodes, tiers, ports and links |
+//! | [`walk`] | turns the egress ports of a path into directions of links, and names what contradicts the fabric |
+//! | [`imbalance`] | flows per link, and the Flow Imbalance Metric (FIM) per layer |
+//! | [`compare`] | two runs: what changed on links and paths |
+
+pub mod compare;
+pub mod fabric;
+pub mod imbalance;
+pub mod walk;
+
+pub use compare::Comparison;
+pub use fabric::{Direction, End, Fabric, Node};
+pub use imbalance::{Imbalance, LayerLoad, LinkLoad, Loads};
+pub use walk::{Hop, HopProblem, Walk};

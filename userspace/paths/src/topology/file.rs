@@ -1,0 +1,88 @@
+//! rocescope's own format: TOML.
+
+use super::read::{LineError, line_of};
+use super::{Link, Node, NodeKind, Port, Topology};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use toml::Spanned;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    tiers: Vec<String>,
+    #[serde(default)]
+    node: Vec<Spanned<NodeEntry>>,
+    #[serde(default)]
+    link: Vec<Spanned<LinkEntry>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeEntry {
+    name: String,
+    kind: Option<NodeKind>,
+    tier: Option<TierName>,
+    #[serde(default)]
+    addresses: Vec<IpAddr>,
+    ports: Option<Vec<String>>,
+    #[serde(default)]
+    channels: BTreeMap<String, Vec<String>>,
+    management: Option<String>,
+    driver: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum TierName {
+    Number(u8),
+    Name(String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkEntry {
+    ends: Vec<String>,
+}
+
+pub(super) fn parse(text: &str) -> Result<Topology, LineError> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| line_of(text, span.start));
+        (line, error.message().to_owned())
+    })?;
+    let mut topology = Topology {
+        tiers: file.tiers,
+        declares_nodes: true,
+        ..Topology::default()
+    };
+    for entry in file.node {
+        let line = Some(line_of(text, entry.span().start));
+        let entry = entry.into_inner();
+        topology.nodes.push(Node {
+            name: entry.name,
+            kind: entry.kind,
+            tier: entry.tier.map(|tier| match tier {
+                TierName::Number(number) => number.to_string(),
+                TierName::Name(name) => name,
+            }),
+            addresses: entry.addresses,
+            ports: entry.ports,
+            channels: entry.channels,
+            management: entry.management,
+            driver: entry.driver,
+            line,
+        });
+    }
+    for entry in file.link {
+        let line = Some(line_of(text, entry.span().start));
+        let ends = entry
+            .into_inner()
+            .ends
+            .into_iter()
+            .map(|end| Port::parse(&end).ok_or_else(|| (line, format!("`{end}` is no port: write `NODE:PORT`"))));
+        let ends: Result<Vec<Port>, LineError> = ends.collect();
+        topology.links.push(Link { ends: ends?, line });
+    }
+    Ok(topology)
+}

@@ -1,0 +1,168 @@
+//! Neighbors as `lldpcli -f json show neighbors details` prints them, or `-f json0`.
+//!
+//! The plain format collapses a list of one element to the element, and puts names into keys. A report does not contain
+//! the name of the node that printed it: the name of its file is that name.
+
+use super::check::Contradiction;
+use super::read::LineError;
+use super::{Link, Node, NodeKind, Port, Topology};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The neighbors of one node.
+#[derive(Debug)]
+pub(super) struct Report {
+    node: String,
+    neighbors: Vec<Neighbor>,
+}
+
+#[derive(Debug)]
+struct Neighbor {
+    port: String,
+    far: Port,
+    management: Option<String>,
+    is_host: bool,
+}
+
+impl Report {
+    pub(super) fn parse(node: &str, text: &str) -> Result<Self, LineError> {
+        let document: Value = serde_json::from_str(text).map_err(|error| (Some(error.line()), error.to_string()))?;
+        let lldp = document.get("lldp");
+        let lldp = lldp.ok_or_else(|| {
+            (
+                None,
+                "no `lldp`: print it with `lldpcli -f json show neighbors details`".into(),
+            )
+        })?;
+        let mut neighbors = Vec::new();
+        for part in list(lldp) {
+            for entry in part.get("interface").map_or(&[][..], list) {
+                for (port, interface) in named(entry) {
+                    neighbors.extend(neighbor(port, interface));
+                }
+            }
+        }
+        let node = node.into();
+        Ok(Self { node, neighbors })
+    }
+}
+
+/// A list, or its only element.
+fn list(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(list) => list,
+        other => std::slice::from_ref(other),
+    }
+}
+
+/// The named objects in an entry: `{"name": "eth0", …}`, or `{"eth0": {…}}`.
+fn named(entry: &Value) -> Vec<(&str, &Value)> {
+    match entry {
+        Value::Object(map) => match map.get("name").and_then(text) {
+            Some(name) => vec![(name, entry)],
+            None => map.iter().map(|(name, value)| (&**name, value)).collect(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// A text, or the text of its only element: `"a"`, `{"value": "a"}`, `[{"value": "a"}]`.
+fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Array(list) => list.first().and_then(text),
+        Value::Object(map) => map.get("value").and_then(text),
+        _ => None,
+    }
+}
+
+fn neighbor(port: &str, interface: &Value) -> Option<Neighbor> {
+    let chassis = list(interface.get("chassis")?).first()?;
+    let (name, chassis) = match chassis.get("name").and_then(text) {
+        Some(name) => (name.to_owned(), chassis),
+        None => {
+            let (name, inner) = named(chassis).into_iter().find(|(_, value)| value.is_object())?;
+            match name {
+                // Without a system name, plain JSON has the identifier directly.
+                "id" => (text(inner)?.to_owned(), chassis),
+                name => (name.to_owned(), inner),
+            }
+        }
+    };
+    let far = list(interface.get("port")?).first()?;
+    let id = list(far.get("id")?).first()?;
+    let kind = id.get("type").and_then(text).unwrap_or_default();
+    let is_name = matches!(kind, "ifname" | "local");
+    let description = far.get("descr").and_then(text);
+    let far_port = match is_name {
+        true => text(id),
+        false => description.or_else(|| text(id)),
+    }?;
+    let capabilities = chassis.get("capability").map_or(&[][..], list);
+    let enabled = |name: &str| {
+        capabilities.iter().any(|entry| {
+            let on = entry.get("enabled").is_some_and(|on| on.as_bool() == Some(true));
+            entry.get("type").and_then(text) == Some(name) && on
+        })
+    };
+    Some(Neighbor {
+        port: port.into(),
+        far: Port {
+            node: name,
+            port: far_port.into(),
+        },
+        management: chassis.get("mgmt-ip").and_then(text).map(str::to_owned),
+        is_host: enabled("Station") && !enabled("Bridge") && !enabled("Router"),
+    })
+}
+
+/// Joins the reports of several nodes. A link between two nodes that both reported must be in both reports.
+pub(super) fn topology(reports: &[Report]) -> Topology {
+    let mut topology = Topology::default();
+    let reporting: BTreeSet<&str> = reports.iter().map(|report| &*report.node).collect();
+    let mut seen: BTreeSet<(Port, Port)> = BTreeSet::new();
+    let mut details: BTreeMap<&str, &Neighbor> = BTreeMap::new();
+    for report in reports {
+        for neighbor in &report.neighbors {
+            let near = Port {
+                node: report.node.clone(),
+                port: neighbor.port.clone(),
+            };
+            details.entry(&neighbor.far.node).or_insert(neighbor);
+            seen.insert((near, neighbor.far.clone()));
+        }
+    }
+    for (near, far) in &seen {
+        let both = seen.contains(&(far.clone(), near.clone()));
+        if both && far < near {
+            continue;
+        }
+        if !both && reporting.contains(&*far.node) {
+            topology.notes.push(Contradiction::new(
+                None,
+                "one_side",
+                format!("{near} sees {far}, but {far} does not see {near}: read both reports again"),
+            ));
+        }
+        topology.links.push(Link {
+            ends: vec![near.clone(), far.clone()],
+            line: None,
+        });
+    }
+    topology.add_named_nodes();
+    for name in reporting {
+        if topology.node(name).is_none() {
+            topology.nodes.push(Node {
+                name: name.into(),
+                ..Node::default()
+            });
+        }
+    }
+    for node in &mut topology.nodes {
+        if let Some(detail) = details.get(&*node.name) {
+            node.management.clone_from(&detail.management);
+            node.kind = detail.is_host.then_some(NodeKind::Host);
+        }
+    }
+    topology
+}
