@@ -524,6 +524,96 @@ _arguments "${_arguments_options[@]}" : \
 '*::datasets -- Datasets captured with the same windows, thresholds and sketches; a packet that passed two boxes counts in both:_files' \
 && ret=0
 ;;
+(paths)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_rocescope__subcmd__paths_commands" \
+"*::: :->paths" \
+&& ret=0
+
+    case $state in
+    (paths)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-paths-command-$line[1]:"
+        case $line[1] in
+            (fim)
+_arguments "${_arguments_options[@]}" : \
+'--topology=[Topology, in any format that \`topology show\` reads]:FILE:_files' \
+'--paths=[Paths\: JSON, \`\[{"flow"\: …, "hops"\: \[\["leaf1", "eth5"\], …\]}, …\]\`, or a dataset with the table \`flow_paths\`]:FILE:_files' \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'--top=[Links to print, those furthest from the ideal first]:COUNT:_default' \
+'--out=[Write the loads to the table \`link_loads\` of this dataset]:DIR:_files' \
+'--observer=[Name of the analysis in the rows of \`link_loads\`]:NAME:_default' \
+'-o+[Format of the output]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the output]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--windows[Compute the metric for each window of the dataset\: of the flows that \`flows\` has in it]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+'--topology=[Topology, in any format that \`topology show\` reads]:FILE:_files' \
+'--top=[Links and flows to print]:COUNT:_default' \
+'-o+[Format of the output]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the output]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':a -- Paths of run A\: JSON, or a dataset with the table `flow_paths`:_files' \
+':b -- Paths of run B:_files' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__paths__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-paths-help-command-$line[1]:"
+        case $line[1] in
+            (fim)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
 (probe)
 _arguments "${_arguments_options[@]}" : \
 '(--all)*-i+[NIC to probe from and to; at least two]:NIC:_default' \
@@ -730,6 +820,99 @@ direction\:"Addresses and destination QP alone"))' \
 '*::command -- Run COMMAND, stop when it exits, and exit with its status:_default' \
 && ret=0
 ;;
+(topology)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_rocescope__subcmd__topology_commands" \
+"*::: :->topology" \
+&& ret=0
+
+    case $state in
+    (topology)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-topology-command-$line[1]:"
+        case $line[1] in
+            (check)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Format of the output]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the output]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':topology -- Topology\: TOML, containerlab YAML, Graphviz DOT as PTM uses it, a file or a directory of NODE.json from `lldpcli -f json show neighbors details`, or a dataset with the table `paths`:_files' \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Format of the output]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the output]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':topology -- Topology\: TOML, containerlab YAML, Graphviz DOT as PTM uses it, a file or a directory of NODE.json from `lldpcli -f json show neighbors details`, or a dataset with the table `paths`:_files' \
+&& ret=0
+;;
+(convert)
+_arguments "${_arguments_options[@]}" : \
+'--to=[Format to write]:TO:((toml\:"rocescope'\''s own"
+dot\:"Graphviz DOT, as PTM uses it"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':topology -- Topology, in any format that `topology show` reads:_files' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__topology__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-topology-help-command-$line[1]:"
+        case $line[1] in
+            (check)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(convert)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
 (verify)
 _arguments "${_arguments_options[@]}" : \
 '-o+[Format of the result]:OUTPUT:((table\:"Text tables"
@@ -856,6 +1039,30 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(paths)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__help__subcmd__paths_commands" \
+"*::: :->paths" \
+&& ret=0
+
+    case $state in
+    (paths)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-help-paths-command-$line[1]:"
+        case $line[1] in
+            (fim)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (probe)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -879,6 +1086,34 @@ _arguments "${_arguments_options[@]}" : \
 (top)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
+;;
+(topology)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__help__subcmd__topology_commands" \
+"*::: :->topology" \
+&& ret=0
+
+    case $state in
+    (topology)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-help-topology-command-$line[1]:"
+        case $line[1] in
+            (check)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(convert)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
 ;;
 (verify)
 _arguments "${_arguments_options[@]}" : \
@@ -915,12 +1150,14 @@ _rocescope_commands() {
 'generate:Generate deterministic RoCEv2 traffic from a scenario, with its ground truth' \
 'man:Write the manual pages' \
 'merge:Merge the datasets of several capture boxes, window by window' \
+'paths:Find the links that flows cross, and how unevenly they lie on them' \
 'probe:Probe between the NICs of this host\: one-way loss and latency, and paths' \
 'repair:Seal the journals that a killed capture left in a dataset, and list unreadable files' \
 'report:Summarize a dataset as text, JSON, CSV or one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
 'restore-vlan-offload:Restore the VLAN offload of a NIC when standard input ends' \
 'top:Show flows, opcodes, connections and events in the terminal' \
+'topology:Check, print or convert the topology of a fabric' \
 'verify:Check every file of a dataset against its checksums, and its tables against each other' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -1085,12 +1322,14 @@ _rocescope__subcmd__help_commands() {
 'generate:Generate deterministic RoCEv2 traffic from a scenario, with its ground truth' \
 'man:Write the manual pages' \
 'merge:Merge the datasets of several capture boxes, window by window' \
+'paths:Find the links that flows cross, and how unevenly they lie on them' \
 'probe:Probe between the NICs of this host\: one-way loss and latency, and paths' \
 'repair:Seal the journals that a killed capture left in a dataset, and list unreadable files' \
 'report:Summarize a dataset as text, JSON, CSV or one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
 'restore-vlan-offload:Restore the VLAN offload of a NIC when standard input ends' \
 'top:Show flows, opcodes, connections and events in the terminal' \
+'topology:Check, print or convert the topology of a fabric' \
 'verify:Check every file of a dataset against its checksums, and its tables against each other' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -1202,6 +1441,24 @@ _rocescope__subcmd__help__subcmd__merge_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help merge commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__paths_commands] )) ||
+_rocescope__subcmd__help__subcmd__paths_commands() {
+    local commands; commands=(
+'fim:Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)' \
+'compare:Compare the loads of links and the paths of two runs' \
+    )
+    _describe -t commands 'rocescope help paths commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__paths__subcmd__compare_commands] )) ||
+_rocescope__subcmd__help__subcmd__paths__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help paths compare commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__paths__subcmd__fim_commands] )) ||
+_rocescope__subcmd__help__subcmd__paths__subcmd__fim_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help paths fim commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__help__subcmd__probe_commands] )) ||
 _rocescope__subcmd__help__subcmd__probe_commands() {
     local commands; commands=()
@@ -1232,6 +1489,30 @@ _rocescope__subcmd__help__subcmd__top_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help top commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__topology_commands] )) ||
+_rocescope__subcmd__help__subcmd__topology_commands() {
+    local commands; commands=(
+'check:Check whether a topology contradicts itself' \
+'show:Print the nodes, tiers and links of a topology' \
+'convert:Convert a topology to another format' \
+    )
+    _describe -t commands 'rocescope help topology commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__topology__subcmd__check_commands] )) ||
+_rocescope__subcmd__help__subcmd__topology__subcmd__check_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help topology check commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__topology__subcmd__convert_commands] )) ||
+_rocescope__subcmd__help__subcmd__topology__subcmd__convert_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help topology convert commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__topology__subcmd__show_commands] )) ||
+_rocescope__subcmd__help__subcmd__topology__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help topology show commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__help__subcmd__verify_commands] )) ||
 _rocescope__subcmd__help__subcmd__verify_commands() {
     local commands; commands=()
@@ -1246,6 +1527,49 @@ _rocescope__subcmd__man_commands() {
 _rocescope__subcmd__merge_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope merge commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths_commands] )) ||
+_rocescope__subcmd__paths_commands() {
+    local commands; commands=(
+'fim:Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)' \
+'compare:Compare the loads of links and the paths of two runs' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope paths commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__compare_commands] )) ||
+_rocescope__subcmd__paths__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths compare commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__fim_commands] )) ||
+_rocescope__subcmd__paths__subcmd__fim_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths fim commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__help_commands] )) ||
+_rocescope__subcmd__paths__subcmd__help_commands() {
+    local commands; commands=(
+'fim:Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)' \
+'compare:Compare the loads of links and the paths of two runs' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope paths help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__compare_commands] )) ||
+_rocescope__subcmd__paths__subcmd__help__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths help compare commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__fim_commands] )) ||
+_rocescope__subcmd__paths__subcmd__help__subcmd__fim_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths help fim commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__help_commands] )) ||
+_rocescope__subcmd__paths__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths help help commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__probe_commands] )) ||
 _rocescope__subcmd__probe_commands() {
@@ -1276,6 +1600,61 @@ _rocescope__subcmd__schema_commands() {
 _rocescope__subcmd__top_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope top commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology_commands] )) ||
+_rocescope__subcmd__topology_commands() {
+    local commands; commands=(
+'check:Check whether a topology contradicts itself' \
+'show:Print the nodes, tiers and links of a topology' \
+'convert:Convert a topology to another format' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope topology commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology__subcmd__check_commands] )) ||
+_rocescope__subcmd__topology__subcmd__check_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope topology check commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology__subcmd__convert_commands] )) ||
+_rocescope__subcmd__topology__subcmd__convert_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope topology convert commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology__subcmd__help_commands] )) ||
+_rocescope__subcmd__topology__subcmd__help_commands() {
+    local commands; commands=(
+'check:Check whether a topology contradicts itself' \
+'show:Print the nodes, tiers and links of a topology' \
+'convert:Convert a topology to another format' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope topology help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology__subcmd__help__subcmd__check_commands] )) ||
+_rocescope__subcmd__topology__subcmd__help__subcmd__check_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope topology help check commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology__subcmd__help__subcmd__convert_commands] )) ||
+_rocescope__subcmd__topology__subcmd__help__subcmd__convert_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope topology help convert commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology__subcmd__help__subcmd__help_commands] )) ||
+_rocescope__subcmd__topology__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope topology help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology__subcmd__help__subcmd__show_commands] )) ||
+_rocescope__subcmd__topology__subcmd__help__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope topology help show commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__topology__subcmd__show_commands] )) ||
+_rocescope__subcmd__topology__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope topology show commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__verify_commands] )) ||
 _rocescope__subcmd__verify_commands() {

@@ -23,8 +23,8 @@ fn fabric(folder: &Path) {
     }
     for leaf in 1..=2 {
         toml += &format!("[[link]]\nends = [\"h{leaf}:eth0\", \"leaf{leaf}:e9\"]\n");
-        for port in 1..=4 {
-            let (spine, far) = (port.div_euclid(3) + 1, leaf * 4 + port);
+        for port in 1..=4_usize {
+            let (spine, far) = (port.div_ceil(2), leaf * 4 + port);
             toml += &format!("[[link]]\nends = [\"leaf{leaf}:e{port}\", \"spine{spine}:e{far}\"]\n");
         }
     }
@@ -168,7 +168,7 @@ fn a_dataset_gives_the_metric_of_each_window_with_rates() {
     let paths: Vec<FlowPathRow> = (0..4).map(hop).collect();
     writer.append_cells(&paths, Instant::now()).unwrap();
     let mut flows: Vec<FlowRow> = (0..4).map(|port| captured(0, port, 10)).collect();
-    flows.extend([captured(1, 0, 30), captured(1, 1, 10), captured(1, 7, 10)]);
+    flows.extend([captured(1, 0, 38), captured(1, 1, 2), captured(1, 7, 10)]);
     writer.append_cells(&flows, Instant::now()).unwrap();
     writer.finish().unwrap();
     let call = [
@@ -190,9 +190,9 @@ fn a_dataset_gives_the_metric_of_each_window_with_rates() {
         let member = |name: &str| window[name].as_f64().unwrap();
         ["flows", "flows_without_path", "fim_percent", "bytes_fim_percent"].map(member)
     };
-    // Both leaves count: the links of leaf2 are unused. Ideal 0.5, and 0.25 in the second window.
+    // Both leaves count: the links of leaf2 are unused. Ideal 0.5, and 0.25 and 5 Gbit/s in the second window.
     assert_eq!(figures(&windows[0]), [4.0, 0.0, 100.0, 100.0]);
-    assert_eq!(figures(&windows[1]), [2.0, 1.0, 150.0, 162.5]);
+    assert_eq!(figures(&windows[1]), [2.0, 1.0, 150.0, 165.0]);
     let scan = Query::default().open(&folder.path().join("loads")).unwrap();
     let mut rows = Vec::new();
     scan.select::<LinkLoadRow>()

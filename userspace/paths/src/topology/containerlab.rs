@@ -1,6 +1,6 @@
 //! containerlab's topology: nodes with kinds, and links with two endpoints.
 
-use super::read::LineError;
+use super::line::LineError;
 use super::tiers::by_name;
 use super::yaml::{self, Yaml};
 use super::{Link, Node, NodeKind, Port, TIERS, Topology};

@@ -2,7 +2,7 @@
 //!
 //! Attributes of a node name its place: `role` or `function` (leaf, spine, host), `mgmt_ip`, `driver`.
 
-use super::read::LineError;
+use super::line::LineError;
 use super::tiers::by_name;
 use super::{Link, Node, NodeKind, Port, TIERS, Topology};
 use std::iter::Peekable;

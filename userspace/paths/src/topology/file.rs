@@ -1,6 +1,6 @@
 //! rocescope's own format: TOML.
 
-use super::read::{LineError, line_of};
+use super::line::{LineError, line_of};
 use super::{Link, Node, NodeKind, Port, Topology};
 use serde::Deserialize;
 use std::collections::BTreeMap;

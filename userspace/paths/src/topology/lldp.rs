@@ -4,7 +4,7 @@
 //! the name of the node that printed it: the name of its file is that name.
 
 use super::check::Contradiction;
-use super::read::LineError;
+use super::line::LineError;
 use super::{Link, Node, NodeKind, Port, Topology};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

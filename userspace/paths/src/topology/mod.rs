@@ -17,6 +17,7 @@ mod containerlab;
 mod dot;
 mod file;
 mod learnt;
+mod line;
 mod lldp;
 mod read;
 mod tiers;

@@ -1,5 +1,6 @@
 //! Finds out the format of a file, and reads it.
 
+use super::line::LineError;
 use super::{Topology, containerlab, dot, file, lldp};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,9 +68,6 @@ pub enum ReadError {
     },
 }
 
-/// A message with the line that it is about.
-pub(super) type LineError = (Option<usize>, String);
-
 /// Reads a file, or a directory of neighbors that `lldpcli -f json` printed, one file for each node, named after it.
 ///
 /// # Errors
@@ -122,9 +120,4 @@ fn at(path: &Path) -> impl FnOnce(LineError) -> ReadError + use<> {
 fn stem(path: &Path) -> String {
     path.file_stem()
         .map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
-}
-
-/// The line of a byte of a text, from 1.
-pub(super) fn line_of(text: &str, byte: usize) -> usize {
-    text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
 }

@@ -1,6 +1,6 @@
 //! YAML as a tree with lines.
 
-use super::read::LineError;
+use super::line::LineError;
 use saphyr_parser::{Event, Parser, Span};
 use std::collections::BTreeMap;
 
