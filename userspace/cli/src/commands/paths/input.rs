@@ -86,13 +86,7 @@ pub(super) fn captured_key(flow: &Flow) -> CapturedKey {
 fn rate(found: &Scan, run: &mut Run) -> Result<()> {
     let mut bytes: BTreeMap<CapturedKey, u64> = BTreeMap::new();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
-    let is_read = |column: &rocescope_model::Column| {
-        matches!(
-            column.name,
-            "window_start_ns" | "window_ns" | "src" | "dst" | "udp_src_port" | "frame_bytes"
-        )
-    };
-    found.select::<FlowRow>().columns(is_read).for_each(|row| {
+    found.select::<FlowRow>().for_each(|row| {
         first = first.min(row.window_start_ns);
         last = last.max(row.window_start_ns.saturating_add(row.window_ns));
         if let Some(port) = row.udp_src_port {
