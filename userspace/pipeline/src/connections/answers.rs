@@ -8,6 +8,7 @@ use super::outstanding::Answer;
 use super::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
 use super::recovery::{PendingNak, RnrEpisode, Trigger};
 use super::responder::NakMeaning;
+use super::response_rounds::{Awaited, Passed};
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
@@ -201,9 +202,8 @@ impl Direction {
         (self.responses.is_started() && first > next).then(|| (Psn::new(next as u32), first - next))
     }
 
-    /// This direction carried READ responses or an atomic acknowledgement; `is_awaited`: a READ of the peer waits for
-    /// PSNs between the last one and this. The shortest time from a request of the peer to its response is `response_ns`.
-    pub(crate) fn response(&mut self, run: &RunRecord, is_awaited: bool, response_ns: u64, context: &mut Context<'_>) {
+    /// This direction carried READ responses or an atomic acknowledgement.
+    pub(crate) fn response(&mut self, run: &RunRecord, awaited: Awaited, context: &mut Context<'_>) {
         let first = self.responses.extended(run.first_psn());
         let last = first + u64::from(run.packets) - 1;
         let high = if self.responses.is_started() {
@@ -213,7 +213,7 @@ impl Direction {
         };
         let is_begun = begins(run);
         // The PSNs of other operations are between two complete responses.
-        let hole_is_silent = is_begun && self.response_is_whole && !is_awaited;
+        let hole_is_silent = is_begun && self.response_is_whole && !awaited.hole;
         let mut filled: Vec<Gap> = Vec::new();
         let times = (run.first_ns, run.first_ns);
         let arrival = self
@@ -224,9 +224,12 @@ impl Direction {
             (first, last),
             (&arrival, &filled),
             (high, hole_is_silent),
-            response_ns,
+            awaited,
             context,
         );
+        if last >= high {
+            self.last_responses = Passed::of(run, (first, last));
+        }
         let (unique_bytes, unique_messages) = unique(run, &arrival);
         let counts = &mut self.counts;
         counts.messages += run.messages();

@@ -13,7 +13,7 @@ use super::psn_tracker::{ExtendedPsn, PsnTracker};
 use super::recovery::{Episode, PendingNak, PendingTimeout, RnrEpisode};
 use super::reordering::Reordering;
 use super::responder::Responder;
-use super::response_rounds::ResponseRecovery;
+use super::response_rounds::{Passed, ResponseRecovery};
 use super::send_sequence::SendSequence;
 use super::sender_way::SenderWay;
 use super::setup::Setup;
@@ -162,6 +162,8 @@ pub(crate) struct Direction {
     pub(crate) sender_way: SenderWay,
     /// Set while a mirror may capture its frames twice.
     pub(crate) captured_twice: Option<Box<CapturedTwice>>,
+    /// The last run of responses that were new.
+    pub(crate) last_responses: Passed,
     /// Responses that were missing or requested again.
     pub(crate) response_recovery: Option<Box<ResponseRecovery>>,
     /// PSNs of READ responses and atomic acknowledgements.
@@ -225,6 +227,7 @@ impl Direction {
             sprayed: None,
             sender_way: SenderWay::default(),
             captured_twice: None,
+            last_responses: Passed::default(),
             response_recovery: None,
             latencies: Latencies::default(),
             rate: Rate::default(),

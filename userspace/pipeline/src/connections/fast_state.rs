@@ -217,7 +217,9 @@ impl FastState {
         (self.frame_bytes, self.payload_bytes) = (0, 0);
         (self.acks, self.requests, self.messages) = (0, 0, 0);
         (self.sizes, self.gathered) = (0, 0);
-        let is_certain = direction.paired_by == PairedBy::Cm || direction.votes >= CERTAIN;
+        // An acknowledgement that passes a missing response makes the requester go back.
+        let is_certain = direction.response_recovery.is_none()
+            && (direction.paired_by == PairedBy::Cm || direction.votes >= CERTAIN);
         self.state = state::ACTIVE
             | if is_certain { state::CERTAIN } else { 0 }
             | if direction.ports_differ { state::ANY_PORT } else { 0 };

@@ -3,6 +3,7 @@
 use super::key::DirectionKey;
 use super::mirror_dedup::MirrorCopy;
 use super::new_payload::begins;
+use super::response_rounds::Awaited;
 use super::setup::Setup;
 use super::state::Connections;
 use crate::impairment::{ImpairedRun, Impairment};
@@ -176,6 +177,10 @@ impl Connections {
         let is_response = run.stream() == Stream::Response;
         if !is_response {
             self.with(peer, |requester, context| requester.acknowledged(run, context));
+            let waits = self.waits_before(at, Some(peer), run.last_psn(), 1);
+            if let Some(responder) = self.directions.get_mut(at) {
+                responder.responses_acknowledged(run, waits);
+            }
             return;
         }
         let responses = self
@@ -189,6 +194,25 @@ impl Connections {
         if let Some(responder) = self.directions.get_mut(at) {
             responder.responses = responses;
         }
+    }
+
+    /// Whether a READ or atomic of the peer waits for a response from the one that it accepts next to the one before `psn`,
+    /// or `psn` itself (`including` 1).
+    fn waits_before(&self, at: u32, peer: Option<u32>, psn: Psn, including: u64) -> bool {
+        let Some(responder) = self.directions.get(at) else {
+            return false;
+        };
+        let recovery = responder.response_recovery.as_ref();
+        let expected = recovery.map_or(responder.responses.high() + 1, |recovery| recovery.requester.expected());
+        let until = responder.responses.extended(psn) + including;
+        let requester = peer.and_then(|peer| self.directions.get(peer));
+        requester.is_some_and(|requester| {
+            let first = requester.requests.extended(Psn::new(expected as u32));
+            until > expected
+                && requester
+                    .outstanding
+                    .requests_response(first, first + (until - expected) - 1)
+        })
     }
 
     /// Applies an answer to the direction that carries it.
@@ -212,19 +236,24 @@ impl Connections {
             .get(at)
             .and_then(|direction| direction.response_hole(run));
         let is_awaited = hole.is_some_and(|(psn, psns)| waits(psn, psns));
+        let is_expected = self.waits_before(at, peer, run.first_psn(), 0);
         // The start of the first response was lost.
         let requester = peer.and_then(|peer| self.directions.get(peer));
         let begun = requester.and_then(|requester| {
             let psn = requester.requests.extended(run.first_psn());
             requester.outstanding.response_of(psn)
         });
-        let response_ns = requester.map_or(0, |requester| requester.requester_times().response_ns);
+        let awaited = Awaited {
+            hole: is_awaited,
+            expected: is_expected,
+            response_ns: requester.map_or(0, |requester| requester.requester_times().response_ns),
+        };
         self.with(at, |direction, context| {
             if let Some(begun) = begun.filter(|_| !begins(run)) {
                 direction.responses.expect(Psn::new(begun as u32));
             }
             direction.rate.add_run(run.first_ns, run.last_ns(), run.frame_bytes);
-            direction.response(run, is_awaited, response_ns, context);
+            direction.response(run, awaited, context);
         });
     }
 

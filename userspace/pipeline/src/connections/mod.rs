@@ -90,6 +90,7 @@ mod peer_candidates;
 mod prefetch;
 mod psn_tracker;
 mod reordering;
+mod requester;
 mod requests;
 mod responder;
 mod response_recovery;

@@ -7,7 +7,7 @@ use super::psn_tracker::{ExtendedPsn, PsnTracker};
 pub(crate) const MAX_OUTSTANDING: usize = 2_048;
 
 /// Requests kept whose response has passed.
-const MAX_SEEN: usize = 8;
+const MAX_SEEN: usize = 16;
 
 /// What kind of answer a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,6 +242,13 @@ impl OutstandingRequests {
         self.requests
             .iter()
             .any(|request| request.answer == Answer::Response && request.first <= last && request.last >= first)
+    }
+
+    /// Whether a READ or atomic, also one whose response has passed, uses one of these PSNs.
+    pub(crate) fn requests_response(&self, first: ExtendedPsn, last: ExtendedPsn) -> bool {
+        self.requests
+            .iter()
+            .any(|request| request.answer != Answer::Acknowledge && request.first <= last && request.last >= first)
     }
 
     /// Whether it is empty, also of requests whose response has passed.

@@ -40,6 +40,7 @@ impl Direction {
             first + u64::from(run.packets) - 1
         };
         let before_ns = self.last_request_ns;
+        let continues = self.send_sequence.is_followed_by(first);
         if !self.requests.is_started() || self.counts.request_packets == 0 {
             self.first_request_ns = run.first_ns;
         }
@@ -143,10 +144,9 @@ impl Direction {
             let mut naks = self.naks.iter().flatten();
             let reaction_ns = self.requester_times().reaction_ns.unwrap_or(0);
             let is_here = |ns: u64| run.first_ns >= ns + reaction_ns - reaction_ns / 16;
-            let is_nak =
-                naks.any(|nak| !nak.used && nak.psn >= first && nak.time_ns > begun_ns && is_here(nak.time_ns));
+            let nak = naks.find(|nak| !nak.used && nak.psn >= first && nak.time_ns > begun_ns && is_here(nak.time_ns));
             let is_replay = match classification {
-                _ if is_nak => true,
+                _ if nak.is_some() => true,
                 _ if is_rest => false,
                 Classification::Duplicate | Classification::Reordered => true,
                 Classification::Retransmitted(trigger) => matches!(trigger, Trigger::Nak | Trigger::Rnr),
@@ -156,6 +156,8 @@ impl Direction {
                 first,
                 last,
                 names_missing: !is_replay,
+                nak_ns: nak.map(|nak| nak.time_ns),
+                continues,
                 is_rest,
                 may_be_copy: classification == Classification::Duplicate && !is_rest,
                 sent_ns: self.outstanding.sent_ns(first),
@@ -288,6 +290,7 @@ impl Direction {
         let rare = self.latencies.rare();
         RequesterTimes {
             response_ns: rare.and_then(|rare| rare.response.min()).unwrap_or(0),
+            slowest_response_ns: rare.and_then(|rare| rare.response.max()).unwrap_or(0),
             reaction_ns: rare.and_then(|rare| rare.reaction.min()),
         }
     }

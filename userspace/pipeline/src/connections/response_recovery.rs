@@ -11,7 +11,8 @@ use super::event::{EventDetail, LossEvidence, LossLocation};
 use super::intervals::Interval;
 use super::new_payload::begins;
 use super::psn_tracker::{Arrival, ExtendedPsn, Gap, PsnTracker};
-use super::response_rounds::{EVIDENT, LoneFill, Passed, Question, RequesterTimes, ResponseRecovery, Round};
+use super::requester::{Expectation, Requester};
+use super::response_rounds::{Awaited, EVIDENT, LoneFill, Passed, Question, RequesterTimes, ResponseRecovery, Round};
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
@@ -19,9 +20,11 @@ use rocescope_wire::Psn;
 impl Direction {
     /// The state of repeated responses. The highest PSN before this run was `high`.
     fn response_recovery(&mut self, high: ExtendedPsn) -> &mut ResponseRecovery {
+        let passed = self.last_responses;
         self.response_recovery.get_or_insert_with(|| {
             Box::new(ResponseRecovery {
                 next: high + 1,
+                requester: Requester::new(high + 1, passed),
                 ..ResponseRecovery::default()
             })
         })
@@ -50,9 +53,13 @@ impl Direction {
         (first, last): (ExtendedPsn, ExtendedPsn),
         (arrival, filled): (&Arrival, &[Gap]),
         (high, hole_is_silent): (ExtendedPsn, bool),
-        response_ns: u64,
+        awaited: Awaited,
         context: &mut Context<'_>,
     ) {
+        let response_ns = awaited.response_ns;
+        if arrival.restarted {
+            self.response_recovery = None;
+        }
         if self.is_copy(run, first) {
             self.counts.duplicate += arrival.repeated;
         } else {
@@ -95,15 +102,19 @@ impl Direction {
         }
         let is_begun = begins(run) || is_one_sided;
         recovery.pass((first, last), is_begun, (now_ns, response_ns));
-        let passed = Passed {
-            first,
-            last,
-            first_ns: now_ns,
-            last_ns: run.last_ns(),
-        };
+        let passed = Passed::of(run, (first, last));
         recovery.note(passed, arrival.above > 0);
+        recovery.requester.pass(passed, awaited.expected);
         if let Some(slot) = &mut self.response_recovery {
             **slot = recovery;
+        }
+    }
+
+    /// An acknowledgement of the requests of the peer passed; `waits`: for a response that it should have followed.
+    pub(crate) fn responses_acknowledged(&mut self, run: &RunRecord, waits: bool) {
+        let psn = self.responses.extended(run.last_psn());
+        if let Some(recovery) = &mut self.response_recovery {
+            recovery.requester.acknowledged(psn, run.first_ns, waits);
         }
     }
 
@@ -259,6 +270,10 @@ impl Direction {
         }
         let high = self.responses.high();
         let mut recovery = core::mem::take(self.response_recovery(high));
+        let expectation = recovery
+            .requester
+            .asks(first, now_ns, question.names_missing && !question.continues);
+        let is_ordered = !recovery.is_sprayed && (expectation != Expectation::Lower || recovery.requester.replays());
         let skipped = self.lose_skipped(&mut recovery, now_ns, context);
         // The rest of a READ begins with what is missing; a whole one may be requested for any of its responses.
         recovery.asks_rest |= question.is_rest;
@@ -266,8 +281,18 @@ impl Direction {
         // A requester does not go past what it lacks: with a lower one missing, this is a replay whose start was lost.
         let lacks_lower = skipped.is_some_and(|skipped| skipped <= until)
             || !recovery.is_sprayed && self.lacks_lower(first, now_ns, context);
-        if question.names_missing {
-            if !lacks_lower && self.is_lost_downstream(&recovery, (first, last), question, times, now_ns) {
+        let is_lost = if is_ordered {
+            self.is_refuted(&recovery, (first, last), question, (expectation, times), now_ns)
+        } else {
+            question.names_missing
+                && !lacks_lower
+                && self.is_lost_downstream(&recovery, (first, last), question, now_ns)
+        };
+        if matches!(expectation, Expectation::Accepted { .. } | Expectation::Before(_)) {
+            recovery.requester.expect(first);
+        }
+        if question.names_missing || is_lost {
+            if is_lost {
                 self.counts.lost_after_tap += 1;
                 let detail = EventDetail::Loss {
                     psn: Psn::new(first as u32),
@@ -276,13 +301,6 @@ impl Direction {
                     evidence: LossEvidence::Response,
                 };
                 (context.emit)(now_ns, detail);
-            } else if let Some(gap) = self.responses.gap_at(first)
-                && !recovery.is_sprayed
-                && recovery.rounds.iter().all(|round| round.progress.is_some())
-            {
-                let reaction_ns = now_ns.saturating_sub(gap.value.opened_ns);
-                let shortest = recovery.reaction_ns.map_or(reaction_ns, |ns| ns.min(reaction_ns));
-                recovery.reaction_ns = Some(shortest);
             } else if self.responses.has(first) && self.responses.misses_any(first, until)
                 || skipped.is_some_and(|skipped| first < skipped && skipped <= until)
             {
@@ -307,13 +325,52 @@ impl Direction {
         lower.any(is_recent)
     }
 
+    /// Whether the order at the tap does not explain the question of a requester that expects order, and no NAK and no timer
+    /// does.
+    fn is_refuted(
+        &self,
+        recovery: &ResponseRecovery,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        question: &Question,
+        (expectation, times): (Expectation, RequesterTimes),
+        now_ns: u64,
+    ) -> bool {
+        // When the response passed, and how long it had been quiet before.
+        let (passed_ns, waited_ns) = match expectation {
+            Expectation::Accepted { passed_ns, before_ns } => {
+                let waited_ns = passed_ns.saturating_sub(before_ns.max(question.sent_ns.unwrap_or(0)));
+                (passed_ns, waited_ns)
+            }
+            Expectation::Before(ns) => (ns, 0),
+            Expectation::Next | Expectation::Lower | Expectation::Overtaken => return false,
+        };
+        let names_missing = question.names_missing && !question.continues;
+        if !(names_missing || question.nak_ns.is_some()) {
+            return false;
+        }
+        // A gap in the answers of that READ explains the question.
+        let may_be_any = !question.is_rest && !recovery.asks_rest && last > first;
+        if may_be_any && (recovery.asks_whole || self.responses.misses_any(first, last)) {
+            return false;
+        }
+        let known = [times.reaction_ns, recovery.requester.reaction_ns()];
+        let reaction_ns = known.into_iter().flatten().min();
+        if reaction_ns.is_some_and(|ns| now_ns >= passed_ns + ns + 2 * recovery.requester.resolution_ns()) {
+            return true;
+        }
+        match question.nak_ns {
+            Some(nak_ns) => nak_ns >= passed_ns + recovery.requester.resolution_ns(),
+            // A timer is longer than the round trip: a response that came no later than others was there before it expired.
+            None => passed_ns < now_ns && waited_ns <= 2 * times.slowest_response_ns,
+        }
+    }
+
     /// Whether the response that the requester lacks passed the tap in time, and in an order that it accepts.
     fn is_lost_downstream(
         &self,
         recovery: &ResponseRecovery,
         (first, last): (ExtendedPsn, ExtendedPsn),
         question: &Question,
-        times: RequesterTimes,
         now_ns: u64,
     ) -> bool {
         if !self.responses.has(first) || recovery.doubtful.at(first).is_some() {
@@ -327,28 +384,18 @@ impl Direction {
         // A gap in the answers of that READ explains the question.
         let may_be_any = !question.is_rest && !recovery.asks_rest && last > first;
         let is_explained = may_be_any && (recovery.asks_whole || self.responses.misses_any(first, last));
-        let expects_order = !recovery.is_sprayed || recovery.is_impatient;
-        if is_explained || expects_order && recovery.disordered.at(first).is_some() {
+        // One that keeps what comes early expects no order.
+        if is_explained || recovery.is_impatient && recovery.disordered.at(first).is_some() {
             return false;
         }
-        // A requester behind unequal paths waits before it asks: that is no measure of the way to it.
-        let reaction_ns = if recovery.is_sprayed {
-            None
-        } else {
-            // It may have waited for its turn to send after the response that it measured, up to seven times as long:
-            // requesters were seen that waited 127 µs and asked again within 25 µs.
-            let waited_ns = recovery.reaction_ns.map(|ns| ns / 8);
-            times.reaction_ns.into_iter().chain(waited_ns).min()
-        };
         let sent_ns = question.sent_ns.unwrap_or(0);
-        match (recovery.time_of(first), reaction_ns) {
-            (Some(passed_ns), Some(reaction_ns)) => now_ns >= passed_ns + reaction_ns - reaction_ns / 16,
-            (Some(passed_ns), None) => {
+        match recovery.time_of(first) {
+            Some(passed_ns) => {
                 let is_late = recovery.is_sprayed && now_ns <= passed_ns + self.response_bound_ns();
                 let waited_ns = passed_ns.saturating_sub(sent_ns);
                 !is_late && (recovery.has_later(first, passed_ns) || now_ns >= passed_ns + waited_ns)
             }
-            (None, _) => {
+            None => {
                 let waited_ns = self.last_ns.saturating_sub(sent_ns);
                 self.responses.high() > first || now_ns >= self.last_ns + waited_ns
             }

@@ -2,7 +2,9 @@
 
 use super::intervals::{Interval, Intervals};
 use super::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
+use super::requester::Requester;
 use alloc::vec::Vec;
+use rocescope_record::RunRecord;
 
 /// Rounds whose responses may still pass.
 pub(super) const MAX_ROUNDS: usize = 8;
@@ -22,6 +24,10 @@ pub(crate) struct Question {
     pub(crate) last: ExtendedPsn,
     /// The requester goes back to it, and no NAK requested that: it lacks the first of them.
     pub(crate) names_missing: bool,
+    /// A NAK that makes the requester go back, to this or to a later packet.
+    pub(crate) nak_ns: Option<u64>,
+    /// It continues the request before it, so the requester did not go back to it.
+    pub(crate) continues: bool,
     /// It is the rest of a READ.
     pub(crate) is_rest: bool,
     /// The network or the mirror may have copied it.
@@ -35,8 +41,21 @@ pub(crate) struct Question {
 pub(crate) struct RequesterTimes {
     /// The shortest time from a request to its response.
     pub(crate) response_ns: u64,
+    /// The longest.
+    pub(crate) slowest_response_ns: u64,
     /// The shortest time from a NAK to what it requests.
     pub(crate) reaction_ns: Option<u64>,
+}
+
+/// What is known of the requester when a response passes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Awaited {
+    /// A READ or atomic waits for a response between the highest that passed and this one.
+    pub(crate) hole: bool,
+    /// One waits for a response between the one that the requester accepts next and this one.
+    pub(crate) expected: bool,
+    /// The shortest time from a request to its response.
+    pub(crate) response_ns: u64,
 }
 
 /// The responses that one go-back requested.
@@ -83,21 +102,30 @@ impl Round {
 
 /// A run of responses that passed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Passed {
-    pub(super) first: ExtendedPsn,
-    pub(super) last: ExtendedPsn,
-    pub(super) first_ns: u64,
+pub(crate) struct Passed {
+    pub(crate) first: ExtendedPsn,
+    pub(crate) last: ExtendedPsn,
+    pub(crate) first_ns: u64,
     /// 0: unused.
-    pub(super) last_ns: u64,
+    pub(crate) last_ns: u64,
 }
 
 impl Passed {
-    pub(super) const fn holds(&self, psn: ExtendedPsn) -> bool {
+    pub(crate) fn of(run: &RunRecord, (first, last): (ExtendedPsn, ExtendedPsn)) -> Self {
+        Self {
+            first,
+            last,
+            first_ns: run.first_ns,
+            last_ns: run.last_ns(),
+        }
+    }
+
+    pub(crate) const fn holds(&self, psn: ExtendedPsn) -> bool {
         self.last_ns > 0 && self.first <= psn && psn <= self.last
     }
 
     /// When the PSN passed, as if all had been spaced evenly; the end of the run for PSNs before it.
-    pub(super) fn time_of(&self, psn: ExtendedPsn) -> u64 {
+    pub(crate) fn time_of(&self, psn: ExtendedPsn) -> u64 {
         let duration_ns = self.last_ns.saturating_sub(self.first_ns);
         let (at, all) = (psn.saturating_sub(self.first), self.last - self.first);
         self.first_ns + (duration_ns * at).checked_div(all).unwrap_or(0)
@@ -115,6 +143,7 @@ pub(super) struct LoneFill {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResponseRecovery {
     pub(super) rounds: Vec<Round>,
+    pub(super) requester: Requester,
     /// The round that passes now.
     pub(super) current: Option<usize>,
     /// The PSN after the last response of the round.
@@ -131,8 +160,6 @@ pub(crate) struct ResponseRecovery {
     pub(super) asks_whole: bool,
     /// It has requested the rest of a READ, so a whole one names its first response.
     pub(super) asks_rest: bool,
-    /// The shortest time from the response after a missing one to the question.
-    pub(super) reaction_ns: Option<u64>,
     pub(super) highs: [Passed; TIMES],
     pub(super) others: [Passed; TIMES],
     pub(super) newest: [u8; 2],

@@ -95,6 +95,11 @@ impl SendSequence {
         }
     }
 
+    /// Whether the last run, of this sequence or not, ended before `first`.
+    pub(crate) const fn is_followed_by(&self, first: ExtendedPsn) -> bool {
+        self.run.last_ns > 0 && self.run.last.wrapping_add(1) == first as u32
+    }
+
     /// Responses use PSNs up to `last`.
     pub(crate) const fn reserve(&mut self, last: ExtendedPsn) {
         if self.next <= last {
