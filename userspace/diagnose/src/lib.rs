@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`hostmesh`] | diagnosis from probes between the NICs of hosts, and their paths: what fails, and where |
+//! | [`hostping`] | the bottleneck inside a host, from loopback tests between its NICs and its memory and GPUs |
 //! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix to draw |
 //! | [`paths`] | paths of flows over the links of a fabric, and how evenly they load them |
 //!
@@ -15,5 +16,6 @@ extern crate alloc;
 extern crate std;
 
 pub mod hostmesh;
+pub mod hostping;
 pub mod mesh;
 pub mod paths;
