@@ -2451,7 +2451,7 @@ _rocescope() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "flows opcodes connections pdcs events windows groups pairs sla verdicts links" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "flows opcodes connections pdcs events windows groups pairs sla verdicts links host-ports" -- "${cur}"))
                     return 0
                     ;;
                 --mode)

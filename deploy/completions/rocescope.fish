@@ -462,7 +462,8 @@ groups\t'Traffic by what `--by` names; default with `--by`'
 pairs\t'Pairs of NICs, for a dataset with probes'
 sla\t'Service level of the probe mesh'
 verdicts\t'Problems of the mesh'
-links\t'Links of the mesh'"
+links\t'Links of the mesh'
+host-ports\t'Ports of hosts, for a dataset with counters and live'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mode -d 'How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`' -r -f -a "auto\t'First of the other modes that works'
 native\t'XDP in the driver'
 generic\t'XDP after the driver'

@@ -776,7 +776,8 @@ groups\:"Traffic by what \`--by\` names; default with \`--by\`"
 pairs\:"Pairs of NICs, for a dataset with probes"
 sla\:"Service level of the probe mesh"
 verdicts\:"Problems of the mesh"
-links\:"Links of the mesh"))' \
+links\:"Links of the mesh"
+host-ports\:"Ports of hosts, for a dataset with counters and live"))' \
 '(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
 generic\:"XDP after the driver"

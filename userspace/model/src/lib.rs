@@ -20,6 +20,7 @@
 //! | [`catalogue`] | the metrics of hosts: meaning, unit, and the names that drivers have for them |
 //! | [`csv`] | rows as CSV |
 //! | [`filter`] | the filter language over the columns |
+//! | [`mod@host_ports`] | the ports of hosts in a window, from their counters |
 //! | [`mod@group`] | traffic by source, destination, queue pair or opcode |
 //! | [`footer`] | the metadata keys of a segment |
 //! | [`mod@nearest`] | suggestions for misspelt names |
@@ -39,6 +40,7 @@ pub mod dscp_set;
 pub mod filter;
 pub mod footer;
 pub mod group;
+pub mod host_ports;
 pub mod hosts;
 pub mod human;
 pub mod json;
@@ -62,9 +64,9 @@ pub use row::{Cells, Mismatch, Row};
 pub use sparse::SparseBytes;
 pub use tables::{
     AGENT_TABLES, CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES,
-    EventRow, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow, LINK_LOAD_TABLES, LinkLoadRow, LinkRow, MeshRows,
-    OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, SlaRow, SpreadRow, TABLES, VerdictRow, WindowRow,
-    WindowRows,
+    EventRow, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow, HostPortRow, LINK_LOAD_TABLES, LinkLoadRow, LinkRow,
+    MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, SlaRow, SpreadRow, TABLES, VerdictRow,
+    WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

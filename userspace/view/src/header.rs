@@ -21,6 +21,8 @@ pub struct Header {
     pub no_connections: Option<String>,
     /// Why there is no probe mesh, if there is none.
     pub no_mesh: Option<String>,
+    /// Why there are no counters of hosts, if there are none.
+    pub no_counters: Option<String>,
 }
 
 /// The newest data of a dataset that others write, and how old they are.

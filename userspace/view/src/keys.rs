@@ -161,6 +161,8 @@ actions! {
     Mesh = "mesh", "5 m";
     /// Traffic by source, destination, queue pair or opcode.
     Groups = "groups", "6";
+    /// Ports of hosts, from their counters.
+    Hosts = "hosts", "7";
     /// Group by the next of these.
     GroupBy = "group-by", "b";
     /// Show this pane alone, or all panes.

@@ -18,8 +18,9 @@ pub(crate) const MAY_BE_BOUNDS: [&str; 3] = ["packets", "frame_bytes", "frame_bp
 /// Minimum and maximum cells of a sparkline and of a bar.
 const SPARK: (usize, usize) = (8, 30);
 const SHARE: (usize, usize) = (15, 50);
-/// Minimum cells of the text that gets the remaining room.
+/// Minimum cells of the text that gets the remaining room; of ports, it has the names of counters.
 const DETAIL: usize = 16;
+const DETAIL_OF_PORTS: usize = 30;
 
 /// The areas of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub const fn is_enough(width: u16, height: u16) -> bool {
 pub fn areas(width: u16, height: u16, focus: Pane, zoom: bool) -> Areas {
     let line = |y, lines| Rect::new(0, y, width, lines);
     let body = height.saturating_sub(HEADER + 1);
-    let alone = zoom || matches!(focus, Pane::Mesh | Pane::Groups);
+    let alone = zoom || matches!(focus, Pane::Mesh | Pane::Groups | Pane::Hosts);
     let panes = if alone || width < ALL_AT_ONCE.0 || height < ALL_AT_ONCE.1 {
         vec![(focus, line(HEADER, body))]
     } else {
@@ -111,7 +112,10 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
         Slot::Flags => 4,
         Slot::Spark => SPARK.0,
         Slot::Share => SHARE.0,
-        Slot::Column(at) if table.columns[at].name == "detail" => DETAIL,
+        Slot::Column(at) if table.columns[at].name == "detail" => match listing.pane {
+            Pane::Hosts => DETAIL_OF_PORTS,
+            _ => DETAIL,
+        },
         Slot::Column(at) => {
             let title = table.columns[at].title.chars().count();
             // A bound has a mark.

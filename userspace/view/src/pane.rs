@@ -5,7 +5,7 @@ use crate::format;
 use crate::recent::Shown;
 use crate::sort;
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupRow, OpcodeRow, PairRow, Row, Table, Value, human,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupRow, HostPortRow, OpcodeRow, PairRow, Row, Table, Value, human,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -24,6 +24,8 @@ pub enum Pane {
     Mesh,
     /// Traffic by source, destination, queue pair or opcode.
     Groups,
+    /// Ports of hosts, from their counters.
+    Hosts,
 }
 
 /// What a column of the screen shows.
@@ -31,7 +33,7 @@ pub enum Pane {
 pub enum Slot {
     /// A column of the table, by position.
     Column(usize),
-    /// Marks of a flow: elephant, jitter, congestion, estimate.
+    /// Marks of a flow: elephant, jitter, congestion, estimate; of a port: errors, pause, congestion.
     Flags,
     /// Rates of the latest windows.
     Spark,
@@ -114,6 +116,22 @@ const GROUPS: Columns = &[
     ("frame_bps", 18),
     (SHARE, 19),
 ];
+const HOSTS: Columns = &[
+    ("observer", 17),
+    ("device", 20),
+    ("port", 12),
+    (FLAGS, 15),
+    ("state", 19),
+    ("sent_bps", 14),
+    ("received_bps", 13),
+    ("paused_ratio", 10),
+    ("pausing_ratio", 9),
+    ("cnp_sent_pps", 6),
+    ("cnp_handled_pps", 8),
+    ("ecn_marked_pps", 5),
+    ("errors", 18),
+    ("detail", 11),
+];
 /// The metrics of the matrix, one at a time.
 const MESH: Columns = &[
     ("drop_ratio", 5),
@@ -125,13 +143,14 @@ const MESH: Columns = &[
 
 impl Pane {
     /// Every pane, in order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Flows,
         Self::Opcodes,
         Self::Connections,
         Self::Events,
         Self::Mesh,
         Self::Groups,
+        Self::Hosts,
     ];
 
     /// Its table.
@@ -144,6 +163,7 @@ impl Pane {
             Self::Events => EventRow::TABLE,
             Self::Mesh => PairRow::TABLE,
             Self::Groups => GroupRow::TABLE,
+            Self::Hosts => HostPortRow::TABLE,
         }
     }
 
@@ -157,6 +177,7 @@ impl Pane {
             Self::Events => "Events",
             Self::Mesh => "Mesh",
             Self::Groups => "By",
+            Self::Hosts => "Hosts",
         }
     }
 
@@ -170,6 +191,7 @@ impl Pane {
             Self::Events => &shown.events,
             Self::Mesh => &shown.mesh.pairs,
             Self::Groups => &shown.groups,
+            Self::Hosts => &*shown.host_ports,
         }
     }
 
@@ -181,6 +203,7 @@ impl Pane {
             Self::Events => EVENTS,
             Self::Mesh => MESH,
             Self::Groups => GROUPS,
+            Self::Hosts => HOSTS,
         }
     }
 
@@ -193,6 +216,7 @@ impl Pane {
             Self::Events => ("time", true),
             Self::Mesh => ("drop_ratio", true),
             Self::Groups => ("frame_bps", true),
+            Self::Hosts => ("errors", true),
         }
     }
 
@@ -339,6 +363,7 @@ fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
         Pane::Events => &["time_ns", "kind", "src", "dst", "dst_qpn", "psn"],
         Pane::Mesh => &["src", "dst"],
         Pane::Groups => &["group"],
+        Pane::Hosts => &["observer", "device", "port"],
     };
     let mut hasher = DefaultHasher::new();
     for column in columns.iter().filter_map(|name| pane.table().position(name)) {

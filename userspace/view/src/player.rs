@@ -3,7 +3,7 @@
 use crate::control::{Control, Next, Pace, Stopped};
 use crate::show::{Message, Process, Show, ShowError, Stage};
 use crate::{Motion, Seek};
-use rocescope_model::{MeshRows, WindowRows};
+use rocescope_model::{HostPortRow, MeshRows, WindowRows};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -124,6 +124,18 @@ impl Player {
     pub fn mesh(&mut self, number: Option<usize>, rows: MeshRows) -> Result<(), Stopped> {
         self.mesh = number;
         self.send(Message::Mesh(Box::new(rows)))
+    }
+
+    /// Shows these ports of hosts from now on. A live source does not wait for the screen.
+    pub fn host_ports(&self, rows: Vec<HostPortRow>) -> Result<(), Stopped> {
+        match &self.sender {
+            Some(sender) if self.live => match sender.try_send(Message::HostPorts(rows)) {
+                Err(TrySendError::Disconnected(_)) => Err(Stopped),
+                // The next ones follow with the next window.
+                _ => Ok(()),
+            },
+            _ => self.send(Message::HostPorts(rows)),
+        }
     }
 
     /// Shows a line to the user.

@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::screen::{self, Input, Screen};
 use crate::{Effect, Losses, Motion, ProcessUsage, View};
-use rocescope_model::{MeshRows, Time, WindowRows};
+use rocescope_model::{HostPortRow, MeshRows, Time, WindowRows};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -85,6 +85,8 @@ pub(crate) enum Message {
     Replace(Vec<WindowRows>),
     /// The probe mesh from now on.
     Mesh(Box<MeshRows>),
+    /// The ports of hosts from now on.
+    HostPorts(Vec<HostPortRow>),
     /// A new motion.
     Motion(Motion),
     /// A line for the user.
@@ -230,6 +232,7 @@ fn handle(view: &mut View, message: Message, control: &Control) -> Result<Turn, 
         Message::Window(rows) => view.window(*rows),
         Message::Replace(windows) => view.replace(windows),
         Message::Mesh(rows) => view.mesh(*rows),
+        Message::HostPorts(rows) => view.host_ports(rows),
         Message::Motion(motion) => view.header().motion = motion,
         Message::Note(note) => view.note(note),
         Message::Gone(error) => return Err(ShowError::Terminal(error)),

@@ -192,4 +192,6 @@ pub enum TableName {
     Verdicts,
     /// Links of the mesh
     Links,
+    /// Ports of hosts, for a dataset with counters and live
+    HostPorts,
 }

@@ -280,6 +280,56 @@ fn a_report_names_the_counters_that_grew() {
     assert_eq!((grown.len(), &grown[0]["increase"]), (1, &41.into()));
 }
 
+/// `top` over a dataset of counters alone: ports with their states, and the counters that grew.
+#[test]
+fn top_shows_the_ports_of_hosts() {
+    let tree = Tree::new();
+    let dataset = tree.path("dataset");
+    let out = dataset.to_str().unwrap();
+    let mut child = tree
+        .command(&["--out", out, "--interval", "50ms", "-o", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut reads = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    reads.next().unwrap().unwrap();
+    tree.set("mlx5_0", "ports/1/state", "1: DOWN");
+    tree.set("mlx5_0", "ports/1/hw_counters/out_of_sequence", "28300");
+    let begun = Instant::now();
+    while !reads.next().unwrap().unwrap().contains("\"increase\":41") {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    reads.for_each(drop);
+    assert!(child.wait().unwrap().success());
+    let top = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+        stdout(&command.args(["top", out]).args(options).output().unwrap())
+    };
+    let windows = top(&["-o", "jsonl"]);
+    let last: Value = serde_json::from_str(windows.lines().last().unwrap()).unwrap();
+    let ports = last["host_ports"].as_array().unwrap();
+    assert_eq!(ports.len(), DEVICES.len(), "{ports:?}");
+    let port = ports.iter().find(|port| port["device"] == "mlx5_0").unwrap();
+    assert_eq!((&port["observer"], &port["state"]), (&"host-1".into(), &"DOWN".into()));
+    assert_eq!((&port["errors"], &port["new_errors"]), (&41.into(), &41.into()));
+    let detail = port["detail"].as_str().unwrap();
+    assert!(detail.starts_with("out_of_sequence +41, PCIe 16.0 GT/s x"), "{detail}");
+    let other = ports.iter().find(|port| port["device"] == "rxe0").unwrap();
+    assert_eq!((&other["state"], &other["errors"]), (&"ACTIVE".into(), &0.into()));
+    // Soft-RoCE counts no pause, and has no PCIe link.
+    assert_eq!((&other["paused_ratio"], &other["pcie"]), (&Value::Null, &Value::Null));
+    let text = top(&["--once", "--filter", "device = bnxt_re0"]);
+    assert!(
+        text.contains("host_ports: 1 of 1 rows") && text.contains("bnxt_re0"),
+        "{text}"
+    );
+    let csv = top(&["--once", "--table", "host-ports", "-o", "csv"]);
+    assert_eq!(csv.lines().count(), 1 + DEVICES.len());
+}
+
 /// What `--metrics` serves of the made devices and of this host.
 fn metrics_page() -> String {
     use std::io::{BufRead, BufReader, Read, Write};

@@ -234,7 +234,10 @@ fn a_dataset_of_a_newer_version_names_the_reason() {
     writer.append_cells(&rows, std::time::Instant::now()).unwrap();
     writer.finish().unwrap();
     let error = refused(&["top", folder.path().to_str().unwrap(), "--once"]);
-    assert!(error.contains("no windows and no probes; skipped "), "{error}");
+    assert!(
+        error.contains("no windows, no probes and no counters; skipped "),
+        "{error}"
+    );
     assert!(
         error.contains("format version 2") && error.contains("use a newer rocescope"),
         "{error}"

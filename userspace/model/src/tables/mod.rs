@@ -7,6 +7,7 @@ mod events;
 mod flow_paths;
 mod flows;
 mod groups;
+mod host_ports;
 mod link_loads;
 mod links;
 mod opcodes;
@@ -25,6 +26,7 @@ pub use events::EventRow;
 pub use flow_paths::FlowPathRow;
 pub use flows::FlowRow;
 pub use groups::GroupRow;
+pub use host_ports::HostPortRow;
 pub use link_loads::LinkLoadRow;
 pub use links::LinkRow;
 pub use opcodes::OpcodeRow;
@@ -89,7 +91,7 @@ pub const FLOW_PATH_TABLES: &[&Table] = &[FlowPathRow::TABLE];
 pub const LINK_LOAD_TABLES: &[&Table] = &[LinkLoadRow::TABLE];
 
 /// Tables that are computed from others when they are read; the dataset does not store them.
-pub const DERIVED_TABLES: &[&Table] = &[GroupRow::TABLE, PairRow::TABLE];
+pub const DERIVED_TABLES: &[&Table] = &[GroupRow::TABLE, PairRow::TABLE, HostPortRow::TABLE];
 
 /// Returns the stored table of this name.
 #[must_use]

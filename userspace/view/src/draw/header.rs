@@ -1,5 +1,6 @@
 //! The header: source and time, rates, the sum of frames, losses.
 
+use super::hosts;
 use super::pen::{Pen, Piece, piece};
 use super::sla;
 use crate::format;
@@ -31,8 +32,14 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     if let (Pane::Mesh, Some(mesh)) = (view.focus(), view.mesh_shown()) {
         return sla::draw(mesh, line(1), right, pen);
     }
+    if view.focus() == Pane::Hosts && !shown.host_ports.is_empty() {
+        return pen.line(line(1), hosts::summary(&shown.host_ports), right);
+    }
     if shown.windows == 0 {
-        let text = "no packets were captured at this time; probes are available";
+        let text = match view.mesh_shown() {
+            Some(_) => "no packets were captured at this time; probes are available",
+            None => "no packets were captured at this time; counters of hosts are available",
+        };
         let left = vec![piece(text, Tone::Notice, 9)];
         return pen.line(line(1), left, right);
     }
@@ -233,12 +240,14 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
 fn marks(shown: &Shown) -> Vec<Piece> {
     let total = &shown.total;
     let verdicts = shown.mesh.verdicts.len() as u64;
+    let failing = shown.host_ports.iter().filter(|port| port.errors > 0).count() as u64;
     let mark = |name: &str, number: u64, tone, priority| {
         let text = format!("{name} {}", grouped(number));
         (number > 0).then(|| piece(text, tone, priority))
     };
     [
         mark("verdicts", verdicts, Tone::Bad, 9),
+        mark("ports with errors", failing, Tone::Bad, 7),
         mark("NAK", total.nak_packets, Tone::Bad, 8),
         mark("RNR", total.rnr_nak_packets, Tone::Bad, 8),
         mark("bad ICRC", total.icrc_bad_packets.unwrap_or(0), Tone::Bad, 8),

@@ -13,7 +13,7 @@ const KEYS: u16 = 18;
 const EXPLANATION: usize = 54;
 
 /// What the marks and characters mean.
-const LEGEND: [(&str, &str); 12] = [
+const LEGEND: [(&str, &str); 15] = [
     (
         "E J C ~",
         "Elephant; sudden change; congestion experienced (CE); sizes are upper bounds.",
@@ -47,6 +47,15 @@ const LEGEND: [(&str, &str); 12] = [
         "More than 10 % dropped, or ten times the median of all pairs.",
     ),
     ("+ in the mesh", "Some dropped, or twice the median of all pairs."),
+    (
+        "! + of a port",
+        "Errors or discards grew in this window; in the last minute.",
+    ),
+    (
+        "P C of a port",
+        "Pauses or is paused for more than 1 % of the time; ECN marks or CNPs.",
+    ),
+    ("v of a port", "Its PCIe link is slower than the device supports."),
 ];
 
 fn lines(view: &View) -> Vec<(String, String)> {

@@ -48,6 +48,10 @@ fn nothing(view: &View, pane: Pane) -> String {
     match (&view.header.no_connections, pane) {
         (Some(why), Pane::Connections) => why.clone(),
         (_, Pane::Connections) => "no connections yet".into(),
+        (_, Pane::Hosts) => {
+            let why = view.header.no_counters.as_deref();
+            why.unwrap_or("no host was read at this time").into()
+        }
         (_, Pane::Events) => "no events in the windows kept".into(),
         _ => "no packets in this window".into(),
     }
@@ -83,8 +87,19 @@ fn title_of(view: &View, pane: Pane) -> String {
     }
 }
 
-/// The tabs of the title line: pane, first column, text. Where they are wider than the screen, the tab of groups is cut
-/// to its key and name, and then the others to theirs, but never the focused one.
+/// The order in which tabs are cut to their key and name.
+const CUT: [Pane; 7] = [
+    Pane::Groups,
+    Pane::Hosts,
+    Pane::Mesh,
+    Pane::Events,
+    Pane::Opcodes,
+    Pane::Connections,
+    Pane::Flows,
+];
+
+/// The tabs of the title line: pane, first column, text. Where they are wider than the screen, tabs are cut to their key
+/// and name, but never the focused one.
 fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
     let fits = |tabs: &[(Pane, u16, String)]| {
         let end = tabs
@@ -93,15 +108,11 @@ fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
         end <= view.size.0
     };
     let focus = view.focus();
-    let all = placed(view, |_| true);
-    if fits(&all) {
-        return all;
-    }
-    let most = placed(view, |pane| pane == focus || pane != Pane::Groups);
-    if fits(&most) {
-        return most;
-    }
-    placed(view, |pane| pane == focus)
+    let cut = |number: usize| placed(view, |pane| pane == focus || !CUT[..number].contains(&pane));
+    (0..CUT.len())
+        .map(cut)
+        .find(|tabs| fits(tabs))
+        .unwrap_or_else(|| cut(CUT.len()))
 }
 
 fn placed(view: &View, is_whole: impl Fn(Pane) -> bool) -> Vec<(Pane, u16, String)> {
@@ -189,7 +200,10 @@ fn cell(
         Slot::Column(at) => {
             let what = &pane.table().columns[at];
             let value = cells.value(row, at);
-            let tone = tone(what, &value);
+            let tone = match (pane, &value) {
+                (Pane::Hosts, Value::Text(text)) if what.name == "state" => super::hosts::tone(text),
+                _ => tone(what, &value),
+            };
             let mut text = format::cell(&value, human::unit(cells, row, at), view.options.rates);
             if let Some(name) = view.options.hosts.name_of(&text) {
                 let both = format!("{name} ({text})");
@@ -208,6 +222,11 @@ fn cell(
                 pen.amount(x + column.width - length, y, &text, tone);
             } else {
                 pen.text(x, y, &text, column.width, tone);
+            }
+        }
+        Slot::Flags if pane == Pane::Hosts => {
+            if let Some(port) = shown.host_ports.get(row) {
+                super::hosts::flags(port, (x, y), pen);
             }
         }
         Slot::Flags => flags(view, shown, row, (x, y), pen),
@@ -278,6 +297,7 @@ fn tone(column: &Column, value: &Value<'_>) -> Tone {
             _ => Tone::Notice,
         },
         Value::I64(_) => match column.name {
+            "errors" => Tone::Bad,
             "nak_psn_sequence" | "rnr_nak" | "nak_fatal" | "timeouts" => Tone::Bad,
             name if name.starts_with("lost_") || name.starts_with("retransmitted") => Tone::Bad,
             name if name.starts_with("ecn_ce") || name.starts_with("cnp_") => Tone::Notice,

@@ -1,5 +1,6 @@
 //! Presses keys and reads the screen, all in memory.
 
+mod hosts;
 mod mesh;
 
 use crate::header::{Header, Losses, Motion, Newest, ProcessUsage};

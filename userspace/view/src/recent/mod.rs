@@ -3,7 +3,7 @@
 mod merge;
 
 use crate::series::REACH;
-use rocescope_model::{ConnectionRow, EventRow, GroupRow, MeshRows, Time, WindowRow, WindowRows};
+use rocescope_model::{ConnectionRow, EventRow, GroupRow, HostPortRow, MeshRows, Time, WindowRow, WindowRows};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -48,15 +48,17 @@ pub struct Shown {
     pub groups: Vec<GroupRow>,
     /// The probe mesh at the time of the window; empty if there is none.
     pub mesh: Arc<MeshRows>,
+    /// The ports of hosts at the time of the window; empty if there are no counters.
+    pub host_ports: Arc<Vec<HostPortRow>>,
 }
 
 impl Shown {
-    /// A window of probes without captured traffic.
-    pub(crate) fn of_mesh(mesh: &MeshRows) -> Self {
+    /// A window without captured traffic.
+    pub(crate) fn empty(start_ns: i64, window_ns: i64) -> Self {
         let total = WindowRow {
-            window_start: Time(mesh.start_ns),
-            window_start_ns: mesh.start_ns,
-            window_ns: mesh.window_ns,
+            window_start: Time(start_ns),
+            window_start_ns: start_ns,
+            window_ns,
             ..WindowRow::default()
         };
         Self {

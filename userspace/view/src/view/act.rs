@@ -53,6 +53,7 @@ impl View {
             Action::Events => self.focus = Pane::Events,
             Action::Mesh => self.focus = Pane::Mesh,
             Action::Groups => self.focus = Pane::Groups,
+            Action::Hosts => self.focus = Pane::Hosts,
             Action::GroupBy if self.focus == Pane::Groups => self.group_by(self.by.next()),
             Action::GroupBy => self.focus = Pane::Groups,
             Action::Zoom => self.zoom = !self.zoom,

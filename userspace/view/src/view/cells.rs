@@ -4,13 +4,21 @@ use super::View;
 use crate::mesh::plan::{self, Plan};
 use crate::pane::Pane;
 use ratatui::layout::Rect;
-use rocescope_model::{MeshRows, PairRow};
+use rocescope_model::{HostPortRow, MeshRows, PairRow};
 use std::sync::Arc;
 
 impl View {
     /// Sets the probe mesh of the windows that follow, until the next mesh.
     pub fn mesh(&mut self, rows: MeshRows) {
         self.mesh = Some(Arc::new(rows));
+        if self.held.is_none() {
+            self.refresh();
+        }
+    }
+
+    /// Sets the ports of hosts in the windows that follow, until the next ports.
+    pub fn host_ports(&mut self, rows: Vec<HostPortRow>) {
+        self.host_ports = Arc::new(rows);
         if self.held.is_none() {
             self.refresh();
         }

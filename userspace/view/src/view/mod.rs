@@ -20,7 +20,7 @@ use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
-use rocescope_model::{EventRow, FlowRow, GroupBy, MeshRows, WindowRows};
+use rocescope_model::{EventRow, FlowRow, GroupBy, HostPortRow, MeshRows, WindowRows};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -121,15 +121,17 @@ pub struct View {
     pub(crate) length: usize,
     /// The latest probe mesh.
     mesh: Option<Arc<MeshRows>>,
+    /// The latest ports of hosts.
+    host_ports: Arc<Vec<HostPortRow>>,
     /// The pairs of the mesh by row and column.
     pub(crate) matrix: Matrix,
-    pub(crate) listings: [Listing; 6],
+    pub(crate) listings: [Listing; 7],
     /// What the groups are by.
     pub(crate) by: GroupBy,
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
     pub(crate) filter: String,
-    matchers: [Option<Matcher>; 6],
+    matchers: [Option<Matcher>; 7],
     pub(crate) layer: Layer,
     pub(crate) size: (u16, u16),
     /// One line for the user, until the next key.
@@ -152,12 +154,13 @@ impl View {
             held: None,
             length: 0,
             mesh: None,
+            host_ports: Arc::default(),
             matrix: Matrix::default(),
             listings: Pane::ALL.map(Listing::new),
             focus: Pane::Flows,
             zoom: false,
             filter: String::new(),
-            matchers: [const { None }; 6],
+            matchers: [const { None }; 7],
             by: GroupBy::default(),
             layer: Layer::Tables,
             size: layout::MIN_SIZE,
@@ -257,17 +260,29 @@ impl View {
     /// Merges the windows that are shown.
     pub(crate) fn refresh(&mut self) {
         let last = self.held.or_else(|| self.recent.newest());
-        let before = self.shown.take().map(|before| before.mesh);
+        let before = self.shown.take();
         self.shown = last.and_then(|last| self.recent.shown(last, LENGTHS[self.length]));
-        // A frozen screen keeps its mesh.
-        let before = before.filter(|mesh| self.held.is_some() && mesh.window_ns > 0);
-        if let Some(mesh) = before.or_else(|| self.mesh.clone().filter(|mesh| mesh.window_ns > 0)) {
-            let shown = self.shown.take();
-            self.shown = Some(Shown {
-                mesh: Arc::clone(&mesh),
-                ..shown.unwrap_or_else(|| Shown::of_mesh(&mesh))
-            });
-        }
+        // A frozen screen keeps its mesh and its ports.
+        let before = before.filter(|_| self.held.is_some());
+        let (mesh, ports) = before.map_or_else(Default::default, |before| (before.mesh, before.host_ports));
+        let mesh = match mesh.window_ns {
+            0 => self.mesh.clone().unwrap_or_default(),
+            _ => mesh,
+        };
+        let host_ports = match ports.is_empty() {
+            true => Arc::clone(&self.host_ports),
+            false => ports,
+        };
+        let of_ports = host_ports.first().map(|port| (port.window_start_ns, port.window_ns));
+        let of_mesh = (mesh.window_ns > 0).then_some((mesh.start_ns, mesh.window_ns));
+        let other = of_ports
+            .or(of_mesh)
+            .map(|(start_ns, window_ns)| Shown::empty(start_ns, window_ns));
+        self.shown = self.shown.take().or(other).map(|shown| Shown {
+            mesh,
+            host_ports,
+            ..shown
+        });
         if let Some(shown) = &mut self.shown {
             shown.groups = self.by.rows(&shown.total, &shown.rows.flows, &shown.rows.opcodes);
         }

@@ -8,7 +8,7 @@ use rocescope_engine::Notices;
 use rocescope_engine::drops::Drops;
 use rocescope_engine::intake::Tap;
 use rocescope_engine::signals::Ender;
-use rocescope_model::{MeshRows, WindowRows};
+use rocescope_model::{HostPortRow, MeshRows, WindowRows};
 use rocescope_view::{Control, Next, Notes, Player, Stage, Stopped};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -107,10 +107,19 @@ impl Feed {
         Ok(())
     }
 
-    /// Prints a window of the mesh without a captured window.
-    pub(super) fn mesh_alone(&mut self) -> Result<()> {
+    /// Sets the ports of hosts for the following windows.
+    pub(super) fn host_ports(&mut self, rows: Vec<HostPortRow>) -> Result<()> {
         match self {
-            Self::Printed(printer) => printer.mesh_alone(),
+            Self::Printed(printer) => printer.host_ports(rows),
+            Self::Screen(player) => player.host_ports(rows)?,
+        }
+        Ok(())
+    }
+
+    /// Prints a window without captured traffic.
+    pub(super) fn without_traffic(&mut self, start_ns: i64) -> Result<()> {
+        match self {
+            Self::Printed(printer) => printer.without_traffic(start_ns),
             Self::Screen(_) => Ok(()),
         }
     }
@@ -178,12 +187,14 @@ impl TappedFeed {
         }
     }
 
-    /// Returns a tap that feeds windows after `change`.
-    pub(super) fn tap(&self, mut change: impl FnMut(&mut WindowRows) + 'static) -> Tap {
+    /// Returns a tap that feeds windows after `change`, which returns the ports of this host if it reads them.
+    pub(super) fn tap(&self, mut change: impl FnMut(&mut WindowRows) -> Option<Vec<HostPortRow>> + 'static) -> Tap {
         let (feed, refused) = (Rc::clone(&self.feed), Rc::clone(&self.refused));
         Box::new(move |rows| {
-            change(rows);
-            match feed.borrow_mut().window(rows) {
+            let ports = change(rows);
+            let mut feed = feed.borrow_mut();
+            let shown = ports.map_or(Ok(()), |ports| feed.host_ports(ports));
+            match shown.and_then(|()| feed.window(rows)) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     *refused.borrow_mut() = Some(error);

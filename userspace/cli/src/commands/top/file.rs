@@ -20,6 +20,7 @@ pub(super) fn run(arguments: &TopArguments, signals: &Signals) -> Result<()> {
         source: origin.source.clone(),
         mode: origin.mode.clone(),
         motion: Motion::Speed(arguments.speed),
+        no_counters: Some("a capture file has no counters of hosts".into()),
         ..Header::default()
     };
     let mut feed = super::feed(arguments, header, false, Pane::Flows)?;
@@ -39,6 +40,7 @@ pub(super) fn run(arguments: &TopArguments, signals: &Signals) -> Result<()> {
                 rows.opcodes.clear();
             }
         }
+        None
     });
     let play = || -> Result<()> {
         let mut session = Session::open(&request, &origin, &Notices::default())?;

@@ -1,7 +1,9 @@
 //! Shows a live capture.
 
 use super::feed::{Lines, TappedFeed};
+use super::this_host::ThisHost;
 use crate::arguments::TopArguments;
+use crate::commands::host_name::host_name;
 use crate::reload::reload;
 use crate::requests;
 use anyhow::Result;
@@ -28,7 +30,10 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     let mut feed = super::feed(arguments, header, false, Pane::Flows)?;
     lines.show_on(feed.begin(ender, Some(capture.drops()))?);
     let feed = TappedFeed::new(feed);
-    let captured = capture.run(Some(feed.tap(|_| ())));
+    let mut host = ThisHost::new(&host_name()?);
+    let captured = capture.run(Some(
+        feed.tap(move |rows| rows.windows.last().map(|window| host.read(window))),
+    ));
     let captured = captured.map_err(anyhow::Error::from);
     feed.finish(captured.and_then(|(report, outcome)| {
         outcome.check()?;

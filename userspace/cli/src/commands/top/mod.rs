@@ -5,6 +5,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `file`, `live`, `dataset` | the sources: each feeds windows |
+//! | `this_host` | the counters of this host, beside a live capture |
 //! | `feed` | the destination of windows: the screen, or standard output |
 //! | `process` | this process, as the thread that draws uses it |
 //! | `once` | windows as text, JSON and CSV |
@@ -17,6 +18,7 @@ mod file;
 mod live;
 mod once;
 mod process;
+mod this_host;
 
 use crate::arguments::TopArguments;
 use anyhow::{Context, Result, anyhow, bail, ensure};

@@ -12,8 +12,8 @@ use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, LinkRow, MeshRows, OpcodeRow, PairRow, PdcRow, Row,
-    SlaRow, Table, Value, VerdictRow, WindowRow, WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, LinkRow, MeshRows, OpcodeRow, PairRow,
+    PdcRow, Row, SlaRow, Table, Value, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
@@ -27,6 +27,8 @@ pub(super) struct Printer {
     by: Option<GroupBy>,
     /// The mesh of probes at the time of the window, for datasets with probes.
     mesh: Option<MeshRows>,
+    /// The ports of hosts at the time of the window; empty without counters.
+    host_ports: Vec<HostPortRow>,
     /// Windows left to print.
     left: u64,
     /// Maximum number of rows of a text table.
@@ -41,9 +43,17 @@ pub(super) struct Printer {
     /// When the connections and events of a window arrive.
     arrival: Arrival,
     /// The last window, until the connections of its end are reported: when the next begins, and at the end.
-    held: Option<(WindowRows, Option<MeshRows>)>,
+    held: Option<Printed>,
     /// Connections and events, which arrive before their windows.
     early: WindowRows,
+}
+
+/// A window, and what belongs to its time.
+#[derive(Debug, Default)]
+struct Printed {
+    rows: WindowRows,
+    mesh: Option<MeshRows>,
+    host_ports: Vec<HostPortRow>,
 }
 
 /// When the connections and events of a window arrive.
@@ -76,8 +86,9 @@ impl Printer {
             {
                 read(requested)?;
             } else if requested.is_none() && !is_json {
-                // The windows decide which of the two tables is printed.
-                read(FlowRow::TABLE).or_else(|error| read(PairRow::TABLE).map_err(|_| error))?;
+                // The windows decide which of the tables is printed.
+                let other = || read(PairRow::TABLE).or_else(|_| read(HostPortRow::TABLE));
+                read(FlowRow::TABLE).or_else(|error| other().map_err(|_| error))?;
             } else if filters.is_empty() {
                 read(FlowRow::TABLE)?;
             }
@@ -87,6 +98,7 @@ impl Printer {
             table: once.table,
             by: appearance.by.map(GroupBy::from),
             mesh: None,
+            host_ports: Vec::new(),
             left: match once.output {
                 OnceOutput::Jsonl if !once.once => u64::MAX,
                 _ => once.windows,
@@ -111,7 +123,7 @@ impl Printer {
         };
         let (start_ns, window_ns) = (window.window_start_ns, window.window_ns);
         let end_ns = start_ns.saturating_add(window_ns);
-        let rows = (std::mem::take(rows), self.mesh.take());
+        let rows = self.beside(std::mem::take(rows));
         match self.arrival {
             Arrival::Later => {}
             Arrival::Live => return self.print(rows, end_ns, end_ns.saturating_add(window_ns)),
@@ -128,14 +140,27 @@ impl Printer {
         self.mesh = Some(rows);
     }
 
-    /// Prints a window of the mesh without a captured window.
-    pub(super) fn mesh_alone(&mut self) -> Result<()> {
-        let mesh = self.mesh.take();
-        let start_ns = mesh.as_ref().map_or(i64::MIN, |mesh| mesh.start_ns);
+    /// Sets the ports of hosts of the next window.
+    pub(super) fn host_ports(&mut self, rows: Vec<HostPortRow>) {
+        self.host_ports = rows;
+    }
+
+    /// A window with what belongs to its time.
+    fn beside(&mut self, rows: WindowRows) -> Printed {
+        Printed {
+            rows,
+            mesh: self.mesh.take(),
+            host_ports: std::mem::take(&mut self.host_ports),
+        }
+    }
+
+    /// Prints a window without captured traffic.
+    pub(super) fn without_traffic(&mut self, start_ns: i64) -> Result<()> {
+        let window = self.beside(WindowRows::default());
         if let Some(held) = self.held.take() {
             self.print(held, start_ns, start_ns)?;
         }
-        self.print((WindowRows::default(), mesh), start_ns, start_ns)
+        self.print(window, start_ns, start_ns)
     }
 
     /// Prints the held window at the end of the source, and returns the error of the source, if any.
@@ -154,13 +179,8 @@ impl Printer {
 
     /// Prints a window, with the events before `next_ns` and the latest connections before `next_end_ns`, the
     /// start and end of the next window.
-    fn print(
-        &mut self,
-        (mut rows, mut mesh): (WindowRows, Option<MeshRows>),
-        next_ns: i64,
-        next_end_ns: i64,
-    ) -> Result<()> {
-        let rows = &mut rows;
+    fn print(&mut self, mut window: Printed, next_ns: i64, next_end_ns: i64) -> Result<()> {
+        let Printed { rows, mesh, host_ports } = &mut window;
         rows.events = before(&mut self.early.events, |row| row.time_ns < next_ns);
         rows.connections = before(&mut self.early.connections, |row| row.time_ns < next_end_ns);
         let mut seen = HashSet::new();
@@ -175,7 +195,8 @@ impl Printer {
             rows.flows = flows.collect();
         }
         for filter in &self.filters {
-            if let Some(mesh) = &mut mesh {
+            keep(host_ports, filter);
+            if let Some(mesh) = mesh {
                 keep(&mut mesh.pairs, filter);
             }
             keep(&mut rows.flows, filter);
@@ -195,14 +216,14 @@ impl Printer {
             keep(&mut groups, filter);
         }
         let text = match self.output {
-            OnceOutput::Table => self.text(rows, mesh.as_ref(), &groups),
+            OnceOutput::Table => self.text(&window, &groups),
             OnceOutput::Json | OnceOutput::Jsonl => {
-                let window = lines::window(rows, mesh.as_ref(), self.by.map(|_| &groups));
+                let host_ports = (!host_ports.is_empty()).then_some(&*host_ports);
+                let window = lines::window(rows, mesh.as_ref(), host_ports, self.by.map(|_| &groups));
                 self.hosts.json(&window)
             }
             OnceOutput::Csv => {
-                let mesh = mesh.unwrap_or_default();
-                let cells = cells(rows, &mesh, &groups, self.table(rows));
+                let cells = cells(&window, &groups, self.table(&window));
                 let heading = if self.heading {
                     csv::heading(cells.table())
                 } else {
@@ -221,16 +242,18 @@ impl Printer {
     }
 
     /// The requested table, or the default of the window.
-    fn table(&self, rows: &WindowRows) -> TableName {
-        self.table.unwrap_or(match rows.windows.is_empty() {
+    fn table(&self, window: &Printed) -> TableName {
+        self.table.unwrap_or(match window.rows.windows.is_empty() {
+            true if window.mesh.is_none() => TableName::HostPorts,
             true => TableName::Pairs,
             false if self.by.is_some() => TableName::Groups,
             false => TableName::Flows,
         })
     }
 
-    fn text(&self, rows: &WindowRows, mesh: Option<&MeshRows>, groups: &Vec<GroupRow>) -> String {
-        let requested = self.table(rows);
+    fn text(&self, window: &Printed, groups: &Vec<GroupRow>) -> String {
+        let requested = self.table(window);
+        let rows = &window.rows;
         let table = |cells: &dyn Cells, columns| {
             render::table(
                 cells,
@@ -252,7 +275,7 @@ impl Printer {
         if requested == TableName::Windows {
             return text;
         }
-        let mut mesh = mesh.cloned().unwrap_or_default();
+        let mut mesh = window.mesh.clone().unwrap_or_default();
         if matches!(requested, TableName::Pairs | TableName::Sla | TableName::Verdicts) {
             text += &table(&mesh.sla, None);
             for verdict in &mesh.verdicts {
@@ -265,6 +288,11 @@ impl Printer {
             pairs.sort_by(|a, b| drops(b).total_cmp(&drops(a)));
             pairs.sort_by_key(|pair| std::cmp::Reverse(Metric::Drops.severity(pair, None)));
         }
+        let window = Printed {
+            rows: rows.clone(),
+            mesh: Some(mesh),
+            host_ports: window.host_ports.clone(),
+        };
         // Omit the column that is equal in all rows.
         let registry = of(requested);
         let shown = registry.columns.iter().filter(|column| column.shown);
@@ -273,7 +301,7 @@ impl Printer {
             .filter(|name| *name != "window_start")
             .collect();
         let cells = Top {
-            cells: cells(rows, &mesh, groups, requested),
+            cells: cells(&window, groups, requested),
             max_rows: self.max_rows,
         };
         let all = cells.cells.rows();
@@ -290,7 +318,7 @@ fn before<R>(rows: &mut Vec<R>, is_early: impl Fn(&R) -> bool) -> Vec<R> {
 }
 
 /// The tables with rows that a filter selects; the totals of a window always cover all packets.
-const FILTERED: [&Table; 7] = [
+const FILTERED: [&Table; 8] = [
     FlowRow::TABLE,
     OpcodeRow::TABLE,
     ConnectionRow::TABLE,
@@ -298,6 +326,7 @@ const FILTERED: [&Table; 7] = [
     EventRow::TABLE,
     PairRow::TABLE,
     GroupRow::TABLE,
+    HostPortRow::TABLE,
 ];
 
 /// Drops the rows that do not match `filter`, if it is for their table.
@@ -314,8 +343,18 @@ where
 }
 
 #[expect(clippy::ptr_arg, reason = "a vector is `Cells`, a slice has no size")]
-fn cells<'a>(rows: &'a WindowRows, mesh: &'a MeshRows, groups: &'a Vec<GroupRow>, table: TableName) -> &'a dyn Cells {
+fn cells<'a>(window: &'a Printed, groups: &'a Vec<GroupRow>, table: TableName) -> &'a dyn Cells {
+    static NONE: MeshRows = MeshRows {
+        start_ns: 0,
+        window_ns: 0,
+        pairs: Vec::new(),
+        sla: Vec::new(),
+        verdicts: Vec::new(),
+        links: Vec::new(),
+    };
+    let (rows, mesh) = (&window.rows, window.mesh.as_ref().unwrap_or(&NONE));
     match table {
+        TableName::HostPorts => &window.host_ports,
         TableName::Flows => &rows.flows,
         TableName::Opcodes => &rows.opcodes,
         TableName::Connections => &rows.connections,
@@ -332,6 +371,7 @@ fn cells<'a>(rows: &'a WindowRows, mesh: &'a MeshRows, groups: &'a Vec<GroupRow>
 
 const fn of(table: TableName) -> &'static Table {
     match table {
+        TableName::HostPorts => HostPortRow::TABLE,
         TableName::Flows => FlowRow::TABLE,
         TableName::Opcodes => OpcodeRow::TABLE,
         TableName::Connections => ConnectionRow::TABLE,

@@ -74,7 +74,7 @@ fn rig(width: u16, height: u16, mesh: MeshRows) -> Rig {
 }
 
 #[track_caller]
-fn compare(name: &str, rig: &mut Rig) {
+pub(super) fn compare(name: &str, rig: &mut Rig) {
     let lines = rig.lines();
     let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     let found = lines.join("\n") + "\n";

@@ -1,8 +1,10 @@
 //! The windows of a dataset, and their rows.
 
+use super::hosts;
 use super::mesh::MeshWindows;
 use crate::commands::span::PATHS_NS;
 use anyhow::Result;
+use rocescope_model::host_ports::{KNOWN_NS, READ_NS};
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, PdcRow, Row, Time, WindowRow, WindowRows, footer};
 use rocescope_store::query::SpanReader;
 use rocescope_store::{Scan, TimeRange};
@@ -25,7 +27,7 @@ const RECORDED: [&str; 3] = ["file", "stdin", "merge"];
 struct Moment {
     start_ns: i64,
     length_ns: i64,
-    /// Whether it is a window of captured traffic; otherwise one of probes at a time without captures.
+    /// Whether it is a window of captured traffic; otherwise one of counters or probes at a time without captures.
     captured: bool,
 }
 
@@ -36,16 +38,20 @@ pub(super) struct Index {
     /// All moments, each once, ascending.
     moments: Vec<Moment>,
     meshes: MeshWindows,
+    /// The counters that were read last; `None` for a dataset without counters.
+    counters: Option<hosts::Known>,
     /// Whether the newest segment is of a capture or of probes, not of a file.
     is_live: bool,
 }
 
-/// This time and that of the connections and paths which are known at its start.
+/// This time, and that of the connections, paths and counters which are known at its start and of the next read of
+/// counters.
 pub(super) fn with_known(time: TimeRange) -> TimeRange {
-    let from = time
-        .from
-        .map(|from| Time(from.0.saturating_sub(REPORT_NS.max(PATHS_NS))));
-    TimeRange { from, ..time }
+    let before_ns = REPORT_NS.max(PATHS_NS).max(KNOWN_NS);
+    TimeRange {
+        from: time.from.map(|from| Time(from.0.saturating_sub(before_ns))),
+        to: time.to.map(|to| Time(to.0.saturating_add(READ_NS))),
+    }
 }
 
 impl Index {
@@ -58,11 +64,13 @@ impl Index {
         starts.sort_unstable();
         starts.dedup_by_key(|(start, _)| *start);
         let meshes = MeshWindows::new(&found, time)?;
+        let counters = hosts::windows(&found, time)?;
         let newest = found.segments.iter().max_by(|a, b| a.partition.cmp(&b.partition));
         let mode = newest.and_then(|segment| segment.footer(footer::MODE));
         Ok(Self {
             is_live: mode.is_some_and(|mode| !RECORDED.contains(&mode)),
-            moments: moments(&starts, &meshes),
+            moments: moments(&starts, &counters, &meshes),
+            counters: (!counters.is_empty()).then(hosts::Known::default),
             rows: SpanReader::new(found),
             meshes,
         })
@@ -79,6 +87,21 @@ impl Index {
     /// Start of a window.
     pub(super) fn start(&self, at: usize) -> Option<i64> {
         self.moments.get(at).map(|moment| moment.start_ns)
+    }
+
+    /// Start and length of a window.
+    pub(super) fn span(&self, at: usize) -> Option<(i64, i64)> {
+        self.moments.get(at).map(|moment| (moment.start_ns, moment.length_ns))
+    }
+
+    /// Whether there are counters of hosts.
+    pub(super) const fn has_counters(&self) -> bool {
+        self.counters.is_some()
+    }
+
+    /// The counters that were read last.
+    pub(super) fn known(&mut self) -> &mut hosts::Known {
+        self.counters.get_or_insert_default()
     }
 
     /// The end of the newest window and its age, while a writer may add more: not up to a requested time, and not for
@@ -195,8 +218,8 @@ fn unreported<'a>(
     found.into_iter()
 }
 
-/// The captured windows, and the windows of the mesh that overlap with none of them.
-fn moments(captured: &[(i64, i64)], meshes: &MeshWindows) -> Vec<Moment> {
+/// The captured windows, the windows of counters that overlap with none of them, and then those of the mesh.
+fn moments(captured: &[(i64, i64)], counters: &[i64], meshes: &MeshWindows) -> Vec<Moment> {
     let mut moments: Vec<Moment> = captured
         .iter()
         .map(|(start_ns, length_ns)| Moment {
@@ -205,20 +228,29 @@ fn moments(captured: &[(i64, i64)], meshes: &MeshWindows) -> Vec<Moment> {
             captured: true,
         })
         .collect();
-    for start_ns in &meshes.starts {
-        let end_ns = start_ns.saturating_add(meshes.window_ns);
-        let before_end = captured.partition_point(|(start, _)| *start < end_ns);
-        let last = before_end.checked_sub(1).and_then(|at| captured.get(at));
-        if last.is_none_or(|(start, length)| start.saturating_add(*length) <= *start_ns) {
-            moments.push(Moment {
-                start_ns: *start_ns,
-                length_ns: meshes.window_ns,
-                captured: false,
-            });
-        }
-    }
-    moments.sort_unstable_by_key(|moment| moment.start_ns);
+    add_free(&mut moments, counters, hosts::WINDOW_NS);
+    add_free(&mut moments, &meshes.starts, meshes.window_ns);
     moments
+}
+
+/// Adds the windows of this length that overlap with none of these.
+fn add_free(moments: &mut Vec<Moment>, starts: &[i64], length_ns: i64) {
+    let is_free = |start_ns: &i64| {
+        let end_ns = start_ns.saturating_add(length_ns);
+        let before_end = moments.partition_point(|moment| moment.start_ns < end_ns);
+        let last = before_end.checked_sub(1).and_then(|at| moments.get(at));
+        last.is_none_or(|last| last.start_ns.saturating_add(last.length_ns) <= *start_ns)
+    };
+    let free = starts.iter().copied().filter(is_free);
+    let free: Vec<Moment> = free
+        .map(|start_ns| Moment {
+            start_ns,
+            length_ns,
+            captured: false,
+        })
+        .collect();
+    moments.extend(free);
+    moments.sort_unstable_by_key(|moment| moment.start_ns);
 }
 
 #[cfg(test)]
@@ -232,10 +264,27 @@ mod tests {
             window_ns: 20,
             ..MeshWindows::default()
         };
-        let found = moments(&[(15, 10), (41, 1), (50, 1)], &meshes);
+        let found = moments(&[(15, 10), (41, 1), (50, 1)], &[], &meshes);
         let found: Vec<(i64, bool)> = found.iter().map(|moment| (moment.start_ns, moment.captured)).collect();
         assert_eq!(found, [(15, true), (41, true), (50, true), (60, false)]);
         assert_eq!([19, 39, 79].map(|time| meshes.at(time)), [Some(0), Some(1), Some(3)]);
         assert_eq!((meshes.at(-1), meshes.at(80)), (None, None));
+    }
+
+    #[test]
+    fn windows_of_counters_come_before_those_of_probes() {
+        const SECOND: i64 = hosts::WINDOW_NS;
+        let meshes = MeshWindows {
+            starts: vec![0, 20 * SECOND],
+            window_ns: 20 * SECOND,
+            ..MeshWindows::default()
+        };
+        let counters = [2 * SECOND, 3 * SECOND];
+        let found = moments(&[(2 * SECOND, SECOND / 2)], &counters, &meshes);
+        let found: Vec<(i64, bool)> = found
+            .iter()
+            .map(|moment| (moment.start_ns / SECOND, moment.captured))
+            .collect();
+        assert_eq!(found, [(2, true), (3, false), (20, false)]);
     }
 }

@@ -1,5 +1,6 @@
 //! Steps through a dataset.
 
+mod hosts;
 mod index;
 mod mesh;
 
@@ -45,6 +46,11 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
     };
     let no_connections = lacks("connections", "connections", "capture with --connections");
     let no_mesh = lacks("probes", "probes", "`rocescope probe --out` writes them");
+    let no_counters = lacks(
+        "counters",
+        "counters of hosts",
+        "`rocescope counters --out` writes them",
+    );
     let mut index = Index::new(found, time).with_context(|| root.display().to_string())?;
     if index.is_empty()
         && let Some(nothing) = span::nothing(root, &arguments.span)?
@@ -57,7 +63,7 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
             [first] => format!("; {first}"),
             [first, more @ ..] => format!("; {first}, and {} more", more.len()),
         };
-        bail!("{}: no windows and no probes{reasons}", root.display());
+        bail!("{}: no windows, no probes and no counters{reasons}", root.display());
     }
     let header = Header {
         source: root.display().to_string(),
@@ -66,6 +72,7 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         newest: index.newest(arguments.span.to),
         no_connections,
         no_mesh,
+        no_counters,
         ..Header::default()
     };
     let at = match arguments.at {
@@ -74,9 +81,13 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
             .at(time.0)
             .ok_or_else(|| super::too_late(time, index.start(index.len() - 1)))?,
     };
-    let pane = match index.has_captured() {
-        true => Pane::Flows,
-        false => Pane::Mesh,
+    let pane = match (
+        index.has_captured(),
+        index.has_counters() && index.meshes().starts.is_empty(),
+    ) {
+        (true, _) => Pane::Flows,
+        (false, true) => Pane::Hosts,
+        (false, false) => Pane::Mesh,
     };
     let mut feed = super::feed(arguments, header, true, pane)?;
     feed.begin(signals.ender(), None)?;
@@ -89,9 +100,10 @@ fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> 
     if feed.is_printed() {
         for at in at..index.len() {
             mesh(index, at, feed)?;
+            feed.host_ports(index.host_ports(at)?)?;
             match index.is_captured(at) {
                 true => feed.add(index.windows(at..at + 1)?)?,
-                false => feed.mesh_alone()?,
+                false => feed.without_traffic(index.start(at).unwrap_or(0))?,
             }
         }
         return Ok(());
@@ -168,7 +180,7 @@ fn jump(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
         false => Vec::new(),
     };
     feed.replace(windows)?;
-    mesh(index, at, feed)
+    beside(index, at, feed)
 }
 
 /// Shows the next window.
@@ -177,7 +189,13 @@ fn add(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
         true => feed.add(index.windows(at..at + 1)?)?,
         false => feed.replace(Vec::new())?,
     }
-    mesh(index, at, feed)
+    beside(index, at, feed)
+}
+
+/// Shows what belongs to the time of a window.
+fn beside(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
+    mesh(index, at, feed)?;
+    feed.host_ports(index.host_ports(at)?)
 }
 
 /// Shows the mesh of probes at the time of a window, if it has changed.
