@@ -48,7 +48,7 @@ table! {
         errors: u64, None, [max], show "Errors";
         /// The part of `errors` that was read in the window.
         new_errors: u64, None, [sum], hide "New errors";
-        /// The PCIe link at the end of the window, and what the device supports if that is more; null if unknown.
+        /// The `PCIe` link at the end of the window, and what the device supports if that is more; null if unknown.
         pcie: Option<Text>, None, [last], hide "PCIe";
         /// Share of the time that the processors of the host worked; null for ports.
         cpu_ratio: Option<f64>, Ratio, [none], hide "Processors";

@@ -12,7 +12,7 @@ const PAUSE: f64 = 0.01;
 const WORKS: &str = "ACTIVE";
 
 /// `!`: an error was read in the window; `+`: in the last minute; `P`: paused, or pauses its link partner; `C`:
-/// congestion; `v`: the PCIe link is below what the device supports.
+/// congestion; `v`: the `PCIe` link is below what the device supports.
 pub(super) fn flags(port: &HostPortRow, (x, y): (u16, u16), pen: &mut Pen<'_>) {
     let is_above = |value: Option<f64>, bound: f64| value.is_some_and(|value| value > bound);
     let error = match (port.new_errors, port.errors) {
