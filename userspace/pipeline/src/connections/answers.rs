@@ -92,6 +92,7 @@ impl Direction {
     /// The peer has received everything up to `psn`.
     fn progress(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
         self.settle_timeout(Some((psn, now_ns)), context.emit);
+        self.settle_suspects(psn, now_ns, context);
         self.answered_ns = now_ns;
         self.responder.acknowledged(psn, self.send_sequence.next());
         if psn > self.acked {
@@ -116,6 +117,7 @@ impl Direction {
             self.start = Some(psn);
             self.requests.begin_at(psn, run.first_ns);
         }
+        self.suspect_requested(psn, run.first_ns, context);
         self.requests.nak(psn);
         if self.sprayed.is_some() {
             self.sprayed_ask(Trigger::Nak, psn, run.first_ns, context);

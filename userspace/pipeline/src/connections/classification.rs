@@ -6,7 +6,7 @@ use super::context::Context;
 use super::direction::Direction;
 use super::psn_tracker::ExtendedPsn;
 use super::recovery::{Episode, Trigger};
-use super::skipped_ranges::SkippedRange;
+use super::undecided::SkippedRange;
 use rocescope_record::RunRecord;
 use rocescope_wire::Operation;
 
@@ -90,7 +90,7 @@ impl Direction {
         }
         if first > next {
             // An earlier send sequence seemed to skip it.
-            let late = self.skipped.at(first);
+            let late = self.undecided.skipped_at(first);
             let is_late = |skipped: SkippedRange| last <= skipped.last && (at_once || is_soon(skipped.time_ns));
             return if late.is_some_and(is_late) {
                 Classification::Reordered
@@ -106,6 +106,11 @@ impl Direction {
         }
         let back = Classification::Retransmitted(self.trigger(first, last, is_answered && at_once));
         if self.is_one_sided() {
+            let skipped = self.undecided.skipped_at(first);
+            let is_late = |skipped: SkippedRange| last <= skipped.last && is_soon(skipped.time_ns);
+            if last - first < MAX_DUPLICATES && skipped.is_some_and(is_late) {
+                return Classification::Reordered;
+            }
             return self.classify_one_sided(run, (first, last), context);
         }
         if self.requests.gap_at(first).is_some() {
@@ -124,7 +129,7 @@ impl Direction {
         if naks.any(|r| !r.used && r.psn.max(self.acked + 1) == first) {
             return back;
         }
-        match self.skipped.at(first) {
+        match self.undecided.skipped_at(first) {
             // The run that skipped them was sent before the sender went back; the sequence continues here.
             Some(skipped) if first == skipped.first && last != skipped.last => {
                 return Classification::Resumed(skipped);

@@ -23,6 +23,7 @@ impl Connections {
         self.with(at, |direction, context| {
             direction.settle_timeout(None, context.emit);
             direction.settle_skipped(context.emit);
+            direction.end_undecided(context);
             direction.end_sprayed(context);
             if let Some(lost) = direction.responder.take_lost() {
                 direction.lose(lost, 1, context.emit);

@@ -17,9 +17,9 @@ use super::response_rounds::{Passed, ResponseRecovery};
 use super::send_sequence::SendSequence;
 use super::sender_way::SenderWay;
 use super::setup::Setup;
-use super::skipped_ranges::SkippedRanges;
 use super::sprayed::Sprayed;
 use super::traffic_classes::TrafficClasses;
+use super::undecided::Undecided;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Stream, Transport};
@@ -153,8 +153,8 @@ pub(crate) struct Direction {
     pub(crate) answered_ns: u64,
     /// The last two NAKs of the peer, which may not have reached the sender yet.
     pub(crate) naks: [Option<PendingNak>; 2],
-    /// PSNs that a retransmission skipped; they may still arrive late.
-    pub(crate) skipped: SkippedRanges,
+    /// What later packets decide.
+    pub(crate) undecided: Undecided,
     /// How much the fabric reorders its packets, and its state once that is much.
     pub(crate) reordering: Reordering,
     pub(crate) response_reordering: Option<Box<Reordering>>,
@@ -221,7 +221,7 @@ impl Direction {
             pending_timeout: None,
             tries: 0,
             try_interval_ns: 0,
-            skipped: SkippedRanges::default(),
+            undecided: Undecided::default(),
             reordering: Reordering::default(),
             response_reordering: None,
             sprayed: None,
@@ -276,7 +276,7 @@ impl Direction {
             + self.outstanding.heap_bytes()
             + self.sizes.heap_bytes()
             + self.latencies.heap_bytes()
-            + self.skipped.heap_bytes()
+            + self.undecided.heap_bytes()
             + self.responder.heap_bytes()
             + boxed(self.response_reordering.is_some(), size_of::<Reordering>())
             + self.sprayed.as_ref().map_or(0, |sprayed| sprayed.heap_bytes())

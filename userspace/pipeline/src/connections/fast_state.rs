@@ -411,6 +411,7 @@ impl Direction {
             && self.rnr.is_none()
             && self.open_read.is_none()
             && self.sprayed.as_ref().is_none_or(|sprayed| sprayed.is_clear())
+            && self.undecided.is_clear()
             && (self.tries, self.try_interval_ns, self.retries_exhausted) == (0, 0, false);
         let round_trip_ns = self.latencies.min_rtt_ns()?;
         let forget_ns = duplicate_ns.max(SPACING_NS).max(round_trip_ns);

@@ -31,7 +31,8 @@
 //! | `reuse` | a queue pair number that is used again |
 //! | `response_recovery` | responses that were requested again: lost, late or stale |
 //! | `timeout` | retransmitted after a timeout: lost, or answered late |
-//! | `skipped_ranges` | PSNs that a retransmission skipped, which may arrive late |
+//! | `doubts` | packets that passed alone after a NAK for them |
+//! | `undecided` | packets that later copies or answers decide: skipped, late or repeated, named by a NAK |
 //! | `gap_fate`, `gaps` | fate of PSNs that never passed |
 //! | `new_payload` | new payload of a run |
 //! | `outstanding`, `latency` | outstanding requests, and latencies of their answers |
@@ -69,6 +70,7 @@ mod cm;
 mod connection_rows;
 mod context;
 mod direction;
+mod doubts;
 mod event_rows;
 mod fast_path;
 mod fast_state;
@@ -100,7 +102,6 @@ mod reuse;
 mod send_sequence;
 mod sender_way;
 mod setup;
-mod skipped_ranges;
 mod sort_buffer;
 mod sprayed;
 mod sprayed_answers;
@@ -115,6 +116,7 @@ mod timeout;
 mod traffic_classes;
 mod turn;
 mod uc;
+mod undecided;
 
 pub use direction::PairedBy;
 pub use settings::ConnectionSettings;

@@ -1,7 +1,7 @@
 //! Retransmission episodes: packets retransmitted together, and why.
 
 use super::psn_tracker::ExtendedPsn;
-use super::skipped_ranges::SkippedRange;
+use super::undecided::SkippedRange;
 
 /// Why a sender went back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

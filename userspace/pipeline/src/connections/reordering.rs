@@ -3,9 +3,7 @@
 //! Terms of RFC 4737: a packet is *reordered* if one with a higher PSN passed before it. Its *late time* is the time
 //! since then, its *extent* the distance to the highest PSN.
 
-use super::psn_tracker::ExtendedPsn;
-
-/// PSNs over which reordered packets are counted.
+/// Packets over which reordered ones are counted.
 const EPOCH: u32 = 256;
 /// With this many among them, the fabric sprays the direction over paths of unequal length.
 const SPRAYED: u16 = 8;
@@ -25,15 +23,16 @@ pub(crate) struct Reordering {
     packets: u32,
     recent: u16,
     is_known: bool,
-    /// The low bits of a PSN.
+    /// The low bits of the number of packets.
     since: u32,
     /// When the first one passed, the low bits of microseconds.
     first_us: u32,
 }
 
 impl Reordering {
-    /// `packets` filled a gap after `late_ns`, when the highest PSN was `high`, `extent` above them.
-    pub(crate) fn learn(&mut self, packets: u64, late_ns: u64, (high, extent): (ExtendedPsn, u64), now_ns: u64) {
+    /// `packets` filled a gap after `late_ns`, as the packet number `count` of the direction; the highest PSN is `extent` above
+    /// them.
+    pub(crate) fn learn(&mut self, packets: u64, late_ns: u64, (count, extent): (u64, u64), now_ns: u64) {
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let now_us = (now_ns / 1_000) as u32;
         if self.packets == 0 {
@@ -42,8 +41,8 @@ impl Reordering {
         self.late_ns = self.late_ns.max(short(late_ns));
         self.extent = self.extent.max(short(extent));
         self.packets = self.packets.saturating_add(short(packets));
-        if (high as u32).wrapping_sub(self.since) > EPOCH {
-            (self.since, self.recent) = (high as u32, 0);
+        if (count as u32).wrapping_sub(self.since) > EPOCH {
+            (self.since, self.recent) = (count as u32, 0);
         }
         self.recent = self.recent.saturating_add(u16::try_from(packets).unwrap_or(u16::MAX));
         let known_ns = u64::from(now_us.wrapping_sub(self.first_us)) * 1_000;

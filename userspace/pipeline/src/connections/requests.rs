@@ -45,6 +45,7 @@ impl Direction {
             self.first_request_ns = run.first_ns;
         }
         let is_answered = is_answered(operation);
+        self.settle_doubts(run.first_ns, context);
         self.learn_selective(first, run.first_ns, context);
         let is_uc = self.transport == Transport::Uc;
         let high = self.requests.high();
@@ -176,6 +177,9 @@ impl Direction {
             // An answer for packets after a gap may be for the packet that fills it.
             self.outstanding.mark_ambiguous(gap.first);
         }
+        if all.repeated > 0 {
+            self.refute_doubts((first, last), run.first_ns, context);
+        }
         let before = self.counts.retransmitted;
         self.account(run, &classified, &filled, context);
         if let Some(twice) = self.captured_twice.as_mut().filter(|_| repeat.is_some()) {
@@ -185,8 +189,12 @@ impl Direction {
             for gap in &filled {
                 let late_ns = run.first_ns.saturating_sub(gap.value.opened_ns);
                 let high = self.requests.high();
-                self.reordering
-                    .learn(gap.packets(), late_ns, (high, high - gap.first), run.first_ns);
+                self.reordering.learn(
+                    gap.packets(),
+                    late_ns,
+                    (self.counts.request_packets, high - gap.first),
+                    run.first_ns,
+                );
             }
             self.learn_spray(run.first_ns, context);
         }
@@ -197,7 +205,7 @@ impl Direction {
             self.outstanding.retransmitted(first, last, run.last_ns());
         }
         if let Some(lost) = self.responder.arrive(first, last) {
-            self.lose(lost, 1, context.emit);
+            self.undecided.suspect(lost, run.first_ns);
         }
         self.count_messages(run, first, last, &all);
         let times = (run.first_ns, run.last_ns());
@@ -256,7 +264,7 @@ impl Direction {
 
     /// What looked like a sender that went back were copies.
     fn copies_are_certain(&mut self) {
-        self.skipped.clear();
+        self.undecided.clear();
         self.send_sequence.rewind(self.requests.high() + 1);
         (self.episode, self.pending_timeout, self.tries) = (None, None, 0);
         let supposed = self
@@ -306,7 +314,7 @@ impl Direction {
         self.outstanding = OutstandingRequests::default();
         self.send_sequence = SendSequence::default();
         self.responder = Responder::default();
-        self.skipped.clear();
+        self.undecided.clear();
         self.sprayed = None;
         self.naks = [None; 2];
         self.episode = None;

@@ -4,10 +4,11 @@ use super::classification::Classification;
 use super::context::Context;
 use super::direction::Direction;
 use super::event::{EventDetail, LossEvidence};
+use super::intervals::Interval;
 use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
-use super::recovery::{Episode, Trigger};
+use super::recovery::{Episode, PendingNak, Trigger};
 use super::sender_way::Way;
-use super::skipped_ranges::SkippedRange;
+use super::undecided::{Doubt, SkippedRange};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
@@ -68,10 +69,10 @@ impl Direction {
                 self.counts.out_of_order += packets(arrival.filled + arrival.below);
                 // The packets before were retransmitted, then reordered.
                 self.counts.retransmitted += packets(arrival.repeated);
-                self.skipped.fill(first, last);
+                self.late_in_pass((first, last), run.first_ns);
             }
             Classification::Resumed(skipped) => {
-                self.skipped.fill(skipped.first, skipped.last);
+                self.undecided.passed(skipped.first, skipped.last);
                 self.send_sequence.rewind(first);
                 self.in_order(run, classified, repeated_packets, filled, context);
             }
@@ -85,7 +86,12 @@ impl Direction {
             Classification::Retransmitted(trigger) => {
                 let repeated_packets = repeated_packets + packets(arrival.below);
                 self.counts.retransmitted += repeated_packets;
-                self.count_lost_before(run, classified, filled, context);
+                let is_alone = repeated_packets == arrival.filled && classified.read.is_none();
+                if trigger == Trigger::Nak && is_alone {
+                    self.doubt(filled, run.first_ns);
+                } else {
+                    self.count_lost_before(run, classified, filled, context);
+                }
                 let fills = arrival.filled > 0 && arrival.repeated == 0;
                 let may_be_late =
                     |episode: &Episode| episode.trigger == Trigger::Timeout && (fills || episode.before.is_some());
@@ -100,7 +106,8 @@ impl Direction {
                     self.sender_way.went_back();
                 }
                 let may_be_late = repeated_packets <= MAX_LATE_DUPLICATES || arrival.repeated == 0;
-                self.rewind(run, (first, last), trigger, (repeated_packets, may_be_late), context);
+                let packets = (repeated_packets, arrival.repeated, may_be_late);
+                self.rewind(run, (first, last), trigger, packets, context);
             }
         }
     }
@@ -118,7 +125,9 @@ impl Direction {
         let (from, until) = (self.send_sequence.next(), self.send_sequence.resent_until());
         if repeated_packets > 0 {
             self.rewind_confirmed(context);
-            self.confirm_skipped((classified.first, classified.last), context.emit);
+            self.confirm_doubt(classified.first, context);
+            let psns = (classified.first, classified.last);
+            self.confirm_skipped(psns, (classified.arrival.repeated, None), context.emit);
         }
         let is_nak = self
             .episode
@@ -167,43 +176,89 @@ impl Direction {
         if first > last {
             return;
         }
-        let skipped = SkippedRange { first, last, time_ns };
-        if let Some(oldest) = self.skipped.put(skipped) {
-            self.count_skipped(oldest, context.emit);
-        }
+        // An earlier retransmission had skipped them, too.
+        self.confirm_skipped((first, last), (0, None), context.emit);
+        // Without room, the fate of the lowest is unknown.
+        let _ = self.undecided.lists().skipped.insert(Interval {
+            first,
+            last,
+            value: time_ns,
+        });
     }
 
-    fn count_skipped(&mut self, skipped: SkippedRange, emit: &mut dyn FnMut(u64, EventDetail)) {
+    fn count_skipped(&mut self, skipped: &Interval<u64>, emit: &mut dyn FnMut(u64, EventDetail)) {
         // For a READ one packet was skipped, whatever its length.
-        let psns = skipped.last - skipped.first + 1;
+        let psns = skipped.packets();
         let packets = psns.saturating_sub(self.outstanding.asked_for(skipped.first, skipped.last));
-        self.lose_upstream((skipped.first, packets), skipped.time_ns, LossEvidence::Skipped, emit);
+        self.lose_upstream((skipped.first, packets), skipped.value, LossEvidence::Skipped, emit);
     }
 
     /// Counts skipped packets as lost: they did not arrive late.
     pub(crate) fn settle_skipped(&mut self, emit: &mut dyn FnMut(u64, EventDetail)) {
-        while let Some(skipped) = self.skipped.take_oldest() {
-            if self.sender_way.way() == Way::GoBackN {
-                self.count_skipped(skipped, emit);
+        self.confirm_skipped((0, ExtendedPsn::MAX - 1), (0, None), emit);
+    }
+
+    /// The sender retransmits these: those that were skipped before were lost, unless this is the late packet itself, which
+    /// passes alone at the given time.
+    fn confirm_skipped(
+        &mut self,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        (repeated, alone_ns): (u64, Option<u64>),
+        emit: &mut dyn FnMut(u64, EventDetail),
+    ) {
+        let Some(lists) = self.undecided.get_mut() else {
+            return;
+        };
+        // Only a sender that goes back repeats as many in order.
+        let is_long = repeated > EVIDENT;
+        // The NAK that it answers named the first of them.
+        let naks = self.naks;
+        let is_start = |part: &Interval<u64>| {
+            let mut naks = naks.iter().flatten();
+            naks.any(|nak| nak.psn == part.first && nak.time_ns < part.value)
+        };
+        let mut lost = Vec::new();
+        lists.skipped.remove(first, last, &mut |part| lost.push(part));
+        for part in lost {
+            // A selective sender skips everything. Where packets are late, a pass that another NAK cuts short looks the
+            // same: only a NAK proves the loss.
+            let names = |nak: &&PendingNak| part.holds(nak.psn) && nak.time_ns >= part.value;
+            let nak = self.naks.iter().flatten().find(names).map(|nak| nak.time_ns);
+            let goes_back = match self.sender_way.way() {
+                Way::GoBackN => true,
+                Way::Unknown => is_long || is_start(&part) || repeated > 1 && nak.is_some(),
+                Way::SelectiveRepeat => false,
+            };
+            if !goes_back || self.reordering.packets() > 0 && nak.is_none() {
+                continue;
+            }
+            match (alone_ns, nak) {
+                (Some(passed_ns), Some(nak_ns)) if (part.first, part.last) == (first, last) => {
+                    let doubt = Doubt {
+                        evidence: LossEvidence::Skipped,
+                        late_ns: passed_ns.saturating_sub(part.value),
+                        nak_ns,
+                        passed_ns,
+                    };
+                    self.undecided.doubt((first, last), doubt);
+                }
+                _ => self.count_skipped(&part, emit),
             }
         }
     }
 
-    /// The sender retransmits these: those that were skipped before were lost.
-    fn confirm_skipped(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), emit: &mut dyn FnMut(u64, EventDetail)) {
-        let mut skipped = core::mem::take(&mut self.skipped);
-        // Where packets are reordered, a pass that another NAK cuts short looks the same: only a NAK proves the loss.
-        let is_proven = |skipped: &SkippedRange| {
-            let mut naks = self.naks.iter().flatten();
-            self.reordering.packets() == 0 || naks.any(|nak| (skipped.first..=skipped.last).contains(&nak.psn))
-        };
-        let mut lost = Vec::new();
-        skipped.confirm(first, last, |skipped| lost.push(skipped));
-        lost.retain(is_proven);
-        for skipped in lost {
-            self.count_skipped(skipped, emit);
+    /// Late packets of the current pass.
+    fn late_in_pass(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), now_ns: u64) {
+        let position = self.counts.request_packets;
+        let next = self.send_sequence.next();
+        let reordering = &mut self.reordering;
+        if let Some(lists) = self.undecided.get_mut() {
+            lists.skipped.remove(first, last, &mut |part| {
+                let late_ns = now_ns.saturating_sub(part.value);
+                let extent = next.saturating_sub(part.first + 1);
+                reordering.learn(part.packets(), late_ns, (position, extent), now_ns);
+            });
         }
-        self.skipped = skipped;
     }
 
     /// The send sequence continued: the sender did go back.
@@ -220,11 +275,12 @@ impl Direction {
         run: &RunRecord,
         (first, last): (ExtendedPsn, ExtendedPsn),
         trigger: Trigger,
-        (packets, may_be_late): (u64, bool),
+        (packets, repeated, may_be_late): (u64, u64, bool),
         context: &mut Context<'_>,
     ) {
         self.end_episode(context.emit);
-        self.confirm_skipped((first, last), context.emit);
+        let alone_ns = (trigger == Trigger::Nak).then_some(run.first_ns);
+        self.confirm_skipped((first, last), (repeated, alone_ns), context.emit);
         // A sender goes back to the PSN of the NAK, or to the first unacknowledged one. If the run begins
         // later, the packets before it were lost.
         let mut from = self.acked + 1;
@@ -235,7 +291,9 @@ impl Direction {
         {
             from = from.max(nak.psn);
             let waited = run.first_ns.saturating_sub(nak.time_ns);
-            reaction_ns = (nak.psn == first).then_some(waited);
+            // A packet that passes alone may have been late.
+            let is_certain = !self.undecided.is_doubtful(first);
+            reaction_ns = (nak.psn == first && is_certain).then_some(waited);
         }
         self.consume_naks(from);
         let mut before = None;

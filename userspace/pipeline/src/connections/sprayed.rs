@@ -208,6 +208,7 @@ impl Direction {
         if self.sprayed.is_some()
             || episode.trigger != Trigger::Nak
             || self.sender_way.way() == Way::GoBackN
+            || self.undecided.is_doubtful(episode.first)
             || first <= self.requests.high()
         {
             return;
@@ -233,13 +234,26 @@ impl Direction {
     }
 
     /// From now on the order of requests shows nothing.
-    fn ignore_order(&mut self, now_ns: u64, context: &mut Context<'_>) {
-        if self.counts.reads + self.counts.atomics > 0 {
-            return;
-        }
+    pub(super) fn ignore_order(&mut self, now_ns: u64, context: &mut Context<'_>) {
         self.end_episode(context.emit);
-        self.skipped.clear();
         let mut sprayed = Box::<Sprayed>::default();
+        for doubt in self
+            .undecided
+            .take_doubts(|doubt| doubt.value.evidence == LossEvidence::Gap)
+        {
+            self.counts.retransmitted -= doubt.packets();
+            self.counts.out_of_order += doubt.packets();
+            let _ = sprayed.doubtful.insert(Interval {
+                first: doubt.first,
+                last: doubt.last,
+                value: doubt.value.passed_ns,
+            });
+            sprayed.deadline_ns = 0;
+        }
+        if let Some(lists) = self.undecided.get_mut() {
+            sprayed.suspects = core::mem::take(&mut lists.suspects);
+        }
+        self.undecided.clear();
         for nak in self.naks.iter().rev().flatten().filter(|nak| !nak.used) {
             sprayed.asks.push(Ask {
                 trigger: nak.trigger,
@@ -376,8 +390,12 @@ impl Direction {
         }
         self.counts.out_of_order += gap.packets();
         let high = self.requests.high();
-        self.reordering
-            .learn(gap.packets(), late_ns, (high, high - gap.first), now_ns);
+        self.reordering.learn(
+            gap.packets(),
+            late_ns,
+            (self.counts.request_packets, high - gap.first),
+            now_ns,
+        );
     }
 
     /// Its first copy was lost upstream.

@@ -5,7 +5,7 @@ use super::direction::Direction;
 use super::sprayed::Sprayed;
 
 /// Round trips of which the shortest is known well.
-const MANY_ROUND_TRIPS: u64 = 64;
+pub(super) const MANY_ROUND_TRIPS: u64 = 64;
 
 impl Direction {
     /// Later than this, a packet was not reordered.

@@ -605,3 +605,5 @@ fn a_slow_answer_of_which_both_copies_were_answered_is_no_loss() {
         assert_eq!((rows[0].timeouts, rows[0].unanswered_packets), (1, unanswered));
     }
 }
+
+mod order;

@@ -1,0 +1,194 @@
+//! Packets that passed alone after a NAK for them: late, or transmitted again.
+//!
+//! The NAK makes the sender transmit them once more. If two copies pass, the first was only late; if one does, the first
+//! was lost upstream.
+
+use super::context::Context;
+use super::direction::Direction;
+use super::event::LossEvidence;
+use super::intervals::Interval;
+use super::psn_tracker::{ExtendedPsn, Gap};
+use super::recovery::PendingNak;
+use super::sender_way::Way;
+use super::sprayed::Suspect;
+use super::sprayed_times::MANY_ROUND_TRIPS;
+use super::undecided::Doubt;
+use alloc::vec::Vec;
+
+impl Direction {
+    /// These filled gaps alone, after a NAK for them.
+    pub(super) fn doubt(&mut self, filled: &[Gap], now_ns: u64) {
+        for gap in filled {
+            let names = |nak: &&PendingNak| nak.psn <= gap.last;
+            let nak_ns = self.naks.iter().flatten().find(names).map_or(now_ns, |nak| nak.time_ns);
+            let doubt = Doubt {
+                evidence: LossEvidence::Gap,
+                late_ns: now_ns.saturating_sub(gap.value.opened_ns),
+                nak_ns,
+                passed_ns: now_ns,
+            };
+            self.undecided.doubt((gap.first, gap.last), doubt);
+        }
+    }
+
+    /// The longest time from a NAK to the packet that it requests.
+    fn recovery_ns(&self, context: &Context<'_>) -> u64 {
+        let rare = self.latencies.rare();
+        let reaction_ns = rare.and_then(|rare| rare.reaction.max()).unwrap_or(context.reorder_ns);
+        2 * reaction_ns.max(self.latencies.max_rtt_ns().unwrap_or(0))
+    }
+
+    /// No second copy passed in time: the first was lost.
+    pub(crate) fn settle_doubts(&mut self, now_ns: u64, context: &mut Context<'_>) {
+        if self.undecided.is_clear() {
+            return;
+        }
+        let wait_ns = self.recovery_ns(context);
+        let is_over = |doubt: &Doubt| now_ns.saturating_sub(doubt.nak_ns) > wait_ns;
+        let over: Vec<Interval<Doubt>> = self.undecided.take_doubts(|doubt| is_over(&doubt.value));
+        let is_selective = over.iter().any(|doubt| self.left_alone(doubt));
+        for doubt in &over {
+            self.lost_doubt(doubt, context);
+        }
+        if is_selective && self.sprayed.is_none() {
+            self.sender_way.repeated_alone();
+            self.ignore_order(now_ns, context);
+        }
+    }
+
+    /// Whether the sender went on after this packet with new ones, though others were unacknowledged.
+    fn left_alone(&self, doubt: &Interval<Doubt>) -> bool {
+        self.sender_way.way() == Way::Unknown
+            && self.send_sequence.next() > self.requests.high()
+            && doubt.last + 1 < self.requests.high()
+    }
+
+    fn lost_doubt(&mut self, doubt: &Interval<Doubt>, context: &mut Context<'_>) {
+        let Doubt {
+            evidence,
+            passed_ns,
+            nak_ns,
+            ..
+        } = doubt.value;
+        self.lost_upstream((doubt.first, doubt.last), passed_ns, evidence, context);
+        if passed_ns > nak_ns {
+            self.latencies.rare_mut().reaction.add(passed_ns - nak_ns);
+        }
+    }
+
+    /// The pass goes on at `first`: what passed just before was the begin of it.
+    pub(super) fn confirm_doubt(&mut self, first: ExtendedPsn, context: &mut Context<'_>) {
+        if self.undecided.is_clear() {
+            return;
+        }
+        let newest_ns = self.naks.iter().flatten().map(|nak| nak.time_ns).max();
+        let is_begin = |doubt: &Interval<Doubt>| {
+            doubt.last + 1 == first && newest_ns.is_none_or(|nak_ns| nak_ns <= doubt.value.passed_ns)
+        };
+        for doubt in self.undecided.take_doubts(is_begin) {
+            self.lost_doubt(&doubt, context);
+        }
+    }
+
+    /// Second copies pass: the first ones were late, unless the receiver requested them again.
+    pub(crate) fn refute_doubts(
+        &mut self,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        now_ns: u64,
+        context: &mut Context<'_>,
+    ) {
+        if self.undecided.is_clear() {
+            return;
+        }
+        let round_trip_ns = self.latencies.min_rtt_ns().unwrap_or(0);
+        let mut passed = Vec::new();
+        self.undecided
+            .lists()
+            .doubtful
+            .remove(first, last, &mut |part| passed.push(part));
+        for part in passed {
+            let asks = |nak: &PendingNak| {
+                part.holds(nak.psn) && nak.time_ns >= part.value.passed_ns + round_trip_ns - round_trip_ns / 4
+            };
+            if self.naks.iter().flatten().any(asks) {
+                self.lost_doubt(&part, context);
+                continue;
+            }
+            let packets = part.packets();
+            if part.value.evidence == LossEvidence::Gap {
+                self.counts.retransmitted -= packets;
+                self.counts.out_of_order += packets;
+            }
+            let high = self.requests.high();
+            self.reordering.learn(
+                packets,
+                part.value.late_ns,
+                (self.counts.request_packets, high - part.first),
+                now_ns,
+            );
+        }
+        self.learn_spray(now_ns, context);
+    }
+}
+
+/// Packets that a NAK named although they had passed, and that were transmitted again: the answer decides.
+impl Direction {
+    /// No answer to a packet comes sooner than this.
+    fn soonest_answer_ns(&self) -> u64 {
+        let shortest_ns = self.latencies.min_rtt_ns().unwrap_or(0);
+        if self.latencies.rtt.samples() >= MANY_ROUND_TRIPS {
+            shortest_ns - shortest_ns / 4
+        } else {
+            shortest_ns / 2
+        }
+    }
+
+    /// The peer has everything up to `psn`: what it has sooner than the copy could arrive was only late downstream.
+    pub(super) fn settle_suspects(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
+        let soonest_ns = self.soonest_answer_ns();
+        let Some(lists) = self.undecided.get_mut() else {
+            return;
+        };
+        let suspects = core::mem::take(&mut lists.suspects);
+        for suspect in suspects {
+            if suspect.psn > psn {
+                self.undecided.lists().suspects.push(suspect);
+            } else if suspect
+                .resent_ns
+                .is_some_and(|resent_ns| now_ns >= resent_ns + soonest_ns)
+            {
+                self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+            }
+        }
+    }
+
+    /// A NAK names `psn`: if its copy had time to arrive, both were lost.
+    pub(super) fn suspect_requested(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
+        let soonest_ns = self.soonest_answer_ns();
+        let Some(lists) = self.undecided.get_mut() else {
+            return;
+        };
+        let is_lost = |suspect: &mut Suspect| {
+            suspect.psn == psn
+                && suspect
+                    .resent_ns
+                    .is_some_and(|resent_ns| now_ns >= resent_ns + soonest_ns)
+        };
+        let lost: Vec<Suspect> = lists.suspects.extract_if(.., is_lost).collect();
+        for suspect in lost {
+            self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+        }
+    }
+
+    /// No packet follows.
+    pub(crate) fn end_undecided(&mut self, context: &mut Context<'_>) {
+        for doubt in self.undecided.take_doubts(|_| true) {
+            self.lost_doubt(&doubt, context);
+        }
+        if let Some(lists) = self.undecided.get_mut() {
+            for suspect in core::mem::take(&mut lists.suspects) {
+                self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+            }
+        }
+    }
+}

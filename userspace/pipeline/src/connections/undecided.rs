@@ -1,0 +1,135 @@
+//! What the packets so far do not decide: the copies that pass later, or the answers, will.
+
+use super::event::LossEvidence;
+use super::intervals::{Interval, Intervals};
+use super::psn_tracker::ExtendedPsn;
+use super::sprayed::Suspect;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Packets that may have been lost downstream, until their acknowledgement.
+pub(super) const MAX_SUSPECTS: usize = 32;
+
+/// A packet passed alone, after a NAK for it: late, or transmitted again. If its next copy passes, it was late.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doubt {
+    /// What its first copy left, and how late this one would be.
+    pub(crate) evidence: LossEvidence,
+    pub(crate) late_ns: u64,
+    pub(crate) nak_ns: u64,
+    pub(crate) passed_ns: u64,
+}
+
+/// The undecided packets of a direction; allocated only when there are some.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Undecided(Option<Box<Lists>>);
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists {
+    /// PSNs that a retransmission skipped, and when. They were lost upstream if another retransmission brings them.
+    pub(crate) skipped: Intervals<u64>,
+    pub(crate) doubtful: Intervals<Doubt>,
+    pub(crate) suspects: Vec<Suspect>,
+}
+
+impl Undecided {
+    /// Bytes that they have allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |lists| {
+            size_of::<Lists>()
+                + lists.skipped.heap_bytes()
+                + lists.doubtful.heap_bytes()
+                + lists.suspects.capacity() * size_of::<Suspect>()
+        })
+    }
+
+    pub(crate) fn get(&self) -> Option<&Lists> {
+        self.0.as_deref()
+    }
+
+    pub(crate) fn get_mut(&mut self) -> Option<&mut Lists> {
+        self.0.as_deref_mut()
+    }
+
+    pub(crate) fn lists(&mut self) -> &mut Lists {
+        self.0.get_or_insert_default()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0 = None;
+    }
+
+    /// The packet was transmitted again at `resent_ns`, after a NAK.
+    pub(crate) fn suspect(&mut self, (psn, nak_ns): (ExtendedPsn, u64), resent_ns: u64) {
+        let suspects = &mut self.lists().suspects;
+        if suspects.len() < MAX_SUSPECTS {
+            suspects.push(Suspect {
+                psn,
+                nak_ns,
+                resent_ns: Some(resent_ns),
+            });
+        }
+    }
+
+    /// Whether no time decides any of them.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.get()
+            .is_none_or(|lists| lists.doubtful.is_empty() && lists.suspects.is_empty())
+    }
+
+    /// Whether `psn` passed alone.
+    pub(crate) fn is_doubtful(&self, psn: ExtendedPsn) -> bool {
+        self.get().is_some_and(|lists| lists.doubtful.at(psn).is_some())
+    }
+
+    /// These passed alone.
+    pub(crate) fn doubt(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), value: Doubt) {
+        let doubtful = &mut self.lists().doubtful;
+        doubtful.remove(first, last, &mut |_| {});
+        // Without room, the fate of the lowest is unknown.
+        let _ = doubtful.insert(Interval { first, last, value });
+    }
+
+    /// Takes the doubts that `is_decided`.
+    pub(crate) fn take_doubts(&mut self, is_decided: impl Fn(&Interval<Doubt>) -> bool) -> Vec<Interval<Doubt>> {
+        let Some(lists) = self.get_mut() else {
+            return Vec::new();
+        };
+        let decided: Vec<Interval<Doubt>> = lists
+            .doubtful
+            .iter()
+            .filter(|doubt| is_decided(doubt))
+            .copied()
+            .collect();
+        for doubt in &decided {
+            lists.doubtful.remove(doubt.first, doubt.last, &mut |_| {});
+        }
+        decided
+    }
+
+    /// These were skipped, and passed late.
+    pub(crate) fn passed(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
+        if let Some(lists) = self.get_mut() {
+            lists.skipped.remove(first, last, &mut |_| {});
+        }
+    }
+
+    /// The range of skipped PSNs with `psn`, and when it was skipped.
+    pub(crate) fn skipped_at(&self, psn: ExtendedPsn) -> Option<SkippedRange> {
+        let skipped = self.get()?.skipped.at(psn)?;
+        Some(SkippedRange {
+            first: skipped.first,
+            last: skipped.last,
+            time_ns: skipped.value,
+        })
+    }
+}
+
+/// PSNs that a retransmission skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedRange {
+    pub(crate) first: ExtendedPsn,
+    pub(crate) last: ExtendedPsn,
+    /// Time of the packet after them.
+    pub(crate) time_ns: u64,
+}
