@@ -124,7 +124,7 @@ impl Way<'_> {
         let start = self.end.start_psn.filter(|_| truth.volume.packets > 0);
         let before = psns(&truth.lost, shows_upstream);
         // Only late: it passed after its own retransmission. Whether the copy that filled the gap is late or a retransmission
-        // cannot be told before.
+        // cannot be known before.
         let late = |lost: &&Lost| lost.place == LossPoint::Late && lost.of == PacketKind::Request;
         let late = psns(&truth.lost, late);
         let behind = psns(&truth.lost, shows_downstream);
