@@ -177,7 +177,9 @@ impl Direction {
             // An answer for packets after a gap may be for the packet that fills it.
             self.outstanding.mark_ambiguous(gap.first);
         }
-        if all.repeated > 0 {
+        // A copy by a mirror shows nothing.
+        let is_copied = self.captured_twice.as_ref().is_some_and(|twice| twice.is_certain());
+        if all.repeated > 0 && !is_copied {
             self.refute_doubts((first, last), run.first_ns, context);
         }
         let before = self.counts.retransmitted;
