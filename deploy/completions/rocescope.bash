@@ -37,6 +37,9 @@ _rocescope() {
             rocescope,connections)
                 cmd="rocescope__subcmd__connections"
                 ;;
+            rocescope,control)
+                cmd="rocescope__subcmd__control"
+                ;;
             rocescope,counters)
                 cmd="rocescope__subcmd__counters"
                 ;;
@@ -115,6 +118,36 @@ _rocescope() {
             rocescope__subcmd__config__subcmd__help,template)
                 cmd="rocescope__subcmd__config__subcmd__help__subcmd__template"
                 ;;
+            rocescope__subcmd__control,apply)
+                cmd="rocescope__subcmd__control__subcmd__apply"
+                ;;
+            rocescope__subcmd__control,diff)
+                cmd="rocescope__subcmd__control__subcmd__diff"
+                ;;
+            rocescope__subcmd__control,help)
+                cmd="rocescope__subcmd__control__subcmd__help"
+                ;;
+            rocescope__subcmd__control,rollback)
+                cmd="rocescope__subcmd__control__subcmd__rollback"
+                ;;
+            rocescope__subcmd__control,status)
+                cmd="rocescope__subcmd__control__subcmd__status"
+                ;;
+            rocescope__subcmd__control__subcmd__help,apply)
+                cmd="rocescope__subcmd__control__subcmd__help__subcmd__apply"
+                ;;
+            rocescope__subcmd__control__subcmd__help,diff)
+                cmd="rocescope__subcmd__control__subcmd__help__subcmd__diff"
+                ;;
+            rocescope__subcmd__control__subcmd__help,help)
+                cmd="rocescope__subcmd__control__subcmd__help__subcmd__help"
+                ;;
+            rocescope__subcmd__control__subcmd__help,rollback)
+                cmd="rocescope__subcmd__control__subcmd__help__subcmd__rollback"
+                ;;
+            rocescope__subcmd__control__subcmd__help,status)
+                cmd="rocescope__subcmd__control__subcmd__help__subcmd__status"
+                ;;
             rocescope__subcmd__diagnose,help)
                 cmd="rocescope__subcmd__diagnose__subcmd__help"
                 ;;
@@ -147,6 +180,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help,connections)
                 cmd="rocescope__subcmd__help__subcmd__connections"
+                ;;
+            rocescope__subcmd__help,control)
+                cmd="rocescope__subcmd__help__subcmd__control"
                 ;;
             rocescope__subcmd__help,counters)
                 cmd="rocescope__subcmd__help__subcmd__counters"
@@ -210,6 +246,18 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help__subcmd__config,template)
                 cmd="rocescope__subcmd__help__subcmd__config__subcmd__template"
+                ;;
+            rocescope__subcmd__help__subcmd__control,apply)
+                cmd="rocescope__subcmd__help__subcmd__control__subcmd__apply"
+                ;;
+            rocescope__subcmd__help__subcmd__control,diff)
+                cmd="rocescope__subcmd__help__subcmd__control__subcmd__diff"
+                ;;
+            rocescope__subcmd__help__subcmd__control,rollback)
+                cmd="rocescope__subcmd__help__subcmd__control__subcmd__rollback"
+                ;;
+            rocescope__subcmd__help__subcmd__control,status)
+                cmd="rocescope__subcmd__help__subcmd__control__subcmd__status"
                 ;;
             rocescope__subcmd__help__subcmd__diagnose,hostmesh)
                 cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh"
@@ -278,7 +326,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version agent capture completions collect compare config connections counters demo diagnose doctor extract generate man merge paths probe repair report schema restore-vlan-offload top topology verify help"
+            opts="-h -V --config --help --version agent capture completions collect compare config connections control counters demo diagnose doctor extract generate man merge paths probe repair report schema restore-vlan-offload top topology verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -296,7 +344,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__agent)
-            opts="-o -q -h -V --observer --duration --output --quiet --collector --cert --key --ca --spool --spool-bytes --config --help --version"
+            opts="-o -q -h -V --observer --duration --output --quiet --collector --cert --key --ca --spool --spool-bytes --control-file --window --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -342,6 +390,14 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --control-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -354,7 +410,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --hosts --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --hosts --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --collector --cert --key --ca --control-file --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -536,6 +592,26 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --control-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --interface)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -556,7 +632,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__collect)
-            opts="-q -h -V --listen --out --cert --key --client-ca --max-agents --max-waiting --no-sync --duration --metrics --status --quiet --observer --segment-age --keep-age --keep-bytes --keep-free --diagnose --topology --lateness --scale --config --help --version"
+            opts="-q -h -V --listen --out --cert --key --client-ca --control-dir --control --max-agents --max-waiting --no-sync --duration --metrics --status --quiet --observer --segment-age --keep-age --keep-bytes --keep-free --diagnose --topology --lateness --scale --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -579,6 +655,14 @@ _rocescope() {
                     return 0
                     ;;
                 --client-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --control-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --control)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1005,6 +1089,268 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__control)
+            opts="-h -V --collector --cert --key --ca --config --help --version status apply diff rollback help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__apply)
+            opts="-h -V --unchecked --collector --cert --key --ca --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__diff)
+            opts="-h -V --collector --cert --key --ca --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__help)
+            opts="status apply diff rollback help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__help__subcmd__apply)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__help__subcmd__rollback)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__rollback)
+            opts="-h -V --collector --cert --key --ca --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__control__subcmd__status)
+            opts="-o -h -V --output --collector --cert --key --ca --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__counters)
             opts="-o -q -i -h -V --once --queue-pairs --interval --duration --output --quiet --device --metric --interface --sysfs-root --proc-root --ethtool-root --metrics --observer --out --refresh --segment-age --keep-age --keep-bytes --keep-free --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1386,7 +1732,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="agent capture completions collect compare config connections counters demo diagnose doctor extract generate man merge paths probe repair report schema restore-vlan-offload top topology verify help"
+            opts="agent capture completions collect compare config connections control counters demo diagnose doctor extract generate man merge paths probe repair report schema restore-vlan-offload top topology verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1528,6 +1874,76 @@ _rocescope() {
         rocescope__subcmd__help__subcmd__connections)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__control)
+            opts="status apply diff rollback"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__control__subcmd__apply)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__control__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__control__subcmd__rollback)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__control__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

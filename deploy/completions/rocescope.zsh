@@ -43,6 +43,8 @@ json\:"One JSON object"))' \
 '--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
 '--spool=[Directory for rows that the collector has not acknowledged yet]:DIR:_files' \
 '--spool-bytes=[Maximum size of the spool; when it is full, the oldest rows are deleted]:SIZE:_default' \
+'--control-file=[Keep the configuration of the controller in FILE; default\: \`controlled.toml\` in the spool]:FILE:_files' \
+'--window=[Take a configuration of the controller at the end of a window of DURATION]:DURATION:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-q[Print only summaries]' \
 '--quiet[Print only summaries]' \
@@ -110,6 +112,11 @@ direction\:"Addresses and destination QP alone"))' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
 '--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
+'(-r --read)--collector=[Take thresholds from the controller at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The certificate of this capture box (PEM); its first DNS name is its name]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
+'--control-file=[Keep the configuration of the controller in FILE]:FILE:_files' \
 '*-i+[Interface to capture on; repeatable]:IFACE:_default' \
 '*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
@@ -144,6 +151,8 @@ _arguments "${_arguments_options[@]}" : \
 '--cert=[The collector'\''s certificate (PEM)]:FILE:_files' \
 '--key=[The key of the certificate (PEM)]:FILE:_files' \
 '--client-ca=[CA certificate that signs agents (PEM); an agent'\''s name is the first DNS name in its certificate]:FILE:_files' \
+'--control-dir=[Be the controller too\: keep the versions of its configuration in DIR]:DIR:_files' \
+'--control=[The first version of the controller'\''s configuration (TOML); later ones come with \`rocescope control apply\`]:FILE:_files' \
 '--max-agents=[Maximum number of connected agents]:COUNT:_default' \
 '--max-waiting=[Maximum size of the rows that wait to be written; above it, agents wait]:SIZE:_default' \
 '--duration=[Stop after DURATION]:DURATION:_default' \
@@ -324,6 +333,127 @@ direction\:"Addresses and destination QP alone"))' \
 '::dataset -- Dataset to read:_files' \
 '*::command -- Run COMMAND, stop when it exits, and exit with its status:_default' \
 && ret=0
+;;
+(control)
+_arguments "${_arguments_options[@]}" : \
+'--collector=[Ask the controller at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The operator'\''s certificate (PEM); its first DNS name is the operator'\''s name]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_rocescope__subcmd__control_commands" \
+"*::: :->control" \
+&& ret=0
+
+    case $state in
+    (control)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-control-command-$line[1]:"
+        case $line[1] in
+            (status)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Format of the status]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the status]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--collector=[Ask the controller at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The operator'\''s certificate (PEM); its first DNS name is the operator'\''s name]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(apply)
+_arguments "${_arguments_options[@]}" : \
+'--collector=[Ask the controller at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The operator'\''s certificate (PEM); its first DNS name is the operator'\''s name]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--unchecked[Apply settings that this version of rocescope does not know; members check them]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':file -- The controller'\''s configuration (TOML):_files' \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+'--collector=[Ask the controller at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The operator'\''s certificate (PEM); its first DNS name is the operator'\''s name]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':file -- The controller'\''s configuration (TOML):_files' \
+&& ret=0
+;;
+(rollback)
+_arguments "${_arguments_options[@]}" : \
+'--collector=[Ask the controller at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The operator'\''s certificate (PEM); its first DNS name is the operator'\''s name]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'::number -- The version; default\: the one before that in force:_default' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__control__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-control-help-command-$line[1]:"
+        case $line[1] in
+            (status)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(apply)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(rollback)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
 ;;
 (counters)
 _arguments "${_arguments_options[@]}" : \
@@ -992,6 +1122,38 @@ esac
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(control)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__help__subcmd__control_commands" \
+"*::: :->control" \
+&& ret=0
+
+    case $state in
+    (control)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-help-control-command-$line[1]:"
+        case $line[1] in
+            (status)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(apply)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(rollback)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (counters)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -1143,6 +1305,7 @@ _rocescope_commands() {
 'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
 'config:Print, check or generate a configuration file' \
 'connections:Print loss, reordering, latency and congestion for each queue pair' \
+'control:Show and change the configuration of all agents and capture boxes' \
 'counters:Read what the RDMA devices and network interfaces of this host count' \
 'demo:Run the whole pipeline on generated traffic, without privileges or input' \
 'diagnose:Locate failures from the rows of a dataset' \
@@ -1249,6 +1412,73 @@ _rocescope__subcmd__connections_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope connections commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__control_commands] )) ||
+_rocescope__subcmd__control_commands() {
+    local commands; commands=(
+'status:Print which agent and capture box runs which version, who refused one and why, and who is away' \
+'apply:Put the configuration in FILE in force, as the next version' \
+'diff:Print what would change if FILE were applied' \
+'rollback:Put an earlier version in force, as the next version' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope control commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__apply_commands] )) ||
+_rocescope__subcmd__control__subcmd__apply_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control apply commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__diff_commands] )) ||
+_rocescope__subcmd__control__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control diff commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__help_commands] )) ||
+_rocescope__subcmd__control__subcmd__help_commands() {
+    local commands; commands=(
+'status:Print which agent and capture box runs which version, who refused one and why, and who is away' \
+'apply:Put the configuration in FILE in force, as the next version' \
+'diff:Print what would change if FILE were applied' \
+'rollback:Put an earlier version in force, as the next version' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope control help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__help__subcmd__apply_commands] )) ||
+_rocescope__subcmd__control__subcmd__help__subcmd__apply_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control help apply commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__help__subcmd__diff_commands] )) ||
+_rocescope__subcmd__control__subcmd__help__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control help diff commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__help__subcmd__help_commands] )) ||
+_rocescope__subcmd__control__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__help__subcmd__rollback_commands] )) ||
+_rocescope__subcmd__control__subcmd__help__subcmd__rollback_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control help rollback commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__help__subcmd__status_commands] )) ||
+_rocescope__subcmd__control__subcmd__help__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control help status commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__rollback_commands] )) ||
+_rocescope__subcmd__control__subcmd__rollback_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control rollback commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__control__subcmd__status_commands] )) ||
+_rocescope__subcmd__control__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope control status commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__counters_commands] )) ||
 _rocescope__subcmd__counters_commands() {
     local commands; commands=()
@@ -1315,6 +1545,7 @@ _rocescope__subcmd__help_commands() {
 'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
 'config:Print, check or generate a configuration file' \
 'connections:Print loss, reordering, latency and congestion for each queue pair' \
+'control:Show and change the configuration of all agents and capture boxes' \
 'counters:Read what the RDMA devices and network interfaces of this host count' \
 'demo:Run the whole pipeline on generated traffic, without privileges or input' \
 'diagnose:Locate failures from the rows of a dataset' \
@@ -1389,6 +1620,36 @@ _rocescope__subcmd__help__subcmd__config__subcmd__template_commands() {
 _rocescope__subcmd__help__subcmd__connections_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help connections commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__control_commands] )) ||
+_rocescope__subcmd__help__subcmd__control_commands() {
+    local commands; commands=(
+'status:Print which agent and capture box runs which version, who refused one and why, and who is away' \
+'apply:Put the configuration in FILE in force, as the next version' \
+'diff:Print what would change if FILE were applied' \
+'rollback:Put an earlier version in force, as the next version' \
+    )
+    _describe -t commands 'rocescope help control commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__control__subcmd__apply_commands] )) ||
+_rocescope__subcmd__help__subcmd__control__subcmd__apply_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help control apply commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__control__subcmd__diff_commands] )) ||
+_rocescope__subcmd__help__subcmd__control__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help control diff commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__control__subcmd__rollback_commands] )) ||
+_rocescope__subcmd__help__subcmd__control__subcmd__rollback_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help control rollback commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__control__subcmd__status_commands] )) ||
+_rocescope__subcmd__help__subcmd__control__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help control status commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__counters_commands] )) ||
 _rocescope__subcmd__help__subcmd__counters_commands() {

@@ -3,6 +3,7 @@
 mod agent;
 mod collect;
 mod compare;
+mod control;
 mod counters;
 mod dataset;
 mod diagnose;
@@ -22,6 +23,7 @@ mod words;
 pub use agent::{AgentArguments, Parts};
 pub use collect::{CollectArguments, SendArguments};
 pub use compare::CompareArguments;
+pub use control::{ControlAction, ControlArguments, SubscriptionArguments};
 pub use counters::CountersArguments;
 pub use dataset::DatasetArguments;
 pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
@@ -92,6 +94,8 @@ pub enum Command {
     Config(ConfigAction),
     /// Print loss, reordering, latency and congestion for each queue pair
     Connections(Box<ConnectionsArguments>),
+    /// Show and change the configuration of all agents and capture boxes
+    Control(Box<ControlArguments>),
     /// Read what the RDMA devices and network interfaces of this host count
     Counters(Box<CountersArguments>),
     /// Run the whole pipeline on generated traffic, without privileges or input
@@ -225,6 +229,9 @@ pub struct CaptureArguments {
     /// The measurement.
     #[command(flatten)]
     pub measure: MeasureArguments,
+    /// The controller.
+    #[command(flatten)]
+    pub subscription: SubscriptionArguments,
 }
 
 /// `rocescope completions`.

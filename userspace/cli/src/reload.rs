@@ -1,12 +1,15 @@
 //! Reloads the configuration while a capture runs.
 
 use crate::arguments::Command;
+use crate::configuration::controlled::is_controlled;
 use crate::configuration::{self, ArgumentsError};
 use crate::requests;
 use anyhow::{Result, bail};
+use rocescope_collector::control::Member;
 use rocescope_engine::live::{Reload, Reloaded};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 /// Options that a running capture applies; all others are fixed at its start.
 const APPLIED: [&str; 9] = [
@@ -25,9 +28,23 @@ const APPLIED: [&str; 9] = [
 type Effective = BTreeMap<String, Vec<OsString>>;
 
 /// Returns the function with which the engine reloads the configuration of this command line.
-pub(crate) fn reload() -> Result<Reload> {
+///
+/// A member reports which settings of its controller wait for a restart.
+pub(crate) fn reload(member: Option<Arc<Member>>) -> Result<Reload> {
     let before = effective()?;
-    Ok(Box::new(move || read_again(&before).map_err(Into::into)))
+    Ok(Box::new(move || {
+        let reloaded = read_again(&before)?;
+        if let Some(member) = &member {
+            let held_back = reloaded.held_back.iter();
+            member.needs_restart(
+                held_back
+                    .filter(|name| is_controlled("capture", name))
+                    .cloned()
+                    .collect(),
+            );
+        }
+        Ok(reloaded)
+    }))
 }
 
 fn effective() -> Result<Effective, ArgumentsError> {

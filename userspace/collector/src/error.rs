@@ -35,11 +35,27 @@ pub enum Error {
         /// The fault.
         reason: &'static str,
     },
-    /// Another process uses the spool.
-    #[error("another process uses the spool {}", path.display())]
+    /// Another process uses the directory.
+    #[error("another process uses {}", path.display())]
     Busy {
         /// The directory.
         path: PathBuf,
+    },
+    /// A file of the controller is invalid.
+    #[error("{}: {reason}", path.display())]
+    Control {
+        /// The file or directory.
+        path: PathBuf,
+        /// The fault.
+        reason: String,
+    },
+    /// The controller is not reachable, or refuses.
+    #[error("{url}: {reason}")]
+    Controller {
+        /// Its URL.
+        url: String,
+        /// Why.
+        reason: String,
     },
     /// A thread of the collector panicked; the rows that it had not acknowledged are still in the spools of agents.
     #[error("the collector's thread `{thread}` failed, which is a defect; agents keep their rows: start it again")]

@@ -16,10 +16,12 @@
 //! | [`spool`] | [`Spool`]: parcels on disk, numbered, bounded |
 //! | [`sender`] | [`Sender`]: the thread that empties a spool into a collector |
 //! | [`server`] | [`Server`]: admits agents, checks parcels, stores and acknowledges them |
+//! | [`control`] | one configuration for all agents and capture boxes |
 //! | [`label`] | the text beside each parcel and each answer |
 //! | [`tls`] | keys and certificates |
 //! | [`error`] | [`Error`] |
 
+pub mod control;
 pub mod error;
 pub mod label;
 pub mod sender;

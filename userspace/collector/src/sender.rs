@@ -1,14 +1,18 @@
-//! The thread that empties a spool into a collector.
+//! The thread that empties a spool into a collector, and subscribes to the configuration if that is a controller.
 //!
 //! It connects, sends the oldest parcels with a few in flight, and removes those that are acknowledged.
 //! After any failure it waits and starts again with the oldest parcel in the spool.
 
 mod connection;
 mod session;
+mod subscription;
 
+pub(crate) use connection::Target;
+
+use crate::control::Member;
+use crate::label::Number;
 use crate::tls::Files;
 use crate::{Error, Spool};
-use connection::Target;
 use rocescope_model::human::visible;
 use std::fmt;
 use std::path::Path;
@@ -59,6 +63,8 @@ pub struct Status {
     pub last_refusal: Option<String>,
     /// Connections made.
     pub connections: u64,
+    /// Whether the collector is a controller; `None` until it is known, or if no subscription is wanted.
+    pub is_controlled: Option<bool>,
 }
 
 /// The running thread. Dropping it stops it immediately; unacknowledged parcels stay in the spool.
@@ -84,11 +90,23 @@ enum Phase {
 }
 
 impl Sender {
-    /// Starts the thread.
+    /// Starts the thread that sends the rows of a spool.
     ///
     /// # Errors
     /// The URL or the certificates are invalid. An unreachable collector is no error.
     pub fn start(spool: Arc<Spool>, settings: Settings) -> Result<Self, Error> {
+        Self::start_with(Some(spool), None, settings)
+    }
+
+    /// Starts the thread that sends the rows of a spool, if there is one, and subscribes for a member, if there is one.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start).
+    pub fn start_with(
+        spool: Option<Arc<Spool>>,
+        member: Option<Arc<Member>>,
+        settings: Settings,
+    ) -> Result<Self, Error> {
         let target = Target::new(&settings)?;
         let failed = |cause| Error::io("start the sender to", Path::new(&settings.url), cause);
         let runtime = Builder::new_current_thread()
@@ -104,7 +122,7 @@ impl Sender {
         let url = settings.url.clone();
         let thread = std::thread::Builder::new()
             .name("sender".into())
-            .spawn(move || runtime.block_on(run(&spool, &target, &settings, &theirs)))
+            .spawn(move || runtime.block_on(run(Ends { spool, member }, &target, &settings, &theirs)))
             .map_err(|cause| Error::io("start the sender to", Path::new(&url), cause))?;
         Ok(Self {
             shared,
@@ -176,18 +194,31 @@ impl Shared {
     }
 }
 
-async fn run(spool: &Spool, target: &Target, settings: &Settings, shared: &Shared) {
+/// What a connection serves.
+struct Ends {
+    spool: Option<Arc<Spool>>,
+    member: Option<Arc<Member>>,
+}
+
+impl Ends {
+    /// Whether the spool is empty after this parcel.
+    fn is_sent(&self, number: Option<Number>) -> bool {
+        self.spool.as_ref().is_none_or(|spool| spool.after(number).is_none())
+    }
+}
+
+async fn run(ends: Ends, target: &Target, settings: &Settings, shared: &Shared) {
     let (shortest, longest) = settings.retry;
     let mut pause = shortest;
     while !shared.is(Phase::Stopped) {
         // Nothing to send: no connection needed.
-        if shared.is(Phase::Ending) && spool.after(None).is_none() {
+        if shared.is(Phase::Ending) && ends.is_sent(None) {
             return;
         }
         let session = async {
             let connection = timeout(settings.patience, target.connect(settings.patience));
             let connection = connection.await.unwrap_or_else(|_| Err("no answer".into()))?;
-            session::run(spool, connection, settings, shared).await
+            session::run(&ends, connection, settings, shared).await
         };
         let ended = tokio::select! {
             ended = session => ended,

@@ -9,21 +9,26 @@
 mod admission;
 mod agents;
 mod commit;
+mod controller;
 mod intake;
+mod operations;
 pub mod refusal;
 mod service;
 mod settings;
 mod shared;
+mod subscription;
 mod totals;
 
 pub use agents::AgentStatus;
 pub use commit::{Analysis, Rows};
 pub use refusal::{Refusal, Refusals};
-pub use settings::{MakeRoom, Settings, StatusSink};
+pub use settings::{ControlSettings, MakeRoom, Settings, StatusSink};
 pub use totals::Counts;
 
 use crate::Error;
+use crate::control::message::ControllerStatus;
 use agents::Agents;
+use controller::Controller;
 use rocescope_store::Summary;
 use shared::{MIN_PARCEL_BYTES, Shared};
 use std::fmt;
@@ -35,6 +40,9 @@ use std::thread::JoinHandle;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use totals::Totals;
+
+/// Connections of operators at once.
+const MAX_OPERATORS: usize = 16;
 
 /// What happened since the start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,6 +62,12 @@ pub struct Status {
 pub struct Monitor(Arc<Shared>);
 
 impl Monitor {
+    /// What the controller knows, if the collector is one.
+    #[must_use]
+    pub fn controller(&self) -> Option<ControllerStatus> {
+        self.0.controller.as_ref().map(|controller| controller.status())
+    }
+
     /// What happened so far.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -96,6 +110,9 @@ impl Server {
         let nonblocking = listener.set_nonblocking(true);
         nonblocking.map_err(failed("listen at"))?;
         let address = listener.local_addr().map_err(failed("listen at"))?;
+        let control = settings.control.as_ref();
+        let controller = control.map(|control| Controller::open(control, Arc::clone(&settings.status)).map(Arc::new));
+        let controller = controller.transpose()?;
         let writer = rocescope_store::Writer::create(&settings.dataset, settings.options.clone())?;
         let runtime = Builder::new_current_thread()
             .enable_io()
@@ -109,6 +126,8 @@ impl Server {
             totals: Totals::default(),
             waiting: Arc::new(Semaphore::new(max_queued)),
             storing_stopped: AtomicBool::new(false),
+            controller: controller.clone(),
+            operators: Arc::new(Semaphore::new(MAX_OPERATORS)),
             settings,
         });
         let (submit, submitted) = sync_channel(max_queued / MIN_PARCEL_BYTES);
@@ -119,6 +138,9 @@ impl Server {
             .spawn(move || committing.run(&submitted))
             .map_err(failed)?;
         let (stop, stopped) = watch::channel(false);
+        if let Some(controller) = &controller {
+            controller::keep_saving(controller).map_err(failed)?;
+        }
         let theirs = Arc::clone(&shared);
         let admission = std::thread::Builder::new()
             .name("accept".into())
@@ -180,6 +202,9 @@ impl Server {
             .map_or_else(|| Ok(Ok(Summary::default())), JoinHandle::join);
         let summary = committed.unwrap_or(Err(Error::Failed { thread: "commit" }))?;
         admitted.map_err(|_| Error::Failed { thread: "accept" })?;
+        if let Some(controller) = &self.shared.controller {
+            controller.save();
+        }
         Ok(summary)
     }
 }

@@ -259,7 +259,7 @@ impl State {
     }
 }
 
-fn lock(directory: &Path) -> Result<File, Error> {
+pub(crate) fn lock(directory: &Path) -> Result<File, Error> {
     let path = directory.join("lock");
     let mut options = OpenOptions::new();
     let file = options.create(true).truncate(false).write(true).open(&path);

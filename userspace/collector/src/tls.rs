@@ -25,6 +25,8 @@ pub struct Files {
 
 /// ALPN protocol: HTTP/2, which gRPC uses.
 const PROTOCOL: &[u8] = b"h2";
+/// The same for operators: their connections never replace those of agents.
+pub(crate) const OPERATOR: &[u8] = b"rocescope-operator";
 
 impl Files {
     /// The configuration of a collector.
@@ -43,7 +45,7 @@ impl Files {
             .with_client_cert_verifier(verifier)
             .with_single_cert(chain, key)
             .map_err(|error| bad(&self.key, &error))?;
-        config.alpn_protocols = vec![PROTOCOL.to_vec()];
+        config.alpn_protocols = vec![PROTOCOL.to_vec(), OPERATOR.to_vec()];
         // A session ticket would admit a peer whose certificate has expired since.
         config.send_tls13_tickets = 0;
         Ok(Arc::new(config))
@@ -63,6 +65,16 @@ impl Files {
             .map_err(|error| bad(&self.key, &error))?;
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
         config.resumption = rustls::client::Resumption::disabled();
+        Ok(Arc::new(config))
+    }
+
+    /// The configuration of an operator.
+    ///
+    /// # Errors
+    /// Those of [`server`](Self::server).
+    pub fn operator(&self) -> Result<Arc<ClientConfig>, Error> {
+        let mut config = ClientConfig::clone(&*self.client()?);
+        config.alpn_protocols = vec![OPERATOR.to_vec()];
         Ok(Arc::new(config))
     }
 

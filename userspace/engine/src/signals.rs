@@ -59,6 +59,17 @@ impl Ender {
     }
 }
 
+/// Requests a reload of the configuration as SIGHUP does.
+#[derive(Clone, Debug)]
+pub struct Reloader(Arc<AtomicBool>);
+
+impl Reloader {
+    /// Requests it.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Signals {
     /// Installs the handlers. A second signal ends the process immediately.
     ///
@@ -121,6 +132,12 @@ impl Signals {
     pub fn take_reload(&self) -> Result<()> {
         flag::register(SIGHUP, Arc::clone(&self.reload)).map_err(EngineError::Signals)?;
         Ok(())
+    }
+
+    /// Returns a handle that requests a reload without a signal.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        Reloader(Arc::clone(&self.reload))
     }
 
     /// Whether a reload of the configuration was requested since the last call.

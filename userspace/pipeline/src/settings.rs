@@ -112,7 +112,11 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+    /// Checks them.
+    ///
+    /// # Errors
+    /// Which bound they violate.
+    pub fn check(&self) -> Result<(), SettingsError> {
         const SHORTEST_NS: u64 = 1_000_000;
         const YEAR_NS: u64 = 366 * 86_400 * 1_000_000_000;
         const MAX_OPEN: u64 = 10_000;

@@ -70,6 +70,16 @@ impl Settings {
 /// processor caches; the price of sharing one is that up to three other probes are sent before a probe is received.
 const TOGETHER: u16 = 4;
 
+fn limits(settings: &Settings) -> Limits {
+    Limits {
+        interval: (settings.traces_per_second > 0.0).then(|| Nanos((1e9 / settings.traces_per_second) as i64)),
+        answers_per_second: settings.answers_per_second,
+        ttl_max: settings.ttl_max,
+        timeout: settings.timeout,
+        refresh: settings.refresh,
+    }
+}
+
 /// The probes and traces of all NICs of a host.
 #[derive(Clone, Debug)]
 pub struct Agent {
@@ -114,14 +124,7 @@ impl Agent {
         };
         let probing = if count < 2 { 0 } else { count };
         let sessions: Vec<Session> = (0..probing).map(session).collect();
-        let limits = Limits {
-            interval: (settings.traces_per_second > 0.0).then(|| Nanos((1e9 / settings.traces_per_second) as i64)),
-            answers_per_second: settings.answers_per_second,
-            ttl_max: settings.ttl_max,
-            timeout: settings.timeout,
-            refresh: settings.refresh,
-        };
-        let mut tracer = Tracer::new(limits, probing, now);
+        let mut tracer = Tracer::new(limits(&settings), probing, now);
         for (nic, session) in sessions.iter().enumerate() {
             tracer.follow(NicIndex(nic as u16), count, session.ports());
         }
@@ -143,6 +146,31 @@ impl Agent {
             last_refusal: None,
             presences: Vec::new(),
             settings,
+        }
+    }
+
+    /// The settings in effect.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Sets what may change while the agent runs: intervals, timeouts, limits. Source ports, seed, port and name stay.
+    pub fn reconfigure(&mut self, settings: &Settings, now: Nanos) {
+        let own = &mut self.settings;
+        own.interval = settings.interval;
+        own.timeout = settings.timeout;
+        own.traces_per_second = settings.traces_per_second;
+        own.answers_per_second = settings.answers_per_second;
+        own.ttl_max = settings.ttl_max;
+        own.refresh = settings.refresh;
+        own.cpu_bound = settings.cpu_bound;
+        self.throttle.reconfigure(own.cpu_bound, own.interval);
+        self.tracer.reconfigure(limits(own), now);
+        let count = self.nics.len() as u16;
+        for (nic, session) in self.sessions.iter_mut().enumerate() {
+            session.reconfigure(own.interval, own.timeout, now);
+            self.tracer.follow(NicIndex(nic as u16), count, session.ports());
         }
     }
 

@@ -111,6 +111,13 @@ impl Session {
         }
     }
 
+    /// Sets other times: the next probe is due within the new interval.
+    pub fn reconfigure(&mut self, interval: Nanos, timeout: Nanos, now: Nanos) {
+        self.interval = Nanos(interval.0.max(1));
+        self.timeout = timeout;
+        self.next_due = self.next_due.min(now + self.interval);
+    }
+
     /// When the next probe is due.
     #[must_use]
     pub const fn due(&self) -> Nanos {

@@ -40,6 +40,15 @@ impl Throttle {
         }
     }
 
+    /// Sets other bounds; the factor stays.
+    pub fn reconfigure(&mut self, cpu_bound: f64, interval: Nanos) {
+        *self = Self {
+            factor: self.factor,
+            doubled: self.doubled,
+            ..Self::new(cpu_bound, interval)
+        };
+    }
+
     /// Updates the factor from the use since the last update: the share of a core, and the maximum lateness of a probe.
     pub fn update(&mut self, cpu: f64, backlog: Nanos) {
         if cpu > self.cpu_bound || backlog > self.backlog_bound {

@@ -122,6 +122,17 @@ impl Tracer {
         }
     }
 
+    /// Sets other limits; known paths stay.
+    pub fn reconfigure(&mut self, limits: Limits, now: Nanos) {
+        self.limits = Limits {
+            ttl_max: limits.ttl_max.clamp(1, TTL_LIMIT),
+            ..limits
+        };
+        self.answers = Answers::new(limits.answers_per_second);
+        let latest = now + limits.interval.unwrap_or_default();
+        self.due.iter_mut().for_each(|due| *due = latest.min(*due));
+    }
+
     /// Sets the 5-tuples of a NIC; the paths of others are forgotten.
     pub fn follow(&mut self, src: NicIndex, nics: u16, ports: &[u16]) {
         if self.limits.interval.is_none() {

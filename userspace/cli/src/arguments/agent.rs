@@ -3,6 +3,7 @@
 use super::{CountersArguments, Output, ProbeArguments, SendArguments};
 use crate::units::{name, positive_duration};
 use clap::Args;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// `rocescope agent`.
@@ -23,6 +24,12 @@ pub struct AgentArguments {
     /// The collector.
     #[command(flatten)]
     pub send: SendArguments,
+    /// Keep the configuration of the controller in FILE; default: `controlled.toml` in the spool
+    #[arg(long, value_name = "FILE", help_heading = "Controller")]
+    pub control_file: Option<PathBuf>,
+    /// Take a configuration of the controller at the end of a window of DURATION
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = positive_duration, help_heading = "Controller")]
+    pub window: Duration,
     /// What the agent runs: the other tables of the configuration file.
     #[arg(skip)]
     pub parts: Parts,

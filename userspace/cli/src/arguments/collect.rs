@@ -24,6 +24,12 @@ pub struct CollectArguments {
     /// CA certificate that signs agents (PEM); an agent's name is the first DNS name in its certificate
     #[arg(long, value_name = "FILE", help_heading = "Certificates")]
     pub client_ca: PathBuf,
+    /// Be the controller too: keep the versions of its configuration in DIR
+    #[arg(long, value_name = "DIR", help_heading = "Controller")]
+    pub control_dir: Option<PathBuf>,
+    /// The first version of the controller's configuration (TOML); later ones come with `rocescope control apply`
+    #[arg(long, value_name = "FILE", help_heading = "Controller")]
+    pub control: Option<PathBuf>,
     /// Maximum number of connected agents
     #[arg(long, value_name = "COUNT", default_value_t = 1024)]
     pub max_agents: usize,

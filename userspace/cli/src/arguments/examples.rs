@@ -153,6 +153,34 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope control",
+        examples: &[(
+            "Which member runs which version?",
+            "rocescope control status --collector https://collector.example:4792 --cert ops.pem --key ops.key --ca ca.pem",
+        )],
+        one: None,
+    },
+    Ending {
+        command: "rocescope control apply",
+        examples: &[("Change the configuration", "rocescope control apply fleet.toml")],
+        one: None,
+    },
+    Ending {
+        command: "rocescope control diff",
+        examples: &[("What would change?", "rocescope control diff fleet.toml")],
+        one: None,
+    },
+    Ending {
+        command: "rocescope control rollback",
+        examples: &[("Undo the last change", "rocescope control rollback")],
+        one: None,
+    },
+    Ending {
+        command: "rocescope control status",
+        examples: &[("Who runs which version, as JSON", "rocescope control status -o json")],
+        one: None,
+    },
+    Ending {
         command: "rocescope counters",
         examples: &[
             ("What every port does, each second", "rocescope counters"),

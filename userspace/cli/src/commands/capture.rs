@@ -1,6 +1,7 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
 use super::input;
+use super::subscription::Subscription;
 use crate::arguments::{CaptureArguments, CaptureOutput};
 use crate::output::color::Color;
 use crate::output::{Source, check, json, lines, ports, text};
@@ -81,11 +82,21 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
 }
 
 fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Result<ExitCode> {
-    let capture = LiveCapture::open(request, Signals::install()?, reload()?, notices())?;
+    let signals = Signals::install()?;
+    let is_check = arguments.check.is_some();
+    let observer = &arguments.measure.observer;
+    let subscription = Subscription::open(&arguments.subscription, observer, signals.reloader()).filter(|_| !is_check);
+    let member = subscription.as_ref().map(Subscription::member);
+    let capture = LiveCapture::open(request, signals, reload(member)?, notices())?;
     let name = capture.origin().source.clone();
     let is_lines = arguments.output == CaptureOutput::Jsonl && arguments.check.is_none();
     let lines = is_lines.then(|| windows(arguments));
-    let (report, outcome) = match capture.run(lines.or_else(|| status_line::tap(arguments))) {
+    let tap = lines.or_else(|| status_line::tap(arguments));
+    let tap = match subscription {
+        Some(subscription) => Some(subscription.tap(tap)?),
+        None => tap,
+    };
+    let (report, outcome) = match capture.run(tap) {
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         ended => ended?,
     };

@@ -109,7 +109,7 @@ fn of_files(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
 /// Captures until something ends it; returns the names of the interfaces too.
 fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     let request = requests::connections(arguments)?;
-    let capture = LiveCapture::open(request, Signals::install()?, reload()?, notices())?;
+    let capture = LiveCapture::open(request, Signals::install()?, reload(None)?, notices())?;
     let names = capture.origin().source.clone();
     let (report, outcome) = capture.run(None)?;
     outcome.check()?;

@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod config;
 mod connections;
+mod control;
 mod cost;
 mod counters;
 mod demo;
@@ -17,6 +18,7 @@ mod generate;
 mod host_name;
 mod input;
 mod man;
+mod membership;
 mod merge;
 mod paths;
 mod probe;
@@ -26,6 +28,7 @@ mod report;
 mod restore_vlan_offload;
 mod schema;
 mod span;
+mod subscription;
 mod top;
 mod topology;
 mod verify;
@@ -47,6 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Completions(arguments) => completions::run(*arguments),
         Command::Config(action) => config::run(*action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),
+        Command::Control(arguments) => control::run(arguments),
         Command::Counters(arguments) => counters::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Diagnose(action) => diagnose::run(action),

@@ -3,6 +3,7 @@
 use crate::arguments::SendArguments;
 use crate::status;
 use anyhow::{Context, Result};
+use rocescope_collector::control::Member;
 use rocescope_collector::{Files, Sender, Spool, sender};
 use rocescope_model::Cells;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,8 +45,8 @@ impl Spooler {
 }
 
 impl Relay {
-    /// The relay, if a collector is set.
-    pub(super) fn open(arguments: &SendArguments, observer: &str) -> Result<Option<Self>> {
+    /// The relay, if a collector is set. If that is a controller, it configures `member`.
+    pub(super) fn open(arguments: &SendArguments, observer: &str, member: Option<Arc<Member>>) -> Result<Option<Self>> {
         let SendArguments {
             collector: Some(url),
             cert: Some(certificate),
@@ -64,7 +65,7 @@ impl Relay {
             authority,
         };
         let settings = sender::Settings::new(url, files, observer);
-        let sender = Sender::start(Arc::clone(&spool), settings).context("the collector")?;
+        let sender = Sender::start_with(Some(Arc::clone(&spool)), member, settings).context("the collector")?;
         Ok(Some(Self {
             spooler: Spooler {
                 spool,

@@ -127,6 +127,22 @@ impl ConfigurationFile {
         self.settings.get(&(command.into(), option.into()))
     }
 
+    /// Every setting: command, option, value.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str, &Setting)> {
+        let settings = self.settings.iter();
+        settings.map(|((command, option), setting)| (command.as_str(), option.as_str(), setting))
+    }
+
+    /// These settings above those of `below`, whose tables stay.
+    pub(super) fn above(mut self, below: Option<Self>) -> Self {
+        let Some(mut below) = below else {
+            self.tables.clear();
+            return self;
+        };
+        below.settings.append(&mut self.settings);
+        below
+    }
+
     /// Parses every value as its option does on the command line; returns the errors.
     fn check_values(&self) -> Vec<FileError> {
         let mut errors = Vec::new();

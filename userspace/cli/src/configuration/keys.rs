@@ -6,7 +6,16 @@ use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command};
 
 /// Commands with options that can be set.
-pub const COMMANDS: [&str; 7] = ["agent", "capture", "collect", "connections", "counters", "probe", "top"];
+pub const COMMANDS: [&str; 8] = [
+    "agent",
+    "capture",
+    "collect",
+    "connections",
+    "control",
+    "counters",
+    "probe",
+    "top",
+];
 
 /// Commands that read what others have written. Of their options only those of [`SHARED`] can be set, above the first
 /// table: `observer` and `top`, for one, would restrict what they read.

@@ -9,10 +9,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`controlled`] | the layer of a controller, for agents and captures |
 //! | [`keys`] | which options can be set, and their names |
 //! | [`mod@file`] | a configuration file, with the line of every value |
 //! | [`text`] | settings as TOML: the template, and the settings in effect |
 
+pub mod controlled;
 pub mod file;
 pub mod keys;
 pub mod text;
@@ -48,7 +50,29 @@ pub enum ArgumentsError {
 /// # Errors
 /// The first error.
 pub fn arguments(line: &[OsString]) -> Result<Arguments, ArgumentsError> {
-    let (matches, file) = matches(line)?;
+    arguments_with(line, None)
+}
+
+/// The arguments as they would be with this text of a controller, checked as the host's own configuration is.
+///
+/// # Errors
+/// The first error, in one line.
+pub fn controlled_arguments(line: &[OsString], text: &str) -> Result<Arguments, String> {
+    let one_line = |error: &dyn std::fmt::Display| {
+        let text = error.to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines.join("; ")
+    };
+    let controlled = controlled::parse(text).map_err(|errors| {
+        let reasons: Vec<String> = errors.0.iter().map(controlled::reason).collect();
+        one_line(&reasons.join("\n"))
+    })?;
+    arguments_with(line, Some(controlled)).map_err(|error| one_line(&error))
+}
+
+/// The arguments; without `controlled`, what a member keeps is the layer of the controller.
+fn arguments_with(line: &[OsString], controlled: Option<ConfigurationFile>) -> Result<Arguments, ArgumentsError> {
+    let (matches, file) = matches(line, controlled)?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     let usage = |kind, message: String| usage_error(matches.subcommand_name(), kind, &message);
     settle(&mut arguments.command, is_explicit(&matches, "filter"))
@@ -135,6 +159,12 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
             let missing = "no input: set --interface or --read";
             Some(missing.to_owned())
         }
+        Command::Capture(capture) if capture.read.is_empty() && capture.subscription.missing().is_some() => {
+            capture.subscription.missing()
+        }
+        Command::Collect(collect) if collect.control.is_some() && collect.control_dir.is_none() => {
+            Some("--control requires --control-dir".to_owned())
+        }
         Command::Capture(capture) if capture.recorder.keep_frames.is_none() => {
             let idle = idle_recorder_option(matches)?;
             Some(format!("--{idle} has no effect without --keep-frames SECONDS"))
@@ -148,6 +178,7 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
             Some("an agent sends its rows: set --collector".to_owned())
         }
         Command::Agent(agent) => agent.send.missing(),
+        Command::Control(control) => control.missing().map(|option| format!("{option} is not set")),
         Command::Connections(connections)
             if connections.dataset.is_none()
                 && connections.read.is_empty()
@@ -192,7 +223,7 @@ fn idle_recorder_option(matches: &ArgMatches) -> Option<String> {
 /// # Errors
 /// Those of [`arguments`].
 pub fn effective(line: &[OsString]) -> Result<BTreeMap<String, Vec<OsString>>, ArgumentsError> {
-    let (matches, _) = matches(line)?;
+    let (matches, _) = matches(line, None)?;
     let Some((command, matches)) = matches.subcommand() else {
         return Ok(BTreeMap::new());
     };
@@ -224,7 +255,10 @@ pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
     unknown.map(warning).collect()
 }
 
-fn matches(line: &[OsString]) -> Result<(ArgMatches, Option<ConfigurationFile>), ArgumentsError> {
+fn matches(
+    line: &[OsString],
+    controlled: Option<ConfigurationFile>,
+) -> Result<(ArgMatches, Option<ConfigurationFile>), ArgumentsError> {
     let parsed = Arguments::command().ignore_errors(true).try_get_matches_from(line).ok();
     // An invalid file must not prevent `config check` or `--help`.
     let file = match &parsed {
@@ -237,6 +271,21 @@ fn matches(line: &[OsString]) -> Result<(ArgMatches, Option<ConfigurationFile>),
             file(parsed.get_one::<PathBuf>("config").map(PathBuf::as_path))?
         }
         _ => None,
+    };
+    let is_member = |parsed: &ArgMatches| {
+        let name = parsed.subcommand_name();
+        name.is_some_and(|name| controlled::MEMBERS.contains(&name))
+    };
+    let controlled = match &parsed {
+        Some(parsed) if is_member(parsed) => controlled.or_else(|| {
+            let place = controlled::place(line, file.as_ref())?;
+            controlled::stored(&place)
+        }),
+        _ => None,
+    };
+    let file = match controlled {
+        Some(controlled) => Some(controlled.above(file)),
+        None => file,
     };
     let found = keys::command(file.as_ref()).try_get_matches_from(line);
     let found = found.map_err(|error| {

@@ -4,7 +4,7 @@ use super::Settings;
 use crate::label::{Answer, Label, Number};
 use crate::{Error, MAX_IN_FLIGHT};
 use arrow_flight::flight_service_client::FlightServiceClient;
-use arrow_flight::{FlightData, FlightDescriptor, PutResult};
+use arrow_flight::{Action, FlightData, FlightDescriptor, PutResult};
 use bytes::Bytes;
 use futures_util::stream;
 use hyper::body::Incoming;
@@ -16,14 +16,16 @@ use rustls_pki_types::ServerName;
 use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
-use tonic::Streaming;
+use tokio_rustls::rustls::ClientConfig;
 use tonic::body::Body;
+use tonic::{Code, Streaming};
 use tower_service::Service;
 
 /// Default port of a collector.
@@ -32,7 +34,7 @@ const PORT: u16 = 4792;
 const WINDOW: u32 = 16 << 10;
 
 /// The collector to connect to, and the identity to show.
-pub(super) struct Target {
+pub(crate) struct Target {
     uri: Uri,
     host: String,
     name: ServerName<'static>,
@@ -42,6 +44,15 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn new(settings: &Settings) -> Result<Self, Error> {
+        Self::with(settings, settings.files.client()?)
+    }
+
+    /// The target of an operator.
+    pub(crate) fn of_operator(settings: &Settings) -> Result<Self, Error> {
+        Self::with(settings, settings.files.operator()?)
+    }
+
+    fn with(settings: &Settings, tls: Arc<ClientConfig>) -> Result<Self, Error> {
         let bad = |reason| Error::Url {
             url: settings.url.clone(),
             reason,
@@ -57,13 +68,13 @@ impl Target {
             uri,
             host,
             name,
-            connector: TlsConnector::from(settings.files.client()?),
+            connector: TlsConnector::from(tls),
             agent: settings.agent.clone(),
         })
     }
 
     /// Connects; the collector may still refuse the agent.
-    pub(super) async fn connect(&self, patience: Duration) -> Result<Connection, String> {
+    pub(crate) async fn connect(&self, patience: Duration) -> Result<Connection, String> {
         let port = self.uri.port_u16().unwrap_or(PORT);
         let tcp = TcpStream::connect((self.host.as_str(), port)).await;
         let tcp = tcp.map_err(|error| cause(&error))?;
@@ -99,11 +110,14 @@ impl Target {
     }
 }
 
+/// Messages to a controller, and from it.
+type Exchange = (mpsc::Sender<FlightData>, mpsc::Receiver<Result<FlightData, String>>);
+
 /// The answer to a parcel, or why the connection failed.
 type AnswerResult = Result<Answer, String>;
 
 /// A connection in use. Dropping it ends it.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     client: FlightServiceClient<Http2>,
     agent: String,
     /// One stream for each schema: Flight sends the schema once, at the start.
@@ -140,6 +154,44 @@ impl Connection {
     pub(super) async fn answer(&mut self) -> AnswerResult {
         let next = self.answers.recv().await;
         next.unwrap_or_else(|| Err("the connection was closed".into()))
+    }
+
+    /// Does an operator's action; returns the body of the answer.
+    pub(crate) async fn act(&mut self, action: Action) -> Result<Bytes, String> {
+        let answers = self.client.do_action(action).await;
+        let answers = answers.map_err(|status| message(&status))?;
+        let answer = answers.into_inner().message().await;
+        let answer = answer.map_err(|status| message(&status))?;
+        Ok(answer.ok_or("the controller sent no answer")?.body)
+    }
+
+    /// Opens an exchange with a controller: what is sent, and what comes. `None` if the collector is none.
+    pub(super) async fn exchange(&mut self) -> Result<Option<Exchange>, String> {
+        let (send, waiting) = mpsc::channel(4);
+        let messages = stream::unfold(waiting, |mut waiting: mpsc::Receiver<FlightData>| async {
+            waiting.recv().await.map(|data| (data, waiting))
+        });
+        let mut messages = match self.client.do_exchange(messages).await {
+            Ok(messages) => messages.into_inner(),
+            Err(status) if status.code() == Code::Unimplemented => return Ok(None),
+            Err(status) => return Err(message(&status)),
+        };
+        // A channel, because reading a message may not be interrupted.
+        let (read, received) = mpsc::channel(4);
+        self.tasks.spawn(async move {
+            loop {
+                let next = match messages.message().await {
+                    Ok(Some(data)) => Ok(data),
+                    Ok(None) => return,
+                    Err(status) => Err(message(&status)),
+                };
+                let ends = next.is_err();
+                if read.send(next).await.is_err() || ends {
+                    return;
+                }
+            }
+        });
+        Ok(Some((send, received)))
     }
 
     /// Opens a stream for parcels of this schema.

@@ -1,7 +1,8 @@
 //! The life of one connection: parcels out, answers in.
 
 use super::connection::Connection;
-use super::{Phase, Settings, Shared};
+use super::subscription::Subscription;
+use super::{Ends, Phase, Settings, Shared};
 use crate::label::{Answer, Number, Outcome};
 use crate::{MAX_IN_FLIGHT, Spool};
 use bytes::Bytes;
@@ -20,13 +21,24 @@ const SILENT: &str = "the collector does not answer";
 /// # Errors
 /// Why the connection failed.
 pub(super) async fn run(
-    spool: &Spool,
-    connection: Connection,
+    ends: &Ends,
+    mut connection: Connection,
     settings: &Settings,
     shared: &Shared,
 ) -> Result<(), String> {
+    let mut subscription = match &ends.member {
+        None => None,
+        Some(member) => {
+            let opened = timeout(settings.patience, Subscription::open(&mut connection, member)).await;
+            let opened = opened.unwrap_or_else(|_| Err(SILENT.into()))?;
+            let mut status = shared.status();
+            status.is_controlled = Some(opened.is_some());
+            status.connected = true;
+            opened
+        }
+    };
     let mut session = Session {
-        spool,
+        spool: ends.spool.as_deref(),
         shared,
         connection,
         cursor: None,
@@ -35,13 +47,14 @@ pub(super) async fn run(
     shared.status().connections += 1;
     let mut phase = shared.phase.subscribe();
     let mut last_answer = Instant::now();
+    let mut failed = None;
     loop {
         let filled = timeout(settings.patience, session.fill());
         filled.await.unwrap_or_else(|_| Err(SILENT.into()))?;
         let idle = session.in_flight.is_empty();
         if idle {
             last_answer = Instant::now();
-            if shared.is(Phase::Ending) && spool.after(session.cursor).is_none() {
+            if shared.is(Phase::Ending) && ends.is_sent(session.cursor) {
                 return Ok(());
             }
         }
@@ -50,7 +63,12 @@ pub(super) async fn run(
                 session.take(answer?);
                 last_answer = Instant::now();
             }
-            () = spool.appended.notified() => {}
+            () = appended(session.spool) => {}
+            () = step(&mut subscription, &mut failed) => {
+                if let Some(reason) = failed {
+                    return Err(reason);
+                }
+            }
             _ = phase.changed() => {}
             () = sleep_until(last_answer + settings.patience), if !idle => {
                 return Err(SILENT.into());
@@ -59,8 +77,24 @@ pub(super) async fn run(
     }
 }
 
+/// Waits for rows; without a spool there are none.
+async fn appended(spool: Option<&Spool>) {
+    match spool {
+        Some(spool) => spool.appended.notified().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Serves the subscription, if there is one; a failure ends the connection.
+async fn step(subscription: &mut Option<Subscription>, failed: &mut Option<String>) {
+    match subscription {
+        Some(subscription) => *failed = subscription.step().await.err(),
+        None => std::future::pending().await,
+    }
+}
+
 struct Session<'a> {
-    spool: &'a Spool,
+    spool: Option<&'a Spool>,
     shared: &'a Shared,
     connection: Connection,
     /// The last parcel sent.
@@ -72,12 +106,15 @@ struct Session<'a> {
 impl Session<'_> {
     /// Sends parcels up to the limits of what may be in flight.
     async fn fill(&mut self) -> Result<(), String> {
+        let Some(spool) = self.spool else {
+            return Ok(());
+        };
         while self.in_flight.len() < MAX_IN_FLIGHT && self.in_flight.values().sum::<usize>() < MAX_IN_FLIGHT_BYTES {
-            let Some(number) = self.spool.after(self.cursor) else {
+            let Some(number) = spool.after(self.cursor) else {
                 return Ok(());
             };
             self.cursor = Some(number);
-            let Some(bytes) = self.spool.read(number).map(Bytes::from) else {
+            let Some(bytes) = spool.read(number).map(Bytes::from) else {
                 continue;
             };
             match Parcel::split(&bytes) {
@@ -85,7 +122,7 @@ impl Session<'_> {
                     self.connection.put(number, &bytes, parcel).await?;
                     self.in_flight.insert(number, bytes.len());
                 }
-                Err(_) => self.spool.damaged(number),
+                Err(_) => spool.damaged(number),
             }
         }
         Ok(())
@@ -94,16 +131,16 @@ impl Session<'_> {
     fn take(&mut self, answer: Answer) {
         let number = answer.number;
         // Ignore an answer to a parcel that is not in flight.
-        if self.in_flight.remove(&number).is_none() {
+        let Some(spool) = self.spool.filter(|_| self.in_flight.remove(&number).is_some()) else {
             return;
-        }
+        };
         let mut status = self.shared.status();
         status.connected = true;
         match answer.outcome {
-            Outcome::Stored | Outcome::Known => self.spool.acknowledge(number),
+            Outcome::Stored | Outcome::Known => spool.acknowledge(number),
             Outcome::Refused(reason) => {
                 status.last_refusal = Some(visible(&reason));
-                self.spool.refuse(number);
+                spool.refuse(number);
             }
         }
     }

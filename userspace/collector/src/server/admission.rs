@@ -1,13 +1,13 @@
 //! Admission of agents: handshake within its time limit, certificate, name, slot.
 
-use super::agents::Slot;
+use super::agents::{Agents, Slot};
 use super::commit::Parcel;
 use super::intake::Intake;
 use super::refusal::Refusal;
 use super::service;
 use super::settings::Settings;
 use super::shared::Shared;
-use crate::tls::first_name;
+use crate::tls::{OPERATOR, first_name};
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -82,9 +82,7 @@ pub(super) async fn accept(
             let shaken = admission.shake_hands(tcp, &acceptor, &permit.cancel).await;
             drop(permit);
             if let Some((tls, slot)) = shaken {
-                admission.shared.totals.connections.add(1);
-                admission.serve(tls, &slot).await;
-                admission.shared.agents.leave(&slot);
+                admission.admit(tls, &slot).await;
             }
         });
     }
@@ -108,6 +106,20 @@ struct Admission {
 impl Admission {
     fn refuse(&self, refusal: Refusal, why: &str) {
         self.shared.refusals.count(refusal, &self.peer, why);
+    }
+
+    async fn admit(&self, tls: TlsStream<TcpStream>, slot: &Arc<Slot>) {
+        if !is_operator(&tls) {
+            self.shared.totals.connections.add(1);
+            self.serve(tls, slot, false).await;
+            self.shared.agents.leave(slot);
+            return;
+        }
+        let Ok(_seat) = Arc::clone(&self.shared.operators).try_acquire_owned() else {
+            self.reject(tls, "too many operators are connected: try again").await;
+            return;
+        };
+        self.serve(tls, slot, true).await;
     }
 
     async fn shake_hands(
@@ -144,6 +156,9 @@ impl Admission {
             self.refuse(Refusal::NoName, "the certificate has no DNS name");
             return None;
         };
+        if is_operator(&tls) {
+            return Some((tls, Agents::guest(name, self.peer)));
+        }
         let Some(slot) = self.shared.agents.enter(name.clone(), self.peer) else {
             let most = self.shared.settings.max_agents;
             let why = format!("{name} exceeds the limit of {most} agents");
@@ -177,12 +192,13 @@ impl Admission {
         builder
     }
 
-    async fn serve(&self, tls: TlsStream<TcpStream>, slot: &Arc<Slot>) {
+    async fn serve(&self, tls: TlsStream<TcpStream>, slot: &Arc<Slot>, is_operator: bool) {
         let settings = &self.shared.settings;
         let intake = Intake {
             shared: Arc::clone(&self.shared),
             slot: Arc::clone(slot),
             submit: self.submit.clone(),
+            is_operator,
         };
         let service = TowerToHyperService::new(service::flight(intake));
         let mut connection = pin!(self.http2().serve_connection(TokioIo::new(tls), service));
@@ -215,6 +231,11 @@ impl Admission {
             }
         }
     }
+}
+
+/// Whether the peer chose the protocol of operators.
+fn is_operator(tls: &TlsStream<TcpStream>) -> bool {
+    tls.get_ref().1.alpn_protocol() == Some(OPERATOR)
 }
 
 /// Why a handshake failed.

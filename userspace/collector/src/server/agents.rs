@@ -53,17 +53,14 @@ impl Agents {
         }
     }
 
+    /// A slot that is no agent's: an operator's.
+    pub(super) fn guest(name: String, peer: SocketAddr) -> Arc<Slot> {
+        Arc::new(Slot::new(name, peer))
+    }
+
     /// Takes a slot for an agent and closes its older connection. `None` when all slots are taken.
     pub(super) fn enter(&self, name: String, peer: SocketAddr) -> Option<Arc<Slot>> {
-        let slot = Arc::new(Slot {
-            name: name.clone(),
-            peer,
-            since: Instant::now(),
-            rows: AtomicU64::new(0),
-            last: AtomicU64::new(0),
-            active: AtomicBool::new(false),
-            replaced: Notify::new(),
-        });
+        let slot = Arc::new(Slot::new(name.clone(), peer));
         // Counted first: `len` would deadlock while an entry is held.
         let full = self.slots.len() >= self.most;
         match self.slots.entry(name) {
@@ -92,6 +89,18 @@ impl Agents {
 }
 
 impl Slot {
+    fn new(name: String, peer: SocketAddr) -> Self {
+        Self {
+            name,
+            peer,
+            since: Instant::now(),
+            rows: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+            active: AtomicBool::new(false),
+            replaced: Notify::new(),
+        }
+    }
+
     /// Rows of the agent are stored.
     pub(super) fn stored(&self, rows: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);

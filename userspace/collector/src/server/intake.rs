@@ -29,6 +29,8 @@ pub(super) struct Intake {
     pub(super) shared: Arc<Shared>,
     pub(super) slot: Arc<Slot>,
     pub(super) submit: SyncSender<commit::Parcel>,
+    /// Whether an operator asks, and not an agent.
+    pub(super) is_operator: bool,
 }
 
 /// A parcel that waits for its answer.

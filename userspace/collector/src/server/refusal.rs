@@ -58,6 +58,8 @@ refusals! {
     Unfit = "unfit_parcel";
     /// Rows are dated further ahead of the collector's clock than clocks differ.
     DatedAhead = "dated_ahead";
+    /// A certificate that is not an operator's asked for a change of the configuration.
+    NotOperator = "not_operator";
 }
 
 /// Counts of refusals.

@@ -1,13 +1,15 @@
-//! The Flight service: `DoPut`, and nothing else.
+//! The Flight service: `DoPut` takes rows, `DoExchange` serves members, `DoAction` operators.
 
 use super::intake::{Answers, Intake};
+use super::{operations, subscription};
 use crate::MESSAGE_BYTES;
 use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
 use arrow_flight::{
     Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightInfo, HandshakeRequest, HandshakeResponse,
     PollInfo, PutResult, SchemaResult, Ticket,
 };
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream};
+use std::sync::atomic::Ordering;
 use tonic::{Request, Response, Result, Status, Streaming};
 
 /// The service of one connection.
@@ -21,6 +23,16 @@ fn only_put<T>() -> Result<T> {
     Err(Status::unimplemented("a collector only receives rows: use DoPut"))
 }
 
+/// A connection of an operator is no agent's, and the reverse.
+fn only(is_operator: bool, is_wanted: bool) -> Result<()> {
+    match is_operator == is_wanted {
+        true => Ok(()),
+        false => Err(Status::failed_precondition(
+            "operators and agents use connections of their own",
+        )),
+    }
+}
+
 #[tonic::async_trait]
 impl FlightService for Intake {
     type HandshakeStream = Stream<HandshakeResponse>;
@@ -32,6 +44,7 @@ impl FlightService for Intake {
     type ListActionsStream = Stream<ActionType>;
 
     async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Result<Response<Answers>> {
+        only(self.is_operator, false)?;
         Ok(Response::new(self.take(request.into_inner())))
     }
 
@@ -59,12 +72,16 @@ impl FlightService for Intake {
         only_put()
     }
 
-    async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoExchangeStream>> {
-        only_put()
+    async fn do_exchange(&self, request: Request<Streaming<FlightData>>) -> Result<Response<Self::DoExchangeStream>> {
+        only(self.is_operator, false)?;
+        subscription::serve(&self.shared, &self.slot, request.into_inner()).map(Response::new)
     }
 
-    async fn do_action(&self, _: Request<Action>) -> Result<Response<Self::DoActionStream>> {
-        only_put()
+    async fn do_action(&self, request: Request<Action>) -> Result<Response<Self::DoActionStream>> {
+        only(self.is_operator, true)?;
+        self.slot.active.store(true, Ordering::Relaxed);
+        let answer = operations::act(&self.shared, &self.slot, &request.into_inner())?;
+        Ok(Response::new(Box::pin(stream::iter([Ok(answer)]))))
     }
 
     async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>> {

@@ -49,6 +49,17 @@ pub struct Settings {
     pub make_room: MakeRoom,
     /// Receives status lines.
     pub status: StatusSink,
+    /// The controller, if the collector is one: it is not.
+    pub control: Option<ControlSettings>,
+}
+
+/// Settings of the controller.
+#[derive(Debug, Clone)]
+pub struct ControlSettings {
+    /// Where it keeps the versions of its configuration, and the members that it knows.
+    pub directory: PathBuf,
+    /// The first version, if the directory has none.
+    pub first: Option<String>,
 }
 
 impl Settings {
@@ -75,6 +86,7 @@ impl Settings {
             retry: Duration::from_secs(5),
             make_room: Arc::new(|| Ok(())),
             status: Arc::new(|_| {}),
+            control: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the threads of the collector share.
 
 use super::agents::Agents;
+use super::controller::Controller;
 use super::refusal::Refusals;
 use super::settings::Settings;
 use super::totals::Totals;
@@ -18,5 +19,8 @@ pub(crate) struct Shared {
     pub(super) totals: Totals,
     pub(super) waiting: Arc<Semaphore>,
     pub(super) storing_stopped: AtomicBool,
+    pub(super) controller: Option<Arc<Controller>>,
+    /// Connections of operators that may be open at once.
+    pub(super) operators: Arc<Semaphore>,
     pub(super) settings: Settings,
 }

@@ -63,6 +63,11 @@ impl Counting {
         })
     }
 
+    /// Where another pace is sent.
+    pub(super) fn pace(&self) -> Sender<Pace> {
+        self.pace.clone()
+    }
+
     /// Ends it; returns what it read, in a line.
     pub(super) fn end(self) -> Result<String> {
         drop(self.pace);

@@ -13,7 +13,7 @@ use crate::collector_metrics;
 use crate::status;
 use anyhow::{Context, Result};
 use mesh::Mesh;
-use rocescope_collector::server::{Analysis, Settings, Status};
+use rocescope_collector::server::{Analysis, ControlSettings, Settings, Status};
 use rocescope_collector::{Files, Server};
 use rocescope_engine::dataset::Retention;
 use rocescope_engine::metrics::{self, Diagnosed};
@@ -116,9 +116,23 @@ fn settings(arguments: &CollectArguments, retention: Arc<Mutex<Retention>>) -> R
     settings.max_agents = arguments.max_agents;
     settings.queue_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
     settings.status = Arc::new(|line| status!("{line}"));
+    settings.control = control(arguments)?;
     let reserve = Reserve::new(&arguments.out, arguments.keep_free);
     settings.make_room = Arc::new(move || lock(&retention).make_room(&reserve));
     Ok(settings)
+}
+
+/// The controller, if the collector is to be one.
+fn control(arguments: &CollectArguments) -> Result<Option<ControlSettings>> {
+    let Some(directory) = &arguments.control_dir else {
+        return Ok(None);
+    };
+    let first = arguments.control.as_deref();
+    let first = first.map(|file| std::fs::read_to_string(file).with_context(|| file.display().to_string()));
+    Ok(Some(ControlSettings {
+        directory: directory.clone(),
+        first: first.transpose()?,
+    }))
 }
 
 /// The status line: what happened since the last one.

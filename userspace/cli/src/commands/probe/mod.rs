@@ -14,7 +14,8 @@ mod prober;
 mod summary;
 mod window;
 
-pub(super) use prober::Opened;
+pub(super) use open::repace;
+pub(super) use prober::{Companion, Opened};
 
 use super::cost::Cost;
 use super::relay::Relay;
@@ -32,10 +33,10 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     let opened = Opened::open(arguments)?;
     // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
-    let mut relay = Relay::open(&arguments.send, opened.observer())?;
+    let mut relay = Relay::open(&arguments.send, opened.observer(), None)?;
     let mut prober = opened.start(arguments);
     cost.shrink()?;
-    prober.run(&signals, relay.as_mut(), &mut cost)?;
+    prober.run(&signals, relay.as_mut(), &mut cost, None)?;
     if let Some(relay) = relay {
         status!("{}", relay.finish());
     }

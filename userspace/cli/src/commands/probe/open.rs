@@ -6,7 +6,7 @@ use crate::status;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_host::privileges;
 use rocescope_probe::backend::raw::{self, Link, Raw};
-use rocescope_probe::{Backend, Nanos, Settings};
+use rocescope_probe::{Agent, Backend, Nanos, Settings};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
@@ -136,6 +136,23 @@ fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
         );
     }
     port
+}
+
+/// Adopts what may change while an agent runs.
+pub(in crate::commands) fn repace(agent: &mut Agent, arguments: &ProbeArguments, now: Nanos) {
+    let mut settings = Settings {
+        interval: Nanos::from(arguments.interval),
+        timeout: Nanos::from(arguments.timeout),
+        answers_per_second: arguments.icmp_rate,
+        ttl_max: arguments.max_hops,
+        refresh: Nanos::from(arguments.refresh),
+        cpu_bound: arguments.max_cpu,
+        ..agent.settings().clone()
+    };
+    if arguments.backend == ProbeBackend::Raw {
+        settings.traces_per_second = arguments.paths_rate;
+    }
+    agent.reconfigure(&settings, now);
 }
 
 fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {

@@ -21,6 +21,15 @@ const TICK: Nanos = Nanos::SECOND;
 /// between; a collector waits 10 s for the rows of a window.
 const HAND_OVER: Duration = Duration::from_secs(5);
 
+/// The longest interval between two turns of a companion.
+const STEP: Nanos = Nanos(100_000_000);
+
+/// Takes part in the loop.
+pub(in crate::commands) trait Companion {
+    /// Called at least every 100 ms.
+    fn turn(&mut self, agent: &mut Agent, now: Nanos);
+}
+
 /// NICs, port and dataset, opened with privileges; nothing is sent yet.
 pub(in crate::commands) struct Opened {
     backend: Box<dyn Backend>,
@@ -83,6 +92,7 @@ impl Prober {
         signals: &Signals,
         mut relay: Option<&mut Relay>,
         cost: &mut Cost,
+        mut companion: Option<&mut dyn Companion>,
     ) -> Result<()> {
         let spooler = relay.as_deref().map(Relay::spooler);
         let mut events = Vec::new();
@@ -92,7 +102,13 @@ impl Prober {
         let mut is_stopping = false;
         loop {
             service.alive(Instant::now());
-            let is_done = drive(&mut self.agent, &mut *self.backend, tick, &mut events)?;
+            let mut until = tick;
+            if let Some(companion) = &mut companion {
+                let now = self.backend.now();
+                companion.turn(&mut self.agent, now);
+                until = until.min(now + STEP);
+            }
+            let is_done = drive(&mut self.agent, &mut *self.backend, until, &mut events)?;
             let is_over = self.duration.is_some_and(|time| self.begun.elapsed() >= time);
             if !is_stopping && (signals.ended() || is_over) {
                 is_stopping = true;

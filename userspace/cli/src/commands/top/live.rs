@@ -14,7 +14,7 @@ use rocescope_view::{Header, Losses, Motion, Pane};
 pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     let request = requests::top(arguments, arguments.connections)?;
     let (ender, lines) = (signals.ender(), Lines::default());
-    let capture = LiveCapture::open(request, signals, reload()?, lines.notices())?;
+    let capture = LiveCapture::open(request, signals, reload(None)?, lines.notices())?;
     let header = Header {
         source: capture.origin().source.clone(),
         mode: capture.origin().mode.clone(),

@@ -1,0 +1,106 @@
+//! The arguments of `rocescope control`, and of a capture that a controller configures.
+
+use super::Output;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `rocescope control`.
+#[derive(Clone, Debug, Args)]
+pub struct ControlArguments {
+    /// Ask the controller at URL, such as `https://collector.example:4792`
+    #[arg(long, value_name = "URL", global = true)]
+    pub collector: Option<String>,
+    /// The operator's certificate (PEM); its first DNS name is the operator's name
+    #[arg(long, value_name = "FILE", global = true)]
+    pub cert: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", global = true)]
+    pub key: Option<PathBuf>,
+    /// CA certificate that signed the collector's certificate (PEM)
+    #[arg(long, value_name = "FILE", global = true)]
+    pub ca: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub action: ControlAction,
+}
+
+impl ControlArguments {
+    /// The first option that is required and not set.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        let given = [
+            ("--collector", self.collector.is_some()),
+            ("--cert", self.cert.is_some()),
+            ("--key", self.key.is_some()),
+            ("--ca", self.ca.is_some()),
+        ];
+        given.iter().find(|(_, is_given)| !is_given).map(|(option, _)| *option)
+    }
+}
+
+/// What an operator does.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ControlAction {
+    /// Print which agent and capture box runs which version, who refused one and why, and who is away
+    Status {
+        /// Format of the status
+        #[arg(short, long, value_enum, default_value_t = Output::Table)]
+        output: Output,
+    },
+    /// Put the configuration in FILE in force, as the next version
+    Apply {
+        /// The controller's configuration (TOML)
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Apply settings that this version of rocescope does not know; members check them
+        #[arg(long)]
+        unchecked: bool,
+    },
+    /// Print what would change if FILE were applied
+    Diff {
+        /// The controller's configuration (TOML)
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Put an earlier version in force, as the next version
+    Rollback {
+        /// The version; default: the one before that in force
+        #[arg(value_name = "VERSION")]
+        number: Option<u64>,
+    },
+}
+
+/// The controller that configures a capture.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Controller")]
+pub struct SubscriptionArguments {
+    /// Take thresholds from the controller at URL, such as `https://collector.example:4792`
+    #[arg(long, value_name = "URL", conflicts_with = "read")]
+    pub collector: Option<String>,
+    /// The certificate of this capture box (PEM); its first DNS name is its name
+    #[arg(long, value_name = "FILE")]
+    pub cert: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// CA certificate that signed the collector's certificate (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// Keep the configuration of the controller in FILE
+    #[arg(long, value_name = "FILE")]
+    pub control_file: Option<PathBuf>,
+}
+
+impl SubscriptionArguments {
+    /// The error if a controller is set, and an option that it requires is not.
+    pub(crate) fn missing(&self) -> Option<String> {
+        self.collector.as_ref()?;
+        let given = [
+            ("cert", self.cert.is_some()),
+            ("key", self.key.is_some()),
+            ("ca", self.ca.is_some()),
+            ("control-file", self.control_file.is_some()),
+        ];
+        let (missing, _) = given.iter().find(|(_, is_given)| !is_given)?;
+        Some(format!("--collector requires --{missing}"))
+    }
+}

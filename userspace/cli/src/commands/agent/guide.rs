@@ -1,0 +1,83 @@
+//! What the controller asks of an agent, taken at the edges of its windows.
+
+use super::counting::Pace;
+use crate::arguments::{AgentArguments, Command};
+use crate::commands::probe::{Companion, repace};
+use crate::configuration;
+use crate::status;
+use crate::units::now;
+use rocescope_collector::control::Member;
+use rocescope_probe::{Agent, Nanos};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+/// Waits for the edges of windows.
+pub(super) struct Guide {
+    member: Arc<Member>,
+    window_ns: i64,
+    edge_ns: i64,
+    /// Where the pace of the counters is set.
+    counters: Option<Sender<Pace>>,
+}
+
+impl Guide {
+    pub(super) fn new(member: Arc<Member>, arguments: &AgentArguments, counters: Option<Sender<Pace>>) -> Self {
+        let window_ns = i64::try_from(arguments.window.as_nanos()).unwrap_or(i64::MAX);
+        Self {
+            member,
+            window_ns,
+            edge_ns: edge(window_ns),
+            counters,
+        }
+    }
+
+    /// Takes a configuration if a window has ended and one waits.
+    pub(super) fn take(&mut self, agent: Option<(&mut Agent, Nanos)>) {
+        let now_ns = now().0;
+        // The clock may have been set back.
+        if now_ns < self.edge_ns && self.edge_ns - now_ns <= self.window_ns {
+            return;
+        }
+        self.edge_ns = edge(self.window_ns);
+        let Some(held) = self.member.take() else {
+            return;
+        };
+        let line: Vec<OsString> = std::env::args_os().collect();
+        // It was checked with this command line and file; the file may have changed since.
+        let parts = match configuration::arguments(&line).map(|arguments| arguments.command) {
+            Ok(Command::Agent(arguments)) => arguments.parts,
+            Ok(_) => return,
+            Err(error) => {
+                let why = error.to_string();
+                status!(
+                    "the configuration cannot be read again: {}",
+                    why.lines().next().unwrap_or_default()
+                );
+                return;
+            }
+        };
+        if let (Some((agent, now)), Some(probe)) = (agent, &parts.probe) {
+            repace(agent, probe, now);
+        }
+        if let (Some(counters), Some(arguments)) = (&self.counters, &parts.counters) {
+            // A thread that failed is reported at the end.
+            let _ = counters.send(Pace::from(&**arguments));
+        }
+        status!("running version {} of the controller's configuration", held.version);
+    }
+}
+
+/// The end of the current window: windows begin at multiples of their length.
+fn edge(window_ns: i64) -> i64 {
+    let now_ns = now().0;
+    now_ns
+        .saturating_sub(now_ns.rem_euclid(window_ns))
+        .saturating_add(window_ns)
+}
+
+impl Companion for Guide {
+    fn turn(&mut self, agent: &mut Agent, now: Nanos) {
+        self.take(Some((agent, now)));
+    }
+}

@@ -1,0 +1,14 @@
+//! One controller for agents and capture boxes.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `rig` | certificates, a controller, simulated members |
+//! | `fleet` | 200 agents and 4 capture boxes take a configuration, or refuse it |
+//! | `operators` | who may apply, and what `rocescope control` prints |
+//! | `killed` | processes that are killed at any moment |
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+mod fleet;
+mod killed;
+mod operators;
+mod rig;

@@ -1,0 +1,149 @@
+//! Certificates, a controller, simulated members.
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rocescope::arguments::Command;
+use rocescope::configuration::controlled_arguments;
+use rocescope_collector::control::message::{ControllerStatus, Role};
+use rocescope_collector::control::{Member, Operator};
+use rocescope_collector::server::{ControlSettings, Settings};
+use rocescope_collector::{Files, Sender, Server, sender};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_rocescope");
+
+/// An authority, and a directory.
+pub(crate) struct Rig {
+    issuer: Issuer<'static, KeyPair>,
+    directory: tempfile::TempDir,
+}
+
+impl Rig {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        std::fs::write(directory.path().join("ca.pem"), certificate.pem()).unwrap();
+        let rig = Self {
+            issuer: Issuer::new(params, key),
+            directory,
+        };
+        rig.sign("collector", &["localhost", "127.0.0.1"]);
+        rig
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// A certificate for these names.
+    pub(crate) fn sign(&self, file: &str, names: &[&str]) -> Files {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(names)
+            .unwrap()
+            .signed_by(&key, &self.issuer)
+            .unwrap();
+        let at = |end: &str| self.path(&format!("{file}{end}"));
+        std::fs::write(at(".pem"), certificate.pem()).unwrap();
+        std::fs::write(at(".key"), key.serialize_pem()).unwrap();
+        Files {
+            certificate: at(".pem"),
+            key: at(".key"),
+            authority: self.path("ca.pem"),
+        }
+    }
+
+    /// A controller in this process, with this first version.
+    pub(crate) fn controller(&self, first: &str) -> Server {
+        let files = Files {
+            certificate: self.path("collector.pem"),
+            key: self.path("collector.key"),
+            authority: self.path("ca.pem"),
+        };
+        let mut settings = Settings::new(SocketAddr::from(([127, 0, 0, 1], 0)), files, self.path("dataset"));
+        // Many threads on one machine take their turns.
+        settings.patience = Duration::from_secs(60);
+        settings.keep_alive = Duration::from_secs(60);
+        settings.max_handshakes_per_address = 256;
+        settings.control = Some(ControlSettings {
+            directory: self.path("control"),
+            first: Some(first.to_owned()),
+        });
+        Server::start(settings, None).unwrap()
+    }
+
+    pub(crate) fn operator(&self, name: &str, port: u16) -> Operator {
+        Operator::new(&url(port), self.sign(name, &[name])).unwrap()
+    }
+
+    /// A member without a process: it checks what it gets as a process does.
+    pub(crate) fn member(&self, role: Role, name: &str, port: u16, checks: &Checks) -> (Arc<Member>, Sender) {
+        let checks = checks.clone();
+        let check = move |text: &str| checks.check(role, text);
+        let member = Member::new(role, &self.path(&format!("{name}.toml")), None, Box::new(check));
+        let member = Arc::new(member);
+        let mut settings = sender::Settings::new(url(port), self.sign(name, &[name]), name);
+        settings.retry = (Duration::from_millis(20), Duration::from_millis(500));
+        settings.patience = Duration::from_secs(60);
+        let sender = Sender::start_with(None, Some(Arc::clone(&member)), settings).unwrap();
+        (member, sender)
+    }
+}
+
+pub(crate) fn url(port: u16) -> String {
+    format!("https://localhost:{port}")
+}
+
+/// Checks as a process does. Members of one role share the result: on this machine they share two cores, in a fleet
+/// each has its own.
+#[derive(Clone, Default)]
+pub(crate) struct Checks(Arc<Mutex<Known>>);
+
+/// The results, by whether the member is an agent, and the text.
+type Known = HashMap<(bool, String), Result<(), String>>;
+
+impl Checks {
+    fn check(&self, role: Role, text: &str) -> Result<(), String> {
+        let mut known = self.0.lock().unwrap();
+        let is_agent = role == Role::Agent;
+        let checked = known.entry((is_agent, text.to_owned())).or_insert_with(|| {
+            let line = match is_agent {
+                true => &["rocescope", "counters"][..],
+                false => &["rocescope", "capture", "-i", "lo"],
+            };
+            let line: Vec<OsString> = line.iter().map(OsString::from).collect();
+            controlled_arguments(&line, text).map(|arguments| {
+                assert!(matches!(arguments.command, Command::Counters(_) | Command::Capture(_)));
+            })
+        });
+        checked.clone()
+    }
+}
+
+/// Looks until it is so, or fails.
+pub(crate) fn until(operator: &Operator, what: &str, so: impl Fn(&ControllerStatus) -> bool) -> ControllerStatus {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let status = operator.status();
+        if let Ok(status) = &status
+            && so(status)
+        {
+            return status.clone();
+        }
+        assert!(Instant::now() < end, "it never came to this: {what}: {status:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Writes a file.
+pub(crate) fn write(path: &Path, text: &str) -> PathBuf {
+    std::fs::write(path, text).unwrap();
+    path.to_owned()
+}

@@ -1,0 +1,291 @@
+//! A member's end: checks what the controller sends, takes it at the edge of a window, and keeps it on disk, so that it
+//! goes on with it across restarts, with and without a controller.
+
+use super::durable;
+use super::message::{FlowCounts, FlowRequest, FromMember, MemberState, Refused, Role, SmallFlows, ToMember};
+use rocescope_model::human::visible;
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Requests that wait for the member; the oldest beyond them are dropped.
+const MAX_REQUESTS: usize = 256;
+/// Maximum characters of a reason.
+const MAX_REASON: usize = 1000;
+
+/// Checks a configuration as the member checks its own; the error names in one line what is invalid.
+pub type Check = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
+
+/// A version that the controller sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Its number.
+    pub version: u64,
+    /// The settings, as a configuration file.
+    pub text: String,
+}
+
+impl Held {
+    /// Reads the file that a member keeps; `None` if there is none.
+    ///
+    /// # Errors
+    /// It cannot be read, or is another file.
+    pub fn read(path: &Path) -> Result<Option<Self>, String> {
+        let content = match std::fs::read_to_string(path) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        };
+        let parsed = content.split_once('\n').and_then(|(header, text)| {
+            let version = header.strip_prefix(HEADER)?.parse().ok()?;
+            Some(Self {
+                version,
+                text: text.to_owned(),
+            })
+        });
+        let held = parsed.ok_or_else(|| {
+            format!(
+                "{}: not a file that the controller's configuration is kept in",
+                path.display()
+            )
+        })?;
+        Ok(Some(held))
+    }
+
+    fn write(&self, path: &Path) -> std::io::Result<()> {
+        let content = format!("{HEADER}{}\n{}", self.version, self.text);
+        durable::replace(path, content.as_bytes())
+    }
+}
+
+const HEADER: &str = "# from the controller, version ";
+
+/// An agent or a capture box that takes its configuration from a controller.
+pub struct Member {
+    file: PathBuf,
+    check: Check,
+    inside: Mutex<Inside>,
+    /// There is something to send.
+    pub(crate) changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    state: MemberState,
+    is_unsent: bool,
+    held: Held,
+    waiting: Option<Held>,
+    requests: VecDeque<FlowRequest>,
+    small_flows: VecDeque<SmallFlows>,
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Member {
+    /// A member that keeps what it takes in `file`, and runs `held`.
+    #[must_use]
+    pub fn new(role: Role, file: &Path, held: Option<Held>, check: Check) -> Self {
+        let held = held.unwrap_or_default();
+        Self {
+            file: file.to_owned(),
+            check,
+            inside: Mutex::new(Inside {
+                state: MemberState {
+                    role,
+                    running: held.version,
+                    ..MemberState::default()
+                },
+                held,
+                ..Inside::default()
+            }),
+            changed: Notify::new(),
+        }
+    }
+
+    /// What it runs.
+    #[must_use]
+    pub fn state(&self) -> MemberState {
+        self.inside().state.clone()
+    }
+
+    /// Takes the configuration that waits, if one does: call it at the edge of a window, and apply what it returns.
+    /// The file is replaced first. A file that cannot be written refuses the version.
+    pub fn take(&self) -> Option<Held> {
+        let mut inside = self.inside();
+        let next = inside.waiting.take()?;
+        inside.state.waiting = None;
+        let taken = match next.write(&self.file) {
+            Ok(()) => {
+                inside.state.running = next.version;
+                inside.held = next.clone();
+                Some(next)
+            }
+            Err(error) => {
+                inside.state.refused = Some(Refused {
+                    version: next.version,
+                    reason: format!("cannot write {}: {error}", self.file.display()),
+                });
+                None
+            }
+        };
+        self.report(inside);
+        taken
+    }
+
+    /// Reports settings that wait for a restart.
+    pub fn needs_restart(&self, settings: Vec<String>) {
+        self.update(|state| state.restart = settings);
+    }
+
+    /// Reports the addresses of the NICs.
+    pub fn has_addresses(&self, addresses: Vec<IpAddr>) {
+        self.update(|state| state.addresses = addresses);
+    }
+
+    /// Reports the probes of small flows.
+    pub fn has_probed(&self, flows: FlowCounts) {
+        self.update(|state| state.flows = flows);
+    }
+
+    fn update(&self, change: impl FnOnce(&mut MemberState)) {
+        let mut inside = self.inside();
+        let before = inside.state.clone();
+        change(&mut inside.state);
+        if inside.state != before {
+            self.report(inside);
+        }
+    }
+
+    /// Names the smallest flows of a window to the controller.
+    pub fn name_flows(&self, flows: SmallFlows) {
+        let mut inside = self.inside();
+        // Without a connection they are soon of no use.
+        inside.small_flows.clear();
+        inside.small_flows.push_back(flows);
+        drop(inside);
+        self.changed.notify_one();
+    }
+
+    /// The requests for probes since the last call.
+    pub fn requests(&self) -> Vec<FlowRequest> {
+        self.inside().requests.drain(..).collect()
+    }
+
+    /// A message of the controller.
+    pub(crate) fn receive(&self, message: ToMember) {
+        match message {
+            ToMember::Configuration { version, text } => self.configure(Held { version, text }),
+            ToMember::ProbeFlows(requests) => {
+                let mut inside = self.inside();
+                inside.requests.extend(requests);
+                let excess = inside.requests.len().saturating_sub(MAX_REQUESTS);
+                inside.requests.drain(..excess);
+            }
+        }
+    }
+
+    fn configure(&self, next: Held) {
+        // Without the lock: it takes milliseconds.
+        let checked = (self.check)(&next.text);
+        let mut inside = self.inside();
+        inside.state.refused = None;
+        inside.waiting = None;
+        match checked {
+            Ok(()) if next == inside.held => {}
+            Ok(()) => inside.waiting = Some(next),
+            Err(reason) => {
+                inside.state.refused = Some(Refused {
+                    version: next.version,
+                    reason: visible(&reason).chars().take(MAX_REASON).collect(),
+                });
+            }
+        }
+        inside.state.waiting = inside.waiting.as_ref().map(|held| held.version);
+        self.report(inside);
+    }
+
+    fn report(&self, mut inside: MutexGuard<'_, Inside>) {
+        inside.is_unsent = true;
+        drop(inside);
+        self.changed.notify_one();
+    }
+
+    /// What to send now; `is_first` on a new connection.
+    pub(crate) fn outgoing(&self, is_first: bool) -> Vec<FromMember> {
+        let mut inside = self.inside();
+        let mut messages = Vec::new();
+        if std::mem::take(&mut inside.is_unsent) || is_first {
+            messages.push(FromMember::State(inside.state.clone()));
+        }
+        messages.extend(inside.small_flows.drain(..).map(FromMember::SmallFlows));
+        messages
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Held, Member};
+    use crate::control::message::{Role, ToMember};
+
+    fn send(member: &Member, version: u64, text: &str) {
+        member.receive(ToMember::Configuration {
+            version,
+            text: text.into(),
+        });
+    }
+
+    #[test]
+    fn what_is_checked_waits_for_the_edge_and_what_is_refused_changes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("controlled.toml");
+        let check = |text: &str| match text.contains("bad") {
+            true => Err("bad\nsetting".to_owned()),
+            false => Ok(()),
+        };
+        let member = Member::new(Role::Agent, &file, None, Box::new(check));
+        send(&member, 3, "a = 1\n");
+        assert_eq!((member.state().running, member.state().waiting), (0, Some(3)));
+        assert_eq!(Held::read(&file).unwrap(), None, "before the edge");
+        let held = member.take().unwrap();
+        assert_eq!((held.version, &*held.text), (3, "a = 1\n"));
+        assert_eq!(Held::read(&file).unwrap(), Some(held.clone()));
+        assert_eq!(member.take(), None);
+        send(&member, 4, "bad");
+        let state = member.state();
+        let refused = state.refused.unwrap();
+        assert_eq!((state.running, state.waiting, refused.version), (3, None, 4));
+        assert_eq!(refused.reason, "bad\u{fffd}setting");
+        assert_eq!(Held::read(&file).unwrap(), Some(held.clone()));
+        // A restart goes on with it, without a controller.
+        let again = Member::new(Role::Agent, &file, Held::read(&file).unwrap(), Box::new(check));
+        assert_eq!(again.state().running, 3);
+        send(&again, 3, "a = 1\n");
+        assert_eq!(again.take(), None, "it runs already");
+        // Another controller's third version is another one.
+        send(&again, 3, "a = 2\n");
+        assert_eq!(again.take().unwrap().text, "a = 2\n");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_refuses_the_version() {
+        let member = Member::new(Role::Capture, "/nowhere/x".as_ref(), None, Box::new(|_| Ok(())));
+        send(&member, 1, "");
+        assert_eq!(member.take(), None);
+        let state = member.state();
+        assert_eq!(state.running, 0);
+        assert!(state.refused.unwrap().reason.starts_with("cannot write /nowhere/x: "));
+    }
+}

@@ -1,0 +1,220 @@
+//! What members and the controller send each other: JSON beside the messages of a Flight exchange, and the bodies of
+//! an operator's actions.
+
+use arrow_flight::FlightData;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::IpAddr;
+
+/// What a member is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// `rocescope agent`.
+    #[default]
+    Agent,
+    /// `rocescope capture`.
+    Capture,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Agent => "agent",
+            Self::Capture => "capture",
+        })
+    }
+}
+
+/// A version that a member did not take, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// The version.
+    pub version: u64,
+    /// The reason.
+    pub reason: String,
+}
+
+/// The probes of small flows that a member was asked for, since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowCounts {
+    /// Flows that it probed.
+    pub probed: u64,
+    /// Flows that it refused because their probes exceed its budget.
+    pub over_budget: u64,
+    /// Flows that it refused because it has neither address.
+    pub not_owned: u64,
+}
+
+/// What a member runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberState {
+    /// What it is.
+    pub role: Role,
+    /// The version that it runs; 0: its own configuration alone.
+    pub running: u64,
+    /// A version that it checked, and takes at the edge of its window.
+    pub waiting: Option<u64>,
+    /// The last version, if it refused it.
+    pub refused: Option<Refused>,
+    /// Settings of the version that it applies after a restart.
+    pub restart: Vec<String>,
+    /// The addresses of its NICs.
+    pub addresses: Vec<IpAddr>,
+    /// Probes of small flows.
+    pub flows: FlowCounts,
+}
+
+/// A flow of a window, which a capture box saw.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Source address.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// UDP source port.
+    pub udp_src_port: u16,
+    /// Destination queue pair.
+    pub dst_qpn: u32,
+    /// The hash of its key, as in the table `flows`.
+    pub flow_hash: i64,
+    /// Packets in the window.
+    pub packets: u64,
+    /// Bytes of its frames in the window.
+    pub frame_bytes: u64,
+}
+
+/// The smallest flows of a window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SmallFlows {
+    /// Start of the window, in nanoseconds since 1970.
+    pub window_start_ns: i64,
+    /// Its length.
+    pub window_ns: i64,
+    /// The flows.
+    pub flows: Vec<Flow>,
+}
+
+/// A request for probes along the path of a flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlowRequest {
+    /// The capture box that named the flow.
+    pub capture: String,
+    /// The window in which it was small.
+    pub window_start_ns: i64,
+    /// Its length, which is the length of the window of the probes too.
+    pub window_ns: i64,
+    /// The flow.
+    pub flow: Flow,
+    /// How many probes.
+    pub probes: u16,
+}
+
+/// From a member to the controller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromMember {
+    /// What it runs: at the start of a subscription, and after each change.
+    State(MemberState),
+    /// The smallest flows of a window, from a capture box.
+    SmallFlows(SmallFlows),
+}
+
+/// From the controller to a member.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToMember {
+    /// The desired settings: at the start of a subscription, and for each version.
+    Configuration {
+        /// The version of the controller's configuration.
+        version: u64,
+        /// The settings of the member's group, as a configuration file.
+        text: String,
+    },
+    /// Probe these flows in the next window.
+    ProbeFlows(Vec<FlowRequest>),
+}
+
+/// A member as the controller knows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberStatus {
+    /// Its name: the first DNS name of its certificate.
+    pub name: String,
+    /// Its group, if one has it.
+    pub group: Option<String>,
+    /// Whether it is connected.
+    pub connected: bool,
+    /// Since when, in nanoseconds since 1970.
+    pub since_ns: i64,
+    /// What it reported last.
+    pub state: MemberState,
+}
+
+/// The small flows that capture boxes named, since the start of the controller.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowTotals {
+    /// Flows named.
+    pub named: u64,
+    /// Requests sent to agents: two for a flow, one for each end.
+    pub requested: u64,
+    /// Flows of which an end has no connected agent.
+    pub without_agent: u64,
+    /// Requests that an agent did not read in time.
+    pub undelivered: u64,
+}
+
+/// What the controller knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControllerStatus {
+    /// The version in force.
+    pub version: u64,
+    /// When it was applied, in nanoseconds since 1970.
+    pub applied_ns: i64,
+    /// Who applied it.
+    pub applied_by: String,
+    /// The certificates that may apply.
+    pub operators: Vec<String>,
+    /// Agents and capture boxes, by name.
+    pub members: Vec<MemberStatus>,
+    /// Small flows.
+    pub flows: FlowTotals,
+}
+
+/// A version of the controller's configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    /// Its number, from 1.
+    pub number: u64,
+    /// When it was applied, in nanoseconds since 1970.
+    pub applied_ns: i64,
+    /// Who applied it: the name in the certificate, or `start` for the first one.
+    pub applied_by: String,
+    /// The text of the file.
+    pub text: String,
+}
+
+/// The outcome of an operator's change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// The version in force.
+    pub version: u64,
+    /// Whether it is new.
+    pub is_new: bool,
+    /// Members that the controller knows.
+    pub members: usize,
+}
+
+/// A message as the text beside Flight data.
+pub(crate) fn pack(message: &impl Serialize) -> FlightData {
+    FlightData {
+        // Structures of strings and numbers: nothing that JSON lacks.
+        app_metadata: serde_json::to_vec(message).unwrap_or_default().into(),
+        ..FlightData::default()
+    }
+}
+
+/// The message in Flight data.
+pub(crate) fn unpack<T: DeserializeOwned>(data: &FlightData) -> Result<T, String> {
+    serde_json::from_slice(&data.app_metadata).map_err(|error| error.to_string())
+}

@@ -1,0 +1,334 @@
+//! What the controller knows: the configuration in force, and every member with what it runs.
+
+use super::settings::{ControlSettings, StatusSink};
+use crate::Error;
+use crate::control::message::{
+    Applied, ControllerStatus, FlowRequest, FlowTotals, MemberState, MemberStatus, Role, SmallFlows, ToMember, Version,
+};
+use crate::control::versions::Versions;
+use crate::control::{Plan, durable};
+use crate::spool::lock;
+use rocescope_model::human::{plural, visible};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::{mpsc, watch};
+
+/// Members that are remembered; beyond them, those that are away the longest are forgotten.
+const MAX_MEMBERS: usize = 8192;
+/// Requests of small flows in a message.
+const MAX_SMALL_FLOWS: usize = 64;
+/// Interval between two writes of the members.
+const SAVE: Duration = Duration::from_millis(500);
+/// Probes of each end along the path of a small flow.
+const PROBES: u16 = 10;
+
+/// The controller.
+pub(crate) struct Controller {
+    state: Mutex<State>,
+    roster: PathBuf,
+    /// The number of the version in force.
+    version: watch::Sender<u64>,
+    status: StatusSink,
+    _lock: File,
+}
+
+struct State {
+    versions: Versions,
+    members: BTreeMap<String, Member>,
+    /// The members differ from those on disk.
+    is_changed: bool,
+    flows: FlowTotals,
+}
+
+struct Member {
+    status: MemberStatus,
+    /// Where requests for it go while it is connected, and the number of that connection.
+    mailbox: Option<(u64, mpsc::Sender<ToMember>)>,
+}
+
+/// The subscription of a member.
+pub(super) struct Seat {
+    number: u64,
+    pub(super) mail: mpsc::Receiver<ToMember>,
+    pub(super) version: watch::Receiver<u64>,
+}
+
+impl Controller {
+    /// Opens the directory of the controller.
+    pub(super) fn open(settings: &ControlSettings, status: StatusSink) -> Result<Self, Error> {
+        let directory = &settings.directory;
+        let versions = Versions::open(&directory.join("versions"), settings.first.as_deref(), now_ns())?;
+        let roster = directory.join("members.json");
+        let lock = lock(directory)?;
+        if let Some(first) = &settings.first
+            && *first != versions.latest().text
+        {
+            status(&format!(
+                "the file of --control differs from version {}, which is in force: `rocescope control apply` applies it",
+                versions.latest().number
+            ));
+        }
+        // Without it only the names of those who are away are unknown.
+        let known = std::fs::read(&roster).ok();
+        let known: Vec<MemberStatus> = known
+            .and_then(|json| serde_json::from_slice(&json).ok())
+            .unwrap_or_default();
+        let members = known.into_iter().map(|mut status| {
+            if std::mem::take(&mut status.connected) {
+                // It was there when the controller ended.
+                status.since_ns = now_ns();
+            }
+            (status.name.clone(), Member { status, mailbox: None })
+        });
+        Ok(Self {
+            version: watch::channel(versions.latest().number).0,
+            state: Mutex::new(State {
+                members: members.collect(),
+                versions,
+                is_changed: false,
+                flows: FlowTotals::default(),
+            }),
+            roster,
+            status,
+            _lock: lock,
+        })
+    }
+
+    /// A member subscribes; its older subscription ends.
+    pub(super) fn enter(&self, name: &str, number: u64) -> Seat {
+        // More than the requests of a window.
+        let (mailbox, mail) = mpsc::channel(64);
+        let mut state = self.state();
+        let group = state.versions.plan().group(name).map(|group| group.name.clone());
+        let member = state.members.entry(name.to_owned()).or_insert_with(|| Member {
+            status: MemberStatus {
+                name: name.to_owned(),
+                ..MemberStatus::default()
+            },
+            mailbox: None,
+        });
+        member.mailbox = Some((number, mailbox));
+        member.status.group = group;
+        member.status.connected = true;
+        member.status.since_ns = now_ns();
+        // What it reported on an earlier connection.
+        member.status.state.waiting = None;
+        state.is_changed = true;
+        state.forget();
+        Seat {
+            number,
+            mail,
+            version: self.version.subscribe(),
+        }
+    }
+
+    /// A subscription ended.
+    pub(super) fn leave(&self, name: &str, seat: &Seat) {
+        let mut state = self.state();
+        let Some(member) = state.members.get_mut(name) else {
+            return;
+        };
+        if member.mailbox.as_ref().is_none_or(|(number, _)| *number != seat.number) {
+            return;
+        }
+        member.mailbox = None;
+        member.status.connected = false;
+        member.status.since_ns = now_ns();
+        state.is_changed = true;
+    }
+
+    /// What a member is to run.
+    pub(super) fn configuration(&self, name: &str) -> ToMember {
+        let state = self.state();
+        ToMember::Configuration {
+            version: state.versions.latest().number,
+            text: state.versions.plan().text(name),
+        }
+    }
+
+    /// A member reports what it runs.
+    pub(super) fn report(&self, name: &str, mut reported: MemberState) {
+        if let Some(refused) = &mut reported.refused {
+            refused.reason = visible(&refused.reason);
+        }
+        reported
+            .restart
+            .iter_mut()
+            .for_each(|setting| *setting = visible(setting));
+        let mut state = self.state();
+        let Some(member) = state.members.get_mut(name) else {
+            return;
+        };
+        let before = std::mem::replace(&mut member.status.state, reported.clone());
+        state.is_changed |= before != reported;
+        drop(state);
+        if reported.refused.is_some() && before.refused != reported.refused {
+            let refused = reported.refused.unwrap_or_default();
+            (self.status)(&format!(
+                "{name} refused version {}: {}",
+                refused.version, refused.reason
+            ));
+        } else if before.running != reported.running {
+            (self.status)(&format!("{name} runs version {}", reported.running));
+        }
+    }
+
+    /// A capture box names the smallest flows of a window: asks the agents of both ends for probes.
+    pub(super) fn small_flows(&self, capture: &str, named: &SmallFlows) {
+        let mut state = self.state();
+        let is_capture = state
+            .members
+            .get(capture)
+            .is_some_and(|member| member.status.state.role == Role::Capture);
+        if !is_capture {
+            return;
+        }
+        let mut owners: HashMap<IpAddr, &str> = HashMap::new();
+        for (name, member) in state.members.iter().filter(|(_, member)| member.mailbox.is_some()) {
+            for address in &member.status.state.addresses {
+                owners.insert(*address, name);
+            }
+        }
+        let mut totals = state.flows;
+        let mut requests: BTreeMap<&str, Vec<FlowRequest>> = BTreeMap::new();
+        for flow in named.flows.iter().take(MAX_SMALL_FLOWS) {
+            totals.named += 1;
+            let ends = (owners.get(&flow.src), owners.get(&flow.dst));
+            let (Some(src), Some(dst)) = ends else {
+                totals.without_agent += 1;
+                continue;
+            };
+            for end in [src, dst] {
+                requests.entry(end).or_default().push(FlowRequest {
+                    capture: capture.to_owned(),
+                    window_start_ns: named.window_start_ns,
+                    window_ns: named.window_ns,
+                    flow: flow.clone(),
+                    probes: PROBES,
+                });
+            }
+        }
+        for (name, requests) in requests {
+            let mailbox = state.members.get(name).and_then(|member| member.mailbox.as_ref());
+            let count = requests.len() as u64;
+            match mailbox.map(|(_, mailbox)| mailbox.try_send(ToMember::ProbeFlows(requests))) {
+                Some(Ok(())) => totals.requested += count,
+                _ => totals.undelivered += count,
+            }
+        }
+        state.flows = totals;
+    }
+
+    /// Whether a certificate of this name may apply.
+    pub(super) fn is_operator(&self, name: &str) -> bool {
+        self.state().versions.plan().is_operator(name)
+    }
+
+    /// Puts a text in force.
+    pub(super) fn apply(&self, text: &str, by: &str) -> Result<Applied, String> {
+        let mut state = self.state();
+        let is_new = state.versions.apply(text, by, now_ns())?;
+        let State { versions, members, .. } = &mut *state;
+        let plan: &Plan = versions.plan();
+        for (name, member) in members.iter_mut() {
+            member.status.group = plan.group(name).map(|group| group.name.clone());
+        }
+        let applied = Applied {
+            version: versions.latest().number,
+            is_new,
+            members: members.len(),
+        };
+        state.is_changed = true;
+        drop(state);
+        if is_new {
+            self.version.send_replace(applied.version);
+            let members = plural(applied.members as u64, "member");
+            (self.status)(&format!("{by} applied version {} for {members}", applied.version));
+        }
+        Ok(applied)
+    }
+
+    /// Puts the text of an earlier version in force as the next version: of the one before, if no number is given.
+    pub(super) fn roll_back(&self, number: Option<u64>, by: &str) -> Result<Applied, String> {
+        let number = number.unwrap_or_else(|| self.state().versions.latest().number.saturating_sub(1));
+        let version = self.version(Some(number))?;
+        self.apply(&version.text, by)
+    }
+
+    /// A version; without a number, the one in force.
+    pub(super) fn version(&self, number: Option<u64>) -> Result<Version, String> {
+        let state = self.state();
+        match number {
+            None => Ok(state.versions.latest().clone()),
+            Some(number) => state.versions.get(number),
+        }
+    }
+
+    /// What it knows.
+    pub(crate) fn status(&self) -> ControllerStatus {
+        let state = self.state();
+        let latest = state.versions.latest();
+        ControllerStatus {
+            version: latest.number,
+            applied_ns: latest.applied_ns,
+            applied_by: latest.applied_by.clone(),
+            operators: state.versions.plan().operators.clone(),
+            members: state.members.values().map(|member| member.status.clone()).collect(),
+            flows: state.flows,
+        }
+    }
+
+    /// Writes the members to disk if they changed, so that those who are away are known after a restart.
+    pub(super) fn save(&self) {
+        let mut state = self.state();
+        if !std::mem::take(&mut state.is_changed) {
+            return;
+        }
+        let members: Vec<&MemberStatus> = state.members.values().map(|member| &member.status).collect();
+        let json = serde_json::to_vec(&members).unwrap_or_default();
+        drop(state);
+        if let Err(error) = durable::replace(&self.roster, &json) {
+            self.state().is_changed = true;
+            (self.status)(&format!("cannot write {}: {error}", self.roster.display()));
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn forget(&mut self) {
+        while self.members.len() > MAX_MEMBERS {
+            let away = self.members.values().filter(|member| member.mailbox.is_none());
+            let Some(oldest) = away.min_by_key(|member| member.status.since_ns) else {
+                return;
+            };
+            let name = oldest.status.name.clone();
+            self.members.remove(&name);
+        }
+    }
+}
+
+fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Saves the members until the controller is gone.
+pub(super) fn keep_saving(controller: &Arc<Controller>) -> std::io::Result<()> {
+    let controller = Arc::downgrade(controller);
+    let run = move || {
+        while let Some(controller) = controller.upgrade() {
+            controller.save();
+            drop(controller);
+            std::thread::sleep(SAVE);
+        }
+    };
+    std::thread::Builder::new().name("members".into()).spawn(run).map(drop)
+}
