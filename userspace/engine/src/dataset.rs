@@ -7,7 +7,7 @@ use crate::notice::{Notice, Notices};
 use crate::request::DatasetRequest;
 use crate::reserve::Reserve;
 use rocescope_capture::file::FrameFiles;
-use rocescope_model::{CounterRow, EventRow, PathRow, ProbeRow, Text, Time, WindowRows, footer};
+use rocescope_model::{CounterRow, EventRow, PathRow, ProbeRow, QueuePairRow, Text, Time, WindowRows, footer};
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
 use rocescope_pipeline::{LINEAR_COUNTING_BITS, Settings};
@@ -244,15 +244,21 @@ impl Dataset {
         })
     }
 
-    /// Appends counters as [`append`](Self::append) does.
+    /// Appends counters and queue pairs as [`append`](Self::append) does.
     ///
     /// # Errors
     /// Those of [`Writer::append_tables`] other than a full disk, and of [`retain()`].
-    pub fn append_counters(&mut self, counters: &[CounterRow], notices: &Notices) -> Result<(), Error> {
+    pub fn append_counters(
+        &mut self,
+        counters: &[CounterRow],
+        queue_pairs: &[QueuePairRow],
+        notices: &Notices,
+    ) -> Result<(), Error> {
         let times_ns = counters.iter().map(|row| row.time_ns);
+        let times_ns = times_ns.chain(queue_pairs.iter().map(|row| row.time_ns));
         self.store(Part::rows(times_ns), notices, |writer, gap, now| {
             let events: Vec<EventRow> = gap.into_iter().collect();
-            writer.append_tables(&[&events, &counters], now)
+            writer.append_tables(&[&events, &queue_pairs, &counters], now)
         })
     }
 

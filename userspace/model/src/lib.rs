@@ -65,8 +65,8 @@ pub use sparse::SparseBytes;
 pub use tables::{
     AGENT_TABLES, CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES,
     EventRow, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow, HostPortRow, LINK_LOAD_TABLES, LinkLoadRow, LinkRow,
-    MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, SlaRow, SpreadRow, TABLES, VerdictRow,
-    WindowRow, WindowRows,
+    MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow, SlaRow,
+    SpreadRow, TABLES, VerdictRow, WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

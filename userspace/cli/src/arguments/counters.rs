@@ -13,8 +13,9 @@ pub struct CountersArguments {
     /// Read once and print every value
     #[arg(long)]
     pub once: bool,
-    /// Print the queue pairs of every device, and the process that created each
-    #[arg(long, conflicts_with_all = ["once", "out", "duration", "metric"])]
+    /// Print the queue pairs of every device, and the process that created each; with `--out`, also write those that are
+    /// new, changed or gone at every read
+    #[arg(long, conflicts_with_all = ["once", "metric"])]
     pub queue_pairs: bool,
     /// Time between two reads
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = positive_duration)]

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_model::catalogue::{Metric, Place};
-use rocescope_model::{CounterRow, Row};
+use rocescope_model::{CounterRow, QueuePairRow, Row};
 use rocescope_store::scan;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -412,6 +412,34 @@ fn the_dashboard_queries_counters_that_are_exported() {
     assert!(variable.contains("label_values(rdma_present, observer)"));
     let unknown: Vec<&String> = asked.difference(&series).collect();
     assert!(unknown.is_empty() && asked.len() > 20, "{unknown:?} of {}", asked.len());
+}
+
+/// With `--out`, queue pairs are a table of their own beside the counters; where the kernel has no RDMA, an empty one.
+#[test]
+fn queue_pairs_are_written_beside_counters() {
+    let tree = Tree::new();
+    let dataset = tree.path("dataset");
+    let out = dataset.to_str().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args(["counters", "--queue-pairs", "--quiet", "--interval", "20ms"])
+        .args(["--duration", "60ms", "--observer", "host-1", "--out", out])
+        .output()
+        .unwrap();
+    stdout(&output);
+    let found = scan(&dataset).unwrap();
+    assert!(found.row_count("counters") > 0);
+    assert!(found.segments.iter().any(|segment| segment.table == "queue_pairs"));
+    for row in found.rows::<QueuePairRow>().unwrap() {
+        assert_eq!((&*row.observer, row.event.is_some()), ("host-1", true));
+    }
+    let without = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args(["counters", "--queue-pairs", "--duration", "1s"])
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8_lossy(&without.stderr).contains("add --out"),
+        "{without:?}"
+    );
 }
 
 /// Where the kernel has no RDMA, there are no queue pairs, and that is no error.

@@ -12,12 +12,14 @@
 //! | `entry` | one counter: its metric, its value before, its row |
 //! | [`track`] | increase, wrap and reset; pure |
 //! | [`parse`] | the texts of `/sys` and `/proc`; pure |
+//! | [`queue_pairs`] | queue pairs from read to read; pure |
 //! | [`rdma`] | RDMA netlink: statistics and resources |
 
 mod device;
 mod entry;
 mod group;
 pub mod parse;
+pub mod queue_pairs;
 pub mod rdma;
 pub mod reader;
 pub mod track;

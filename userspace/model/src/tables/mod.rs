@@ -15,6 +15,7 @@ mod pairs;
 mod paths;
 mod pdcs;
 mod probes;
+mod queue_pairs;
 mod sla;
 mod spread;
 mod verdicts;
@@ -34,6 +35,7 @@ pub use pairs::PairRow;
 pub use paths::PathRow;
 pub use pdcs::PdcRow;
 pub use probes::ProbeRow;
+pub use queue_pairs::QueuePairRow;
 pub use sla::SlaRow;
 pub use spread::SpreadRow;
 pub use verdicts::VerdictRow;
@@ -57,6 +59,7 @@ pub const TABLES: &[&Table] = &[
     VerdictRow::TABLE,
     LinkRow::TABLE,
     CounterRow::TABLE,
+    QueuePairRow::TABLE,
     FlowPathRow::TABLE,
     LinkLoadRow::TABLE,
 ];
@@ -77,6 +80,9 @@ pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
 
 /// The tables that the counters of a host are written to.
 pub const COUNTER_TABLES: &[&Table] = &[CounterRow::TABLE];
+
+/// The tables that the counters and the queue pairs of a host are written to.
+pub const QUEUE_PAIR_TABLES: &[&Table] = &[CounterRow::TABLE, QueuePairRow::TABLE];
 
 /// The tables that agents send to a collector.
 pub const AGENT_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE, CounterRow::TABLE];

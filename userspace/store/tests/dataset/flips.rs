@@ -2,7 +2,8 @@
 
 use crate::rows::{SECOND, START, files, read, scratch, together, window};
 use rocescope_model::{
-    CAPTURE_TABLES, Cells, CounterRow, LinkRow, PathRow, ProbeRow, SlaRow, TABLES, Time, VerdictRow, WindowRows,
+    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, LinkLoadRow, LinkRow, PathRow, ProbeRow, QueuePairRow, SlaRow,
+    TABLES, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -121,6 +122,9 @@ struct Mesh {
     verdicts: Vec<VerdictRow>,
     links: Vec<LinkRow>,
     counters: Vec<CounterRow>,
+    queue_pairs: Vec<QueuePairRow>,
+    flow_paths: Vec<FlowPathRow>,
+    link_loads: Vec<LinkLoadRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -185,6 +189,28 @@ fn mesh(count: i64) -> Mesh {
                 ..CounterRow::default()
             })
             .collect(),
+        queue_pairs: (0..count)
+            .map(|number| QueuePairRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                local_qpn: 17,
+                ..QueuePairRow::default()
+            })
+            .collect(),
+        flow_paths: (0..count)
+            .map(|number| FlowPathRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                ..FlowPathRow::default()
+            })
+            .collect(),
+        link_loads: (0..count)
+            .map(|number| LinkLoadRow {
+                window_start: at(number).0,
+                window_start_ns: at(number).1,
+                ..LinkLoadRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -193,13 +219,16 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 6] = [
+    let tables: [&dyn Cells; 9] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
         &rows.verdicts,
         &rows.links,
         &rows.counters,
+        &rows.queue_pairs,
+        &rows.flow_paths,
+        &rows.link_loads,
     ];
     assert_eq!(
         tables.len() + CAPTURE_TABLES.len(),
@@ -223,6 +252,9 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         verdicts: found.rows().unwrap(),
         links: found.rows().unwrap(),
         counters: found.rows().unwrap(),
+        queue_pairs: found.rows().unwrap(),
+        flow_paths: found.rows().unwrap(),
+        link_loads: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -233,7 +265,10 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "sla" => rows.sla.clear(),
             "verdicts" => rows.verdicts.clear(),
             "links" => rows.links.clear(),
-            _ => rows.counters.clear(),
+            "counters" => rows.counters.clear(),
+            "queue_pairs" => rows.queue_pairs.clear(),
+            "flow_paths" => rows.flow_paths.clear(),
+            _ => rows.link_loads.clear(),
         }
         rows
     });

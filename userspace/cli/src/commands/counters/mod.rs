@@ -24,10 +24,11 @@ use rocescope_engine::metrics::{self, CounterMetrics, counters};
 use rocescope_engine::resources::allow_most_files;
 use rocescope_engine::service::Service;
 use rocescope_engine::signals::Signals;
+use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::reader::StatisticsFrom;
 use rocescope_host::counters::{Counts, Moment, Reader, Rows, Sources, Wanted};
 use rocescope_model::human::plural;
-use rocescope_model::{CounterRow, json};
+use rocescope_model::{CounterRow, Text, json};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,7 +43,11 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
         None => host_name()?,
     };
     let mut reader = reader(arguments, &observer)?;
-    if arguments.queue_pairs {
+    if arguments.queue_pairs && arguments.out.is_none() {
+        ensure!(
+            arguments.duration.is_none(),
+            "--duration: queue pairs are printed once; add --out to write them until then"
+        );
         crate::print(&queue_pairs::print(&reader.queue_pairs(), arguments.output))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -54,7 +59,16 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
     cost.shrink()?;
     let mut outputs = CounterOutputs::open(arguments, &observer)?;
     let metrics = serve(arguments, &observer)?;
-    watch(arguments, &signals, &mut reader, &mut outputs, metrics.as_ref(), &cost)?;
+    let observer = observer.into();
+    watch(
+        arguments,
+        &signals,
+        &mut reader,
+        &mut outputs,
+        metrics.as_ref(),
+        &cost,
+        &observer,
+    )?;
     let stored = outputs.finish()?;
     if !arguments.quiet {
         status!("{}", summary(reader.counts()));
@@ -154,7 +168,9 @@ fn watch(
     outputs: &mut CounterOutputs,
     metrics: Option<&CounterMetrics>,
     cost: &Cost,
+    observer: &Text,
 ) -> Result<()> {
+    let mut queue_pairs = arguments.queue_pairs.then(QueuePairs::default);
     let mut service = Service::default();
     let begun = Instant::now();
     let mut lines = Lines::default();
@@ -166,8 +182,12 @@ fn watch(
         service.alive(Instant::now());
         let changed = Rows::Changed(arguments.refresh);
         reader.read(moment(begun), changed, &mut |row| rows.push(row));
+        let pairs = match &mut queue_pairs {
+            Some(known) => known.rows(reader.queue_pairs(), moment(begun), arguments.refresh, observer),
+            None => Vec::new(),
+        };
         cost.shrink()?;
-        outputs.append(&rows)?;
+        outputs.append(&rows, &pairs)?;
         if let Some(metrics) = metrics {
             metrics.update(&rows);
         }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use rocescope_engine::dataset::{Dataset, Retention};
 use rocescope_engine::not_stored::NotStored;
 use rocescope_engine::reserve::Reserve;
-use rocescope_model::{COUNTER_TABLES, CounterRow, footer};
+use rocescope_model::{COUNTER_TABLES, CounterRow, QUEUE_PAIR_TABLES, QueuePairRow, footer};
 use rocescope_store::Options;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,7 +39,10 @@ impl CounterOutputs {
                         (footer::SOURCE.to_owned(), source.display().to_string()),
                         (footer::MODE.to_owned(), "counters".into()),
                     ],
-                    tables: COUNTER_TABLES,
+                    tables: match arguments.queue_pairs {
+                        true => QUEUE_PAIR_TABLES,
+                        false => COUNTER_TABLES,
+                    },
                     max_age: arguments.segment_age,
                     between_steps: shrink_between_steps,
                     ..Options::new(observer)
@@ -60,18 +63,18 @@ impl CounterOutputs {
     }
 
     /// Writes rows. A full disk loses rows, which an event in the dataset names, and does not end reading.
-    pub(super) fn append(&mut self, rows: &[CounterRow]) -> Result<()> {
+    pub(super) fn append(&mut self, rows: &[CounterRow], queue_pairs: &[QueuePairRow]) -> Result<()> {
         let Some((dataset, not_stored)) = &mut self.dataset else {
             return Ok(());
         };
-        if rows.is_empty() {
+        if rows.is_empty() && queue_pairs.is_empty() {
             dataset.tick()?;
             return Ok(());
         }
         let before = not_stored.count();
-        dataset.append_counters(rows, &notices())?;
+        dataset.append_counters(rows, queue_pairs, &notices())?;
         if not_stored.count() == before {
-            self.rows += rows.len() as u64;
+            self.rows += (rows.len() + queue_pairs.len()) as u64;
         }
         Ok(())
     }
@@ -83,7 +86,7 @@ impl CounterOutputs {
         };
         let lost = not_stored.count();
         let (summary, _) = dataset.finish()?;
-        let segments = COUNTER_TABLES.iter().map(|table| summary.table(table.name).segments);
+        let segments = QUEUE_PAIR_TABLES.iter().map(|table| summary.table(table.name).segments);
         Ok(Some(Stored {
             rows: self.rows,
             lost,
