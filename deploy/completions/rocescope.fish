@@ -304,7 +304,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l keep-by
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l once -d 'Read once and print every value'
-complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l queue-pairs -d 'Print the queue pairs of every device, and the process that created each'
+complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l queue-pairs -d 'Print the queue pairs of every device, and the process that created each; with `--out`, also write those that are new, changed or gone at every read'
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -s q -l quiet -d 'Print nothing while rows are written to a dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -s V -l version -d 'Print version'

@@ -480,7 +480,7 @@ json\:"One JSON object"))' \
 '--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '--once[Read once and print every value]' \
-'(--once --out --duration --metric)--queue-pairs[Print the queue pairs of every device, and the process that created each]' \
+'(--once --metric)--queue-pairs[Print the queue pairs of every device, and the process that created each; with \`--out\`, also write those that are new, changed or gone at every read]' \
 '-q[Print nothing while rows are written to a dataset]' \
 '--quiet[Print nothing while rows are written to a dataset]' \
 '-h[Print help (see more with '\''--help'\'')]' \

@@ -108,6 +108,7 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
          and changed |"
     );
     println!("|---|---|---|---|---|---|");
+    let mut above = Vec::new();
     for (name, arguments) in cases {
         let mut agent = Command::new(&rocescope);
         agent
@@ -120,9 +121,15 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
         ensure!(agent.wait()?.success(), "`rocescope counters` failed");
         let measured = measured?;
         println!("| {name} | {measured} |");
-        ensure!(measured.cpu <= CPU_MAX, "CPU above the limit");
-        ensure!(measured.peak <= RESIDENT_MAX, "memory above the limit");
+        let checks = [
+            (measured.cpu <= CPU_MAX, "CPU"),
+            (measured.max <= RESIDENT_MAX, "resident memory"),
+            (measured.peak <= RESIDENT_MAX, "the peak of resident memory"),
+        ];
+        let failed = checks.iter().filter(|(is_met, _)| !is_met);
+        above.extend(failed.map(|(_, what)| format!("{name}: {what}")));
     }
+    ensure!(above.is_empty(), "above the limit: {}", above.join("; "));
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! When a segment ends, and which writers may share a root.
 
 use crate::rows::{HOUR, SECOND, read, together, window};
-use rocescope_model::WindowRows;
+use rocescope_model::{CounterRow, Row, WindowRows};
 use rocescope_store::{Error, Options, Writer, scan};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -136,4 +136,28 @@ fn dropping_a_writer_seals() {
     writer.append(&window(0), Instant::now()).unwrap();
     drop(writer);
     assert_eq!(read(root.path()).unwrap(), window(0));
+}
+
+/// An agent releases memory between the steps of sealing: after each batch and each column at least.
+#[test]
+fn sealing_calls_back_between_its_steps() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static STEPS: AtomicUsize = AtomicUsize::new(0);
+    let root = tempfile::tempdir().unwrap();
+    let options = Options {
+        tables: &[],
+        between_steps: || {
+            STEPS.fetch_add(1, Ordering::Relaxed);
+        },
+        ..Options::new("h0")
+    };
+    let mut writer = Writer::create(root.path(), options).unwrap();
+    let rows = vec![CounterRow::default()];
+    for _ in 0..3 {
+        writer.append_cells(&rows, Instant::now()).unwrap();
+    }
+    assert_eq!(STEPS.load(Ordering::Relaxed), 0);
+    writer.finish().unwrap();
+    let columns = CounterRow::TABLE.columns.len();
+    assert!(STEPS.load(Ordering::Relaxed) > columns + 3, "{STEPS:?}");
 }
