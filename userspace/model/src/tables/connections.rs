@@ -70,12 +70,12 @@ table! {
         atomic_packets: u64, Packets, [last | sum], hide "Atomics";
         /// Packets that the sender retransmitted, including READ responses.
         retransmitted_packets: u64, Packets, [last | sum], show "Retransmitted";
-        /// Request packets that later packets overtook upstream of the tap.
+        /// Packets that later packets overtook upstream of the tap, including READ responses.
         out_of_order_packets: u64, Packets, [last | sum], show "Out of order";
-        /// Request packets seen again although their sender transmitted them once.
+        /// Packets seen again although their sender transmitted them once, including READ responses.
         duplicate_packets: u64, Packets, [last | sum], show "Duplicate";
-        /// Request packets whose PSN was seen before: `duplicate_packets`, and retransmissions of packets that were not
-        /// lost upstream of the tap.
+        /// Request packets whose PSN was seen before: their part of `duplicate_packets`, and retransmissions of packets
+        /// that were not lost upstream of the tap.
         repeated_packets: u64, Packets, [last | sum], hide "Repeated";
         /// Fabric loss upstream of the tap: retransmitted packets that filled a gap, and packets missing within a
         /// retransmitted range. READ responses count as well.

@@ -27,7 +27,10 @@ impl Direction {
         let packets = u64::from(run.packets);
         let counts = &mut self.counts;
         match run.syndrome().meaning() {
-            Acknowledgement::Ack { .. } => counts.acks += packets,
+            Acknowledgement::Ack { .. } => {
+                counts.acks += packets;
+                self.acknowledges = Some(run.last_psn());
+            }
             Acknowledgement::RnrNak { .. } => counts.rnr_nak += packets,
             Acknowledgement::Nak(NakCode::PsnSequenceError) => counts.nak_psn_sequence += packets,
             Acknowledgement::Nak(_) => counts.nak_fatal += packets,

@@ -22,7 +22,7 @@ use super::traffic_classes::TrafficClasses;
 use super::undecided::Undecided;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
-use rocescope_wire::{Stream, Transport};
+use rocescope_wire::{Psn, Stream, Transport};
 
 /// How two directions were found to belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -162,6 +162,8 @@ pub(crate) struct Direction {
     pub(crate) sender_way: SenderWay,
     /// Set while a mirror may capture its frames twice.
     pub(crate) captured_twice: Option<Box<CapturedTwice>>,
+    /// The last PSN that it acknowledged.
+    pub(crate) acknowledges: Option<Psn>,
     /// The last run of responses that were new.
     pub(crate) last_responses: Passed,
     /// Responses that were missing or requested again.
@@ -227,6 +229,7 @@ impl Direction {
             sprayed: None,
             sender_way: SenderWay::default(),
             captured_twice: None,
+            acknowledges: None,
             last_responses: Passed::default(),
             response_recovery: None,
             latencies: Latencies::default(),

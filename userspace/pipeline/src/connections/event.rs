@@ -25,7 +25,7 @@ pub enum LossEvidence {
     Never,
     /// It was skipped while the packets around it were retransmitted.
     Skipped,
-    /// A READ response that passed was requested again.
+    /// A READ response was requested again.
     Response,
     /// It was retransmitted after a wait so long that it, or its answer, must have been lost.
     Timeout,

@@ -101,6 +101,9 @@ const fn loss(location: LossLocation, evidence: LossEvidence) -> &'static str {
         (LossLocation::Upstream, LossEvidence::Skipped) => {
             "lost upstream of the tap: skipped while the packets around it were retransmitted"
         }
+        (LossLocation::Upstream, LossEvidence::Response) => {
+            "lost upstream of the tap: it was requested again, and a later request was acknowledged"
+        }
         (LossLocation::Upstream, LossEvidence::Never) => "lost upstream of the tap: it left a gap and never came",
         (LossLocation::Upstream, _) => "lost upstream of the tap: it left a gap and was retransmitted later",
         (LossLocation::Downstream, LossEvidence::Response) => {

@@ -36,11 +36,7 @@ impl Connections {
         if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
             self.directions.flush(peer);
         }
-        let at = match self
-            .directions
-            .get(at)
-            .is_some_and(|direction| direction.is_reused(run))
-        {
+        let at = match self.is_reused(at, run) {
             false => at,
             true => {
                 self.retire(at);
@@ -173,8 +169,11 @@ impl Connections {
             self.count_answer(at, None, run);
             return;
         };
-        self.count_answer(at, Some(peer), run);
         let is_response = run.stream() == Stream::Response;
+        if is_response {
+            self.with(peer, |requester, context| requester.finish_read(context.mtu));
+        }
+        self.count_answer(at, Some(peer), run);
         if !is_response {
             self.with(peer, |requester, context| requester.acknowledged(run, context));
             let waits = self.waits_before(at, Some(peer), run.last_psn(), 1);

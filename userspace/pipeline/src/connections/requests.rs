@@ -146,8 +146,10 @@ impl Direction {
             let reaction_ns = self.requester_times().reaction_ns.unwrap_or(0);
             let is_here = |ns: u64| run.first_ns >= ns + reaction_ns - reaction_ns / 16;
             let nak = naks.find(|nak| !nak.used && nak.psn >= first && nak.time_ns > begun_ns && is_here(nak.time_ns));
+            // The responder lacked the request itself.
+            let is_nak = nak.is_some() || self.sprayed.as_ref().is_some_and(|sprayed| sprayed.is_requested(first));
             let is_replay = match classification {
-                _ if nak.is_some() => true,
+                _ if is_nak => true,
                 _ if is_rest => false,
                 Classification::Duplicate | Classification::Reordered => true,
                 Classification::Retransmitted(trigger) => matches!(trigger, Trigger::Nak | Trigger::Rnr),
@@ -159,6 +161,8 @@ impl Direction {
                 names_missing: !is_replay,
                 nak_ns: nak.map(|nak| nak.time_ns),
                 continues,
+                is_read,
+                is_acknowledged: self.acked >= last,
                 is_rest,
                 may_be_copy: classification == Classification::Duplicate && !is_rest,
                 sent_ns: self.outstanding.sent_ns(first),
@@ -335,6 +339,13 @@ impl Direction {
         }
         let zero = Psn::new(0);
         first + u64::from(psn_after_read(zero, dma_length, mtu).distance_from(zero)) - 1
+    }
+
+    /// A response shows the MTU, and so the PSNs of a READ that passed before.
+    pub(crate) fn finish_read(&mut self, mtu: u16) {
+        if self.open_read.is_some() && mtu.max(self.mtu) != 0 {
+            self.guess_read(0, mtu);
+        }
     }
 
     /// If the MTU is unknown, the PSN after a READ determines it; then the READ's PSNs are known not to be a gap.

@@ -128,7 +128,7 @@ impl Direction {
         let _ = self.lose_skipped(recovery, u64::MAX, context);
         recovery.rounds.clear();
         recovery.current = None;
-        recovery.begin_round(Round::new(from, until, 0));
+        recovery.begin_round(Round::new((from, until), true, 0));
     }
 
     /// What the responses before it left open: whether a gap was filled by the start of a repeat.
@@ -208,7 +208,9 @@ impl Direction {
             });
         } else {
             self.counts.retransmitted += packets;
-            self.lost_upstream((gap.first, gap.last), now_ns, LossEvidence::Gap, context);
+            if !recovery.was_cut(gap, response_ns) {
+                self.lost_upstream((gap.first, gap.last), now_ns, LossEvidence::Gap, context);
+            }
         }
     }
 
@@ -281,13 +283,23 @@ impl Direction {
         // A requester does not go past what it lacks: with a lower one missing, this is a replay whose start was lost.
         let lacks_lower = skipped.is_some_and(|skipped| skipped <= until)
             || !recovery.is_sprayed && self.lacks_lower(first, now_ns, context);
+        let is_skipped = skipped.is_some_and(|skipped| skipped <= first);
         let is_lost = if is_ordered {
-            self.is_refuted(&recovery, (first, last), question, (expectation, times), now_ns)
+            !is_skipped && self.is_refuted(&recovery, (first, last), question, (expectation, times), now_ns)
         } else {
             question.names_missing
                 && !lacks_lower
                 && self.is_lost_downstream(&recovery, (first, last), question, now_ns)
         };
+        let never_passed = first.max(self.responses.high() + 1)..=last;
+        if question.is_acknowledged
+            && !never_passed.is_empty()
+            && !recovery.is_sprayed
+            && recovery.asked(first, now_ns).is_none()
+        {
+            let psns = (*never_passed.start(), last);
+            self.lost_upstream(psns, now_ns, LossEvidence::Response, context);
+        }
         if matches!(expectation, Expectation::Accepted { .. } | Expectation::Before(_)) {
             recovery.requester.expect(first);
         }
@@ -306,12 +318,12 @@ impl Direction {
             {
                 recovery.asks_whole = true;
             }
-            recovery.begin_round(Round::new(first, last, now_ns));
+            recovery.begin_round(Round::new((first, last), question.is_read, now_ns));
         } else if let Some(round) = recovery.rounds.last_mut().filter(|round| round.progress.is_none()) {
             round.from = round.from.min(first);
-            round.ask(first, last);
+            round.ask((first, last), question.is_read);
         } else {
-            recovery.begin_round(Round::new(first, last, now_ns));
+            recovery.begin_round(Round::new((first, last), question.is_read, now_ns));
         }
         if let Some(slot) = &mut self.response_recovery {
             **slot = recovery;
@@ -411,7 +423,7 @@ impl Direction {
         self.settle_doubtful(&mut recovery, u64::MAX, 0, context);
         let _ = self.lose_skipped(&mut recovery, u64::MAX, context);
         while let Some(gap) = self.responses.take_gap() {
-            if self.peer.is_some() && recovery.asked(gap.first, u64::MAX).is_some() {
+            if self.peer.is_some() && recovery.is_due(gap.first) {
                 // Requested again, and never seen.
                 let ns = self.last_ns;
                 self.lost_upstream((gap.first, gap.last), ns, LossEvidence::Skipped, context);

@@ -26,6 +26,9 @@ pub(crate) struct Question {
     pub(crate) names_missing: bool,
     /// A NAK that makes the requester go back, to this or to a later packet.
     pub(crate) nak_ns: Option<u64>,
+    pub(crate) is_read: bool,
+    /// A later request was acknowledged, so its responses had been sent.
+    pub(crate) is_acknowledged: bool,
     /// It continues the request before it, so the requester did not go back to it.
     pub(crate) continues: bool,
     /// It is the rest of a READ.
@@ -64,28 +67,35 @@ pub(super) struct Round {
     pub(super) from: ExtendedPsn,
     pub(super) until: ExtendedPsn,
     pub(super) asked_ns: u64,
-    /// Those that have not passed since.
-    pub(super) due: Intervals<()>,
+    /// Those that have not passed since, with the first and last one of their READ; `None`: each has a request of its own.
+    pub(super) due: Intervals<Option<(ExtendedPsn, ExtendedPsn)>>,
+    /// When the first of them passed.
+    pub(super) begun_ns: Option<u64>,
     /// The highest of them that has passed since, and when.
     pub(super) progress: Option<(ExtendedPsn, u64)>,
 }
 
 impl Round {
-    pub(super) fn new(from: ExtendedPsn, until: ExtendedPsn, asked_ns: u64) -> Self {
+    pub(super) fn new((from, until): (ExtendedPsn, ExtendedPsn), is_read: bool, asked_ns: u64) -> Self {
         let mut round = Self {
             from,
             until,
             asked_ns,
             due: Intervals::default(),
+            begun_ns: None,
             progress: None,
         };
-        round.ask(from, until);
+        round.ask((from, until), is_read);
         round
     }
 
-    pub(super) fn ask(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
+    pub(super) fn ask(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), is_read: bool) {
         self.due.remove(first, last, &mut |_| {});
-        let _ = self.due.insert(Interval { first, last, value: () });
+        let _ = self.due.insert(Interval {
+            first,
+            last,
+            value: is_read.then_some((first, last)),
+        });
         self.until = self.until.max(last);
     }
 
@@ -95,6 +105,7 @@ impl Round {
 
     pub(super) fn pass(&mut self, first: ExtendedPsn, last: ExtendedPsn, now_ns: u64) {
         self.due.remove(first, last, &mut |_| {});
+        let _ = self.begun_ns.get_or_insert(now_ns);
         let highest = self.progress.map_or(last, |(highest, _)| highest.max(last));
         self.progress = Some((highest, now_ns));
     }
@@ -206,6 +217,24 @@ impl ResponseRecovery {
         all.any(|passed| passed.last_ns > since_ns && passed.last > psn)
     }
 
+    /// Whether this response was requested again and did not pass since.
+    pub(super) fn is_due(&self, psn: ExtendedPsn) -> bool {
+        self.rounds.iter().any(|round| round.due.at(psn).is_some())
+    }
+
+    /// Whether this gap is the end of a READ, and the responder had received a request for it again when it opened, and not
+    /// begun to answer that: it may have given up its answer to the request before.
+    pub(super) fn was_cut(&self, gap: &Gap, response_ns: u64) -> bool {
+        let opened_ns = gap.value.opened_ns;
+        let mut rounds = self.rounds.iter().filter(|round| round.holds(gap.first));
+        rounds.any(|round| {
+            let read = round.due.at(gap.last).and_then(|due| due.value);
+            let is_end = gap.packets() > 1 && read.is_some_and(|(_, last)| last == gap.last);
+            let is_before = round.begun_ns.is_none_or(|begun_ns| opened_ns < begun_ns);
+            is_end && is_before && round.asked_ns + response_ns / 2 <= opened_ns
+        })
+    }
+
     /// The round that requested `psn` so long before that its response may pass now.
     pub(super) fn asked(&self, psn: ExtendedPsn, before_ns: u64) -> Option<&Round> {
         let mut rounds = self.rounds.iter().rev();
@@ -275,12 +304,68 @@ impl ResponseRecovery {
                 && ns <= until_ns
             {
                 round.due.remove(round.from, highest, &mut |part| {
-                    if !is_new(part.first) {
+                    // If none of its responses passed, the request itself may be lost.
+                    let is_whole = part.value.is_none_or(|read| read == (part.first, part.last));
+                    if !is_new(part.first) && !is_whole {
                         lost.push((part.first, part.last));
                     }
                 });
             }
         }
         lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ResponseRecovery, Round};
+    use crate::connections::psn_tracker::{Gap, Opened, PsnTracker};
+
+    fn gap(first: u64, last: u64, opened_ns: u64) -> Gap {
+        let value = Opened {
+            before_ns: opened_ns,
+            opened_ns,
+            nak: None,
+        };
+        Gap { first, last, value }
+    }
+
+    /// READs of 8 responses from 100 and from 108 on, requested again at 1,000 ns.
+    fn asked() -> ResponseRecovery {
+        let mut recovery = ResponseRecovery::default();
+        let mut round = Round::new((100, 107), true, 1_000);
+        round.ask((108, 115), true);
+        recovery.begin_round(round);
+        recovery
+    }
+
+    #[test]
+    fn a_request_may_be_lost_itself_if_none_of_its_responses_pass() {
+        let mut recovery = asked();
+        // Of the first READ 104 is missing; of the second all are, and the third begins.
+        recovery.rounds[0].ask((116, 117), true);
+        recovery.rounds[0].pass(100, 103, 5_000);
+        recovery.rounds[0].pass(105, 107, 5_100);
+        recovery.rounds[0].pass(116, 117, 5_200);
+        assert_eq!(recovery.skipped(9_000, &PsnTracker::default()), [(104, 104)]);
+        // Atomics have one response each.
+        let mut atomics = ResponseRecovery::default();
+        atomics.begin_round(Round::new((100, 103), false, 1_000));
+        atomics.rounds[0].pass(100, 101, 5_000);
+        atomics.rounds[0].pass(103, 103, 5_100);
+        assert_eq!(atomics.skipped(9_000, &PsnTracker::default()), []);
+    }
+
+    #[test]
+    fn a_responder_that_is_asked_again_may_cut_its_answer_short() {
+        let mut recovery = asked();
+        // The end of the first READ, when the request was there, and before its answer began.
+        assert!(recovery.was_cut(&gap(105, 107, 3_000), 2_000));
+        // Before the request could be there; in the middle of the READ.
+        assert!(!recovery.was_cut(&gap(105, 107, 1_500), 2_000));
+        assert!(!recovery.was_cut(&gap(103, 105, 3_000), 2_000));
+        // During the answer.
+        recovery.rounds[0].pass(100, 102, 4_000);
+        assert!(!recovery.was_cut(&gap(105, 107, 5_000), 2_000));
     }
 }

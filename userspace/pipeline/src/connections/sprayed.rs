@@ -135,6 +135,11 @@ impl Sprayed {
         self.kept >= MANY_KEPT && self.kept / 4 > self.refused
     }
 
+    /// Whether a NAK names `psn`, and the sender has not reacted to it.
+    pub(crate) fn is_requested(&self, psn: ExtendedPsn) -> bool {
+        self.asks.iter().any(|ask| ask.psn == psn && !ask.used)
+    }
+
     /// Whether a READ for `psn` is only transmitted again because the sender went back to an earlier packet.
     pub(crate) fn is_replayed(&self, psn: ExtendedPsn) -> bool {
         let in_pass = |pass: &Pass| pass.from < psn && psn <= pass.until && pass.repeated >= EVIDENT;
