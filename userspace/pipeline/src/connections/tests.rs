@@ -606,4 +606,5 @@ fn a_slow_answer_of_which_both_copies_were_answered_is_no_loss() {
     }
 }
 
+mod lives;
 mod order;
