@@ -28,7 +28,7 @@ impl Connections {
         }
     }
 
-    /// Whether everything that this direction without a peer sent was acknowledged, whoever of the host that it sends to is
+    /// Whether everything that this direction without a peer sent was acknowledged, whichever direction back is
     /// its peer: some acknowledge, and all that do have gone as far.
     fn are_all_acknowledged(&self, direction: &Direction) -> bool {
         let hosts = direction.key.hosts();

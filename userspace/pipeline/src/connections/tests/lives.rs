@@ -10,7 +10,7 @@ fn to(qpn: u32, mut runs: Vec<RunRecord>) -> Vec<RunRecord> {
     runs
 }
 
-/// Two queue pairs send PSNs 0 to 2 at the same times, so nobody knows whose acknowledgements are whose.
+/// Two queue pairs send PSNs 0 to 2 at the same times, so no one knows whose acknowledgements are whose.
 fn life(at_us: u64, acknowledged: u32) -> [Vec<RunRecord>; 6] {
     [
         sends((0, 2), at_us),
@@ -24,15 +24,15 @@ fn life(at_us: u64, acknowledged: u32) -> [Vec<RunRecord>; 6] {
 
 #[test]
 fn queue_pairs_that_send_the_same_psns_are_used_again() {
-    let (told, _) = rows(&[life(100, 2), life(50_000, 2)].concat());
-    let with = |packets| told.iter().filter(|row| row.packets == packets).count();
+    let (reported, _) = rows(&[life(100, 2), life(50_000, 2)].concat());
+    let with = |packets| reported.iter().filter(|row| row.packets == packets).count();
     // Each life of each direction, and none of two lives.
     assert_eq!((with(3), with(2), with(6), with(4)), (4, 4, 0, 0));
-    assert!(told.iter().all(|row| row.retransmitted_packets == 0));
+    assert!(reported.iter().all(|row| row.retransmitted_packets == 0));
 
     // Not everything was acknowledged: a timer may repeat it all.
-    let (told, _) = rows(&[life(100, 1), life(50_000, 2)].concat());
-    assert_eq!(told.iter().filter(|row| row.packets == 6).count(), 2);
+    let (reported, _) = rows(&[life(100, 1), life(50_000, 2)].concat());
+    assert_eq!(reported.iter().filter(|row| row.packets == 6).count(), 2);
 }
 
 #[test]
