@@ -541,6 +541,27 @@ json\:"One JSON object\: problems, and the rows of \`verdicts\` and \`sla\`"))' 
 ':dataset -- Dataset with the tables `probes` and `paths`, as `rocescope probe` writes them:_files' \
 && ret=0
 ;;
+(hosts)
+_arguments "${_arguments_options[@]}" : \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'-o+[Format of the diagnosis]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the diagnosis]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
+'--window=[Length of a window; counters should be read at least as often]:DURATION:_default' \
+'--observer=[Name of the analyzer in the rows it writes]:NAME:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--write[Write the table \`host_verdicts\` to the dataset]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- Dataset with the table `counters` of the hosts, and the tables of a capture:_files' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_rocescope__subcmd__diagnose__subcmd__help_commands" \
@@ -554,6 +575,10 @@ _arguments "${_arguments_options[@]}" : \
         curcontext="${curcontext%:*:*}:rocescope-diagnose-help-command-$line[1]:"
         case $line[1] in
             (hostmesh)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(hosts)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -1178,6 +1203,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(hosts)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
         esac
     ;;
 esac
@@ -1493,6 +1522,7 @@ _rocescope__subcmd__demo_commands() {
 _rocescope__subcmd__diagnose_commands() {
     local commands; commands=(
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
+'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope diagnose commands' commands "$@"
@@ -1501,6 +1531,7 @@ _rocescope__subcmd__diagnose_commands() {
 _rocescope__subcmd__diagnose__subcmd__help_commands() {
     local commands; commands=(
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
+'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope diagnose help commands' commands "$@"
@@ -1515,10 +1546,20 @@ _rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope diagnose help hostmesh commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__help__subcmd__hosts_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__help__subcmd__hosts_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose help hosts commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__diagnose__subcmd__hostmesh_commands] )) ||
 _rocescope__subcmd__diagnose__subcmd__hostmesh_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope diagnose hostmesh commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__hosts_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__hosts_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose hosts commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__doctor_commands] )) ||
 _rocescope__subcmd__doctor_commands() {
@@ -1665,6 +1706,7 @@ _rocescope__subcmd__help__subcmd__demo_commands() {
 _rocescope__subcmd__help__subcmd__diagnose_commands() {
     local commands; commands=(
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
+'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
     )
     _describe -t commands 'rocescope help diagnose commands' commands "$@"
 }
@@ -1672,6 +1714,11 @@ _rocescope__subcmd__help__subcmd__diagnose_commands() {
 _rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help diagnose hostmesh commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__diagnose__subcmd__hosts_commands] )) ||
+_rocescope__subcmd__help__subcmd__diagnose__subcmd__hosts_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help diagnose hosts commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__doctor_commands] )) ||
 _rocescope__subcmd__help__subcmd__doctor_commands() {

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`hosts`] | the wire and the counters of both its ends, joined: application, host, NIC, link or switch |
 //! | [`hostmesh`] | diagnosis from probes between the NICs of hosts, and their paths: what fails, and where |
 //! | [`hostping`] | the bottleneck inside a host, from loopback tests between its NICs and its memory and GPUs |
 //! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix to draw |
@@ -17,5 +18,6 @@ extern crate std;
 
 pub mod hostmesh;
 pub mod hostping;
+pub mod hosts;
 pub mod mesh;
 pub mod paths;

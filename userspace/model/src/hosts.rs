@@ -68,6 +68,11 @@ impl Hosts {
         self.0.is_empty()
     }
 
+    /// The addresses with their names, sorted.
+    pub fn iter(&self) -> impl Iterator<Item = (IpAddr, &str)> {
+        self.0.iter().map(|(address, name)| (*address, name.as_str()))
+    }
+
     /// The name of an address.
     #[must_use]
     pub fn name(&self, address: IpAddr) -> Option<&str> {

@@ -3,7 +3,7 @@
 use crate::collect::{
     Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, PdcFigures, Peak,
 };
-use crate::report::Period;
+use crate::report::{HostFaults, Period};
 use crate::sections::{self, Finding};
 use crate::{Report, csv};
 use rocescope_diagnose::hostmesh::Problem;
@@ -54,6 +54,7 @@ pub fn document(report: &Report) -> String {
         series: Series::of(report, &windows),
         mesh: report.mesh.as_ref().map(|mesh| Mesh::of(mesh, &sla)),
         counters: report.counters.as_ref().map(|counters| &*counters.grown),
+        host_faults: report.host_faults.as_ref(),
         findings: findings(report),
     };
     json::pretty(&document) + "\n"
@@ -85,6 +86,9 @@ struct Document<'a> {
     /// Counters of trouble that grew; absent if the dataset has no counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     counters: Option<&'a [CounterRow]>,
+    /// Absent if the dataset has no counters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_faults: Option<&'a HostFaults>,
     findings: Vec<SectionFinding>,
 }
 

@@ -38,4 +38,4 @@ mod words;
 
 pub use collect::agreement::Agreement;
 pub use collect::{Collector, Origin, Scope};
-pub use report::Report;
+pub use report::{HostFaults, Report};

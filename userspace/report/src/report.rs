@@ -6,7 +6,9 @@ use crate::collect::{
     PdcFigures, Scope, Totals,
 };
 use crate::series::{Join, Series};
+use rocescope_diagnose::hosts::{HostVerdict, Unknown};
 use rocescope_model::{Over, Row, WindowRow};
+use serde::Serialize;
 
 /// A summary of a dataset, or of the selected part of it.
 #[derive(Debug)]
@@ -43,6 +45,17 @@ pub struct Report {
     pub mesh: Option<MeshFigures>,
     /// The counters of hosts; `None` if the dataset has none.
     pub counters: Option<CounterFigures>,
+    /// What counters and captured traffic show together; `None` if it was not analyzed.
+    pub host_faults: Option<HostFaults>,
+}
+
+/// The faults that counters and captured traffic show together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct HostFaults {
+    /// One for each fault, in the order in which they began.
+    pub verdicts: Vec<HostVerdict>,
+    /// What could not be judged, and why.
+    pub unknown: Vec<Unknown>,
 }
 
 impl Report {

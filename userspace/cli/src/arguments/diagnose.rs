@@ -1,6 +1,6 @@
 //! `rocescope diagnose`.
 
-use super::{HostsArguments, SpanArguments};
+use super::{DiagnoseHostsArguments, HostsArguments, SpanArguments};
 use crate::units::positive_duration;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -11,6 +11,8 @@ use std::time::Duration;
 pub enum DiagnoseAction {
     /// Locate the failing NIC, link or switch from probes between hosts and their paths
     Hostmesh(HostmeshArguments),
+    /// Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic
+    Hosts(DiagnoseHostsArguments),
 }
 
 /// `rocescope diagnose hostmesh`.

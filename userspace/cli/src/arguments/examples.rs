@@ -204,10 +204,21 @@ const ENDINGS: &[Ending] = &[
     },
     Ending {
         command: "rocescope diagnose",
-        examples: &[(
-            "Which NIC, link or switch fails?",
-            "rocescope diagnose hostmesh DATASET",
-        )],
+        examples: &[
+            (
+                "Which NIC, link or switch fails?",
+                "rocescope diagnose hostmesh DATASET",
+            ),
+            ("Whose fault is it?", "rocescope diagnose hosts DATASET"),
+        ],
+        one: None,
+    },
+    Ending {
+        command: "rocescope diagnose hosts",
+        examples: &[
+            ("The last hour", "rocescope diagnose hosts DATASET --last 1h"),
+            ("As JSON", "rocescope diagnose hosts DATASET -o json"),
+        ],
         one: None,
     },
     Ending {

@@ -3,7 +3,7 @@
 //! Segments are read one after another, in the order of their windows, and rows are dropped after
 //! they are counted, so `rocescope_report` bounds the memory.
 
-use super::diagnose::analyzer_of;
+use super::diagnose::{analyzer_of, hosts};
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use crate::status;
@@ -34,9 +34,10 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         filter: arguments.filter.clone(),
     };
     let names = arguments.hosts.names();
-    let report = collect(&found, scope, || {
+    let mut report = collect(&found, scope, || {
         origin(root, arguments.observer.as_deref(), &names, &found)
     })?;
+    report.host_faults = hosts::faults(root, time, &names)?;
     if let Some(observer) = &arguments.observer
         && report.observers.is_empty()
         && report.mesh.is_none()

@@ -8,6 +8,7 @@ mod flow_paths;
 mod flows;
 mod groups;
 mod host_ports;
+mod host_verdicts;
 mod link_loads;
 mod links;
 mod opcodes;
@@ -28,6 +29,7 @@ pub use flow_paths::FlowPathRow;
 pub use flows::FlowRow;
 pub use groups::GroupRow;
 pub use host_ports::HostPortRow;
+pub use host_verdicts::HostVerdictRow;
 pub use link_loads::LinkLoadRow;
 pub use links::LinkRow;
 pub use opcodes::OpcodeRow;
@@ -62,6 +64,7 @@ pub const TABLES: &[&Table] = &[
     QueuePairRow::TABLE,
     FlowPathRow::TABLE,
     LinkLoadRow::TABLE,
+    HostVerdictRow::TABLE,
 ];
 
 /// The tables that a capture writes.
@@ -95,6 +98,9 @@ pub const FLOW_PATH_TABLES: &[&Table] = &[FlowPathRow::TABLE];
 
 /// The tables that the loads of links are written to.
 pub const LINK_LOAD_TABLES: &[&Table] = &[LinkLoadRow::TABLE];
+
+/// The tables that the analysis of hosts writes.
+pub const HOST_DIAGNOSIS_TABLES: &[&Table] = &[HostVerdictRow::TABLE];
 
 /// Tables that are computed from others when they are read; the dataset does not store them.
 pub const DERIVED_TABLES: &[&Table] = &[GroupRow::TABLE, PairRow::TABLE, HostPortRow::TABLE];

@@ -298,6 +298,7 @@ impl Collector {
             flows: self.flows.finish(self.scope.top, &self.totals),
             mesh: self.mesh.finish(&self.scope),
             counters: self.counters.finish(),
+            host_faults: None,
             events: self.events.finish(),
             opcodes: self.opcodes.finish(&self.totals),
             pdcs: self

@@ -21,6 +21,7 @@
 //! | `sla` | what is its service level over time? |
 //! | `verdicts` | what fails, and where? |
 //! | `coverage` | which links did probes cross? |
+//! | `host_faults` | whose fault is it: application, host, NIC, link or network? |
 //! | `counters` | what did the hosts count? |
 //!
 //! `section`, `grid` and `periods` contain their common parts.
@@ -34,6 +35,7 @@ mod events;
 mod flows;
 mod grid;
 mod groups;
+mod host_faults;
 mod loss;
 mod mesh;
 mod opcodes;
@@ -92,6 +94,9 @@ pub fn all(report: &Report) -> Vec<Section> {
         if !mesh.links.is_empty() {
             sections.push(coverage::section(report, mesh));
         }
+    }
+    if let Some(faults) = &report.host_faults {
+        sections.push(host_faults::section(report, faults));
     }
     if let Some(counters) = &report.counters {
         sections.push(counters::section(report, counters));

@@ -2,8 +2,8 @@
 
 use crate::rows::{SECOND, START, files, read, scratch, together, window};
 use rocescope_model::{
-    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, LinkLoadRow, LinkRow, PathRow, ProbeRow, QueuePairRow, SlaRow,
-    TABLES, Time, VerdictRow, WindowRows,
+    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, LinkLoadRow, LinkRow, PathRow, ProbeRow,
+    QueuePairRow, SlaRow, TABLES, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -125,6 +125,7 @@ struct Mesh {
     queue_pairs: Vec<QueuePairRow>,
     flow_paths: Vec<FlowPathRow>,
     link_loads: Vec<LinkLoadRow>,
+    host_verdicts: Vec<HostVerdictRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -211,6 +212,13 @@ fn mesh(count: i64) -> Mesh {
                 ..LinkLoadRow::default()
             })
             .collect(),
+        host_verdicts: (0..count)
+            .map(|number| HostVerdictRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                ..HostVerdictRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -219,7 +227,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 9] = [
+    let tables: [&dyn Cells; 10] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -229,6 +237,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.queue_pairs,
         &rows.flow_paths,
         &rows.link_loads,
+        &rows.host_verdicts,
     ];
     assert_eq!(
         tables.len() + CAPTURE_TABLES.len(),
@@ -255,6 +264,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         queue_pairs: found.rows().unwrap(),
         flow_paths: found.rows().unwrap(),
         link_loads: found.rows().unwrap(),
+        host_verdicts: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -268,7 +278,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "counters" => rows.counters.clear(),
             "queue_pairs" => rows.queue_pairs.clear(),
             "flow_paths" => rows.flow_paths.clear(),
-            _ => rows.link_loads.clear(),
+            "link_loads" => rows.link_loads.clear(),
+            _ => rows.host_verdicts.clear(),
         }
         rows
     });

@@ -1,4 +1,4 @@
-//! `rocescope diagnose hostmesh`: analyzes the probes of a dataset.
+//! `rocescope diagnose`: analyzes the rows of a dataset. Here: `diagnose hostmesh`.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -8,11 +8,13 @@
 //! | `findings` | merges verdicts of many windows into problems |
 //! | `text`, `json` | the output |
 //! | `topology` | the topology file |
+//! | `hosts` | `diagnose hosts`: counters of hosts and captured traffic |
 
 mod affected;
 pub(super) mod cores;
 mod feed;
 mod findings;
+pub(super) mod hosts;
 mod json;
 mod text;
 pub(super) mod topology;
@@ -32,7 +34,10 @@ use std::slice;
 use std::time::{Duration, Instant};
 
 pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
-    let DiagnoseAction::Hostmesh(arguments) = action;
+    let arguments = match action {
+        DiagnoseAction::Hostmesh(arguments) => arguments,
+        DiagnoseAction::Hosts(arguments) => return hosts::run(arguments),
+    };
     let root = &arguments.dataset;
     let time = span::range(&arguments.span)?;
     let found = Query::default().within(feed::with_earlier_paths(time)).open(root)?;

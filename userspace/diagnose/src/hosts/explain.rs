@@ -1,0 +1,63 @@
+//! Which findings are the effect of another: only the cause is a verdict.
+
+use super::faults::Faults;
+use super::finding::{Class, Finding, Place};
+use super::view::View;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+/// Removes the findings that others, or faults that have begun, explain.
+pub(crate) fn explain(mut found: Vec<Finding>, faults: &Faults, view: &View<'_>) -> Vec<Finding> {
+    let is_explained = |finding: &Finding| {
+        let is_cause = |cause: &Finding| explains(cause, finding, view);
+        found.iter().any(is_cause) || faults.any(is_cause)
+    };
+    let kept: Vec<bool> = found.iter().map(|finding| !is_explained(finding)).collect();
+    let mut kept = kept.into_iter();
+    found.retain(|_| kept.next().unwrap_or(true));
+    found
+}
+
+/// Whether the second finding is an effect of the first.
+fn explains(cause: &Finding, effect: &Finding, view: &View<'_>) -> bool {
+    use Class::{
+        CnpsIgnored, Congestion, Jitter, LinkDown, NetworkLoss, NoCnps, PauseStorm, PcieDegraded, ReceiverDied,
+        ReceiverDrops, SickCable, SlowReceiver,
+    };
+    let meets = ends(effect, view).iter().any(|end| touches(cause, *end, view)) || cause.place == effect.place;
+    match (cause.class, effect.class) {
+        (SickCable, LinkDown) => cause.place == effect.place,
+        (SickCable | LinkDown, NetworkLoss | ReceiverDied | ReceiverDrops | SlowReceiver | Jitter | Congestion) => {
+            meets
+        }
+        (ReceiverDied, NetworkLoss | Jitter) => meets,
+        (ReceiverDrops, NetworkLoss) => meets,
+        (PcieDegraded, PauseStorm | ReceiverDrops | Jitter) => meets,
+        (PauseStorm | NoCnps | CnpsIgnored, Congestion | Jitter | ReceiverDrops) => meets || talk(cause, effect, view),
+        (Congestion | NetworkLoss | SlowReceiver, Jitter) => meets,
+        _ => false,
+    }
+}
+
+/// The addresses that a finding is about.
+fn ends(finding: &Finding, view: &View<'_>) -> Vec<IpAddr> {
+    match &finding.place {
+        Place::Port(port) => view.ports.get(*port).addresses.clone(),
+        Place::Address(address) => alloc::vec![*address],
+        Place::Pair(src, dst) => alloc::vec![*src, *dst],
+        Place::Connection(way) => alloc::vec![way.src, way.dst],
+        Place::Mirror(_) => Vec::new(),
+    }
+}
+
+/// Whether packets pass between the places of two findings; without a capture, it is assumed.
+fn talk(one: &Finding, other: &Finding, view: &View<'_>) -> bool {
+    let (one, other) = (ends(one, view), ends(other, view));
+    let passes = |a: &[IpAddr], b: &[IpAddr]| view.wire.keys().any(|way| a.contains(&way.src) && b.contains(&way.dst));
+    view.wire.is_empty() || passes(&one, &other) || passes(&other, &one)
+}
+
+/// Whether the place of a finding includes this address.
+fn touches(finding: &Finding, address: IpAddr, view: &View<'_>) -> bool {
+    ends(finding, view).contains(&address)
+}

@@ -1,0 +1,281 @@
+//! The ports of all hosts: their names, addresses, and what is known of each as of the last window.
+
+use super::watched::{Set, Watched};
+use super::window::{PortWindow, Window};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use hashbrown::HashMap;
+use rocescope_model::Text;
+
+/// Ports that are followed; a host has up to eight NICs, and a row for itself.
+const PORTS: usize = 65_536;
+/// Link failures within this time belong together.
+const FLAPS_NS: i64 = 600_000_000_000;
+/// Windows whose median latency is the baseline.
+const BASELINE: usize = 12;
+
+/// A port of a device, or a device for what its ports have in common.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Port {
+    pub(crate) host: u32,
+    pub(crate) device: Text,
+    pub(crate) port: Option<u16>,
+    pub(crate) netdev: Option<Text>,
+    pub(crate) driver: Text,
+    /// Metrics that its driver has.
+    pub(crate) known: Set,
+    pub(crate) values: Vec<(Watched, f64)>,
+    /// The values before the last change of each.
+    pub(crate) before: Vec<(Watched, f64)>,
+    pub(crate) addresses: Vec<IpAddr>,
+    /// Whether it was ACTIVE.
+    pub(crate) was_up: bool,
+    /// Times of windows with link failures, and how many.
+    pub(crate) failures: Vec<(i64, u64)>,
+    /// Earlier latencies of each operation in windows without congestion, and the last.
+    pub(crate) latencies: BTreeMap<String, Latency>,
+}
+
+/// The latency of something, window by window.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Latency {
+    calm: Vec<f64>,
+    /// The last value, and the window it is from.
+    pub(crate) last: Option<(i64, f64)>,
+}
+
+impl Latency {
+    /// Sets the value of a window.
+    pub(crate) const fn set(&mut self, start_ns: i64, value: f64) {
+        self.last = Some((start_ns, value));
+    }
+
+    /// Adds the value of this window to the baseline, if it has one.
+    pub(crate) fn calm(&mut self, start_ns: i64) {
+        if let Some((at, value)) = self.last
+            && at == start_ns
+        {
+            if self.calm.len() >= BASELINE {
+                self.calm.remove(0);
+            }
+            self.calm.push(value);
+        }
+    }
+
+    /// The value of this window relative to the baseline.
+    pub(crate) fn ratio(&self, start_ns: i64) -> Option<f64> {
+        let (_, value) = self.last.filter(|(at, _)| *at == start_ns)?;
+        let mut calm = self.calm.clone();
+        calm.sort_by(f64::total_cmp);
+        let median = *calm.get(calm.len() / 2)?;
+        (median > 0.0).then(|| value / median)
+    }
+}
+
+/// A host that reads its counters.
+#[derive(Clone, Debug)]
+struct Host {
+    name: Text,
+    /// Its ports: device, port, number.
+    ports: Vec<u32>,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(crate) struct Ports {
+    pub(crate) all: Vec<Port>,
+    hosts: Vec<Host>,
+    by_name: HashMap<String, u32>,
+    /// The port that has an address; `None` if two have it.
+    by_address: HashMap<IpAddr, Option<u32>>,
+    /// Hosts by address, from a file of names.
+    named: BTreeMap<IpAddr, String>,
+    /// Rows of further ports.
+    pub(crate) crowded_out: u64,
+}
+
+impl Ports {
+    /// The number of a host, and of a port of it; `None` if there are too many.
+    pub(crate) fn number(&mut self, host: &Text, device: &Text, port: Option<u16>) -> Option<(u32, u32)> {
+        if self.all.len() >= PORTS {
+            let known = self.by_name.get(host.as_str()).copied();
+            let found = known.and_then(|host| Some((host, self.find(host, device, port)?)));
+            self.crowded_out += u64::from(found.is_none());
+            return found;
+        }
+        let number = match self.by_name.get(host.as_str()) {
+            Some(number) => *number,
+            None => {
+                let number = self.hosts.len() as u32;
+                self.by_name.insert(host.to_string(), number);
+                self.hosts.push(Host {
+                    name: host.clone(),
+                    ports: Vec::new(),
+                });
+                number
+            }
+        };
+        if let Some(found) = self.find(number, device, port) {
+            return Some((number, found));
+        }
+        let added = self.all.len() as u32;
+        self.all.push(Port {
+            host: number,
+            device: device.clone(),
+            port,
+            ..Port::default()
+        });
+        self.hosts[number as usize].ports.push(added);
+        Some((number, added))
+    }
+
+    fn find(&self, host: u32, device: &str, port: Option<u16>) -> Option<u32> {
+        let ports = self.hosts.get(host as usize)?.ports.iter();
+        let is_it = |number: &&u32| {
+            let known = &self.all[**number as usize];
+            known.port == port && &*known.device == device
+        };
+        ports.copied().find(|number| is_it(&number))
+    }
+
+    /// The host of an address, from a file of names.
+    pub(crate) fn name(&mut self, address: IpAddr, host: &str) {
+        self.named.insert(address, host.to_string());
+    }
+
+    /// Takes over what a window shows.
+    pub(crate) fn close(&mut self, window: &Window, start_ns: i64) {
+        for (number, seen) in &window.ports {
+            let port = &mut self.all[*number as usize];
+            port.update(seen, start_ns);
+            let Some(addresses) = &seen.addresses else { continue };
+            for address in core::mem::take(&mut port.addresses) {
+                if self.by_address.get(&address) == Some(&Some(*number)) {
+                    self.by_address.remove(&address);
+                }
+            }
+            for address in addresses {
+                let owner = self.by_address.entry(*address).or_insert(Some(*number));
+                if *owner != Some(*number) {
+                    *owner = None;
+                }
+            }
+            self.all[*number as usize].addresses.clone_from(addresses);
+        }
+    }
+
+    /// The port that has an address.
+    pub(crate) fn at(&self, address: IpAddr) -> Option<u32> {
+        if let Some(owner) = self.by_address.get(&address) {
+            return *owner;
+        }
+        // The file of names has the host: its port is known if it has only one.
+        let host = self.by_name.get(self.named.get(&address)?.as_str())?;
+        let ports = self.hosts[*host as usize].ports.iter();
+        let mut ports = ports.filter(|number| self.all[**number as usize].port.is_some());
+        let only = ports.next()?;
+        ports.next().is_none().then_some(*only)
+    }
+
+    pub(crate) fn get(&self, port: u32) -> &Port {
+        &self.all[port as usize]
+    }
+
+    pub(crate) fn host(&self, port: u32) -> &Text {
+        &self.hosts[self.get(port).host as usize].name
+    }
+
+    /// `gpu-1 mlx5_0/1`
+    pub(crate) fn text(&self, port: u32) -> String {
+        let host = self.host(port);
+        let Port { device, port, .. } = self.get(port);
+        match port {
+            Some(port) => format!("{host} {device}/{port}"),
+            None => format!("{host} {device}"),
+        }
+    }
+
+    /// The row of the device, for what its ports have in common.
+    fn device(&self, port: u32) -> Option<u32> {
+        let Port { host, device, port, .. } = self.get(port);
+        port.is_some().then(|| self.find(*host, device, None)).flatten()
+    }
+
+    /// The device's row, if this is its only port: then the counters of the device are those of the port.
+    pub(crate) fn own_device(&self, port: u32) -> Option<u32> {
+        let known = self.get(port);
+        let of_host = self.hosts[known.host as usize].ports.iter();
+        let siblings = of_host.filter(|number| {
+            let other = self.get(**number);
+            other.port.is_some() && other.device == known.device
+        });
+        (siblings.count() == 1).then(|| self.device(port)).flatten()
+    }
+
+    /// The last value of a gauge or state, of the port or of its device.
+    pub(crate) fn value(&self, port: u32, watched: Watched) -> Option<f64> {
+        let own = self.get(port).value(watched);
+        own.or_else(|| self.get(self.device(port)?).value(watched))
+    }
+
+    /// Ports, without devices and hosts.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..)
+            .zip(&self.all)
+            .filter(|(_, port)| port.port.is_some())
+            .map(|(number, _)| number)
+    }
+}
+
+impl Port {
+    pub(crate) fn value(&self, watched: Watched) -> Option<f64> {
+        let found = self.values.iter().find(|(known, _)| *known == watched);
+        found.map(|(_, value)| *value)
+    }
+
+    fn update(&mut self, seen: &PortWindow, start_ns: i64) {
+        self.known.subtract(seen.unreadable);
+        self.known.add(seen.readable);
+        for (watched, value) in &seen.values {
+            match self.values.iter_mut().find(|(known, _)| known == watched) {
+                Some((_, known)) if known == value => {}
+                Some((_, known)) => {
+                    self.before.retain(|(known, _)| known != watched);
+                    self.before.push((*watched, *known));
+                    *known = *value;
+                }
+                None => self.values.push((*watched, *value)),
+            }
+        }
+        let (gone, back) = (seen.unreadable, seen.readable);
+        self.values.retain(|(known, _)| !gone.has(*known) || back.has(*known));
+        if let Some(netdev) = &seen.netdev {
+            self.netdev = Some(netdev.clone());
+        }
+        if let Some(driver) = &seen.driver {
+            self.driver = driver.clone();
+        }
+        self.was_up |= self.value(Watched::State) == Some(ACTIVE);
+        // Two names of one event: the driver's counter and that of its interface.
+        let failures = [Watched::LinkDowned, Watched::LinkDownPhy];
+        let failures = failures.into_iter().filter_map(|watched| seen.increase(watched)).max();
+        self.failures.retain(|(at, _)| *at > start_ns - FLAPS_NS);
+        if let Some(count) = failures.filter(|count| *count > 0) {
+            self.failures.push((start_ns, count));
+        }
+        for (name, _) in &seen.latencies {
+            let of_name = seen.latencies.iter().filter(|(other, _)| other == name);
+            let (count, sum) = of_name.fold((0.0, 0.0), |(count, sum), (_, value)| (count + 1.0, sum + value));
+            self.latencies
+                .entry(name.to_string())
+                .or_default()
+                .set(start_ns, sum / count);
+        }
+    }
+}
+
+/// The state of a port that works.
+pub(crate) const ACTIVE: f64 = 4.0;

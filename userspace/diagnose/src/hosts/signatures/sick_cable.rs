@@ -1,0 +1,81 @@
+//! Errors of the link grow, or the link goes up and down.
+
+use crate::hosts::finding::{Class, Confidence, Finding, Place};
+use crate::hosts::view::{LINK_ERRORS, View};
+use crate::hosts::watched::Watched;
+use alloc::format;
+use alloc::vec::Vec;
+
+/// Errors in the last windows together. The specification allows a link 10 symbol errors an hour; a link with FEC has
+/// none that it does not correct.
+const ERRORS: u64 = 10;
+/// Link failures within ten minutes. One is a maintenance; a cable does it again.
+const FAILURES: u64 = 2;
+
+pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
+    for port in view.ports.numbers() {
+        let of = view.ports.text(port);
+        let failures: u64 = view.ports.get(port).failures.iter().map(|(_, count)| count).sum();
+        let failed_now = view.ports.get(port).failures.iter().any(|(at, _)| *at == view.start_ns);
+        if failed_now && failures >= FAILURES {
+            let first = view.ports.get(port).failures.first().map(|(at, _)| *at);
+            let mut finding = Finding::new(Class::SickCable, Place::Port(port), Confidence::Certain)
+                .because("the NIC counted each failure of the link")
+                .means(
+                    format!("the link failed {failures} times within 10 minutes"),
+                    "replace the cable or transceiver, then try the next port of the switch; look at the switch's \
+                     counters of this port too",
+                );
+            finding.begins_after = Some(1);
+            finding.since_ns = first;
+            finding.value(&of, Watched::LinkDowned.name(), failures as f64, "events");
+            errors(view, port, &mut finding);
+            found.push(finding);
+            continue;
+        }
+        let (now, span) = (view.any_now(port, LINK_ERRORS), view.any_span(port, LINK_ERRORS));
+        if now.unwrap_or(0) == 0 || span.unwrap_or(0) < ERRORS {
+            continue;
+        }
+        found.push(of_errors(view, port));
+    }
+}
+
+fn of_errors(view: &View<'_>, port: u32) -> Finding {
+    let own: Vec<Watched> = LINK_ERRORS
+        .iter()
+        .copied()
+        .filter(|watched| *watched != Watched::Icrc)
+        .collect();
+    let is_clean = view.any_span(port, &own) == Some(0);
+    let finding = Finding::new(Class::SickCable, Place::Port(port), Confidence::Likely);
+    // An ICRC is that of the sender: what damaged the packet may be anywhere on its way.
+    let mut finding = if is_clean {
+        Finding {
+            confidence: Confidence::Possible,
+            ..finding
+        }
+        .because("packets arrive with a wrong ICRC, but this link has no errors of its own")
+        .means(
+            "packets arrive damaged; an earlier link, a switch's memory or the sender's NIC damaged them, or this one",
+            "compare with the other receivers of the same senders: if they see it too, look at the senders and their \
+             switch; if not, replace this cable",
+        )
+    } else {
+        finding.because("the NIC counts errors of its own link").means(
+            "the link damages packets",
+            "clean or replace the cable and transceiver of this port; the switch's counters of the port tell whether the \
+             other direction suffers too",
+        )
+    };
+    errors(view, port, &mut finding);
+    finding
+}
+
+fn errors(view: &View<'_>, port: u32, finding: &mut Finding) {
+    let of = view.ports.text(port);
+    for watched in LINK_ERRORS {
+        let increase = view.now(port, *watched).filter(|increase| *increase > 0);
+        finding.counted(&of, *watched, increase);
+    }
+}

@@ -1,0 +1,6 @@
+//! `hosts`: rows in, verdicts out. Runs with generated traffic are in `userspace/cli/tests/hosts_at_fault`.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+mod faults;
+mod join;
+mod rows;
