@@ -35,8 +35,9 @@ pub use hosts::HostsArguments;
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::{FlowKey, MeasureArguments};
 pub use paths::{
-    ComparePathsArguments, ConvertArguments, FimArguments, PathsAction, TopologyAction, TopologyArguments,
-    TopologyFormat,
+    AdviseArguments, AskArguments, ComparePathsArguments, ConvertArguments, DiscoverArguments, DiscoverMode,
+    FimArguments, FlowsArguments, PathsAction, SflowArguments, TopologyAction, TopologyArguments, TopologyFormat,
+    WorkloadArguments,
 };
 pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;

@@ -4,14 +4,26 @@
 //! |---|---|
 //! | [`topology`] | reads, checks and writes the topology of a fabric |
 //! | [`flow`] | what switches hash |
+//! | [`workload`] | the flows of a workload, from server pairs, sockets and queue pairs |
+//! | [`sflow`] | flows from the samples of switches |
+//! | [`driver`] | how a switch is asked for the egress port of a flow |
+//! | [`transport`], [`ssh`] | how commands reach it |
+//! | [`mod@discover`] | the paths of flows, hop by hop |
 //! | [`known`] | reads and writes paths as JSON |
 //!
 //! [`rocescope_diagnose::paths`] computes how evenly they load the links.
 
+pub mod discover;
+pub mod driver;
 pub mod flow;
 pub mod known;
+pub mod sflow;
+pub mod ssh;
 pub mod topology;
+pub mod transport;
+pub mod workload;
 
 pub use flow::Flow;
 pub use known::KnownPath;
 pub use topology::Topology;
+pub use workload::{RatedFlow, Workload};

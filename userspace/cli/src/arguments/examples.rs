@@ -241,6 +241,36 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope paths flows",
+        examples: &[(
+            "The RoCEv2 flows of a capture",
+            "rocescope paths flows -r trace.pcap --filter 'net 10.1.0.0/16' -o json > flows.json",
+        )],
+        one: None,
+    },
+    Ending {
+        command: "rocescope paths sflow",
+        examples: &[(
+            "Flows in the samples of a minute",
+            "rocescope paths sflow -l 0.0.0.0:6343 --duration 60s",
+        )],
+        one: None,
+    },
+    Ending {
+        command: "rocescope paths discover",
+        examples: &[
+            (
+                "Ask the switches of the topology",
+                "rocescope paths discover --topology fabric.toml --dataset DATASET --out DATASET",
+            ),
+            (
+                "Arista switches, the flows of a list, with the FIM afterwards",
+                "rocescope paths discover --topology lab.clab.yml --driver eos --flows flows.json -o json > paths.json",
+            ),
+        ],
+        one: Some("an error, or no path is complete"),
+    },
+    Ending {
         command: "rocescope paths fim",
         examples: &[
             (
@@ -253,6 +283,14 @@ const ENDINGS: &[Ending] = &[
             ),
         ],
         one: None,
+    },
+    Ending {
+        command: "rocescope paths advise",
+        examples: &[(
+            "Which source ports would be even?",
+            "rocescope paths advise --topology fabric.toml --flows flows.json",
+        )],
+        one: Some("an error, or no path is complete"),
     },
     Ending {
         command: "rocescope paths compare",

@@ -1,8 +1,11 @@
 //! `rocescope paths` and `rocescope topology`.
 
 use super::{HostsArguments, Output, SpanArguments};
+use crate::units::positive_duration;
 use clap::{Args, Subcommand, ValueEnum};
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What to do with a topology.
 #[derive(Debug, Subcommand)]
@@ -50,8 +53,16 @@ pub enum TopologyFormat {
 /// What to do with the paths of flows.
 #[derive(Debug, Subcommand)]
 pub enum PathsAction {
+    /// List the flows of a workload: from captures, datasets, sockets or queue pairs
+    Flows(FlowsArguments),
+    /// Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples
+    Sflow(SflowArguments),
+    /// Find the paths of flows: ask each switch for the egress port, hop by hop, over SSH
+    Discover(Box<DiscoverArguments>),
     /// Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)
     Fim(FimArguments),
+    /// Find source ports that would make the layers even, by asking the switches about other ports
+    Advise(Box<AdviseArguments>),
     /// Compare the loads of links and the paths of two runs
     Compare(ComparePathsArguments),
 }
@@ -104,6 +115,171 @@ pub struct ComparePathsArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub top: usize,
     /// Format of the output
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
+}
+
+/// Where the flows of a workload come from; several sources add up.
+#[derive(Debug, Args)]
+pub struct WorkloadArguments {
+    /// List of flows as JSON: `[{"src": "10.0.0.1", "dst": "10.0.1.1", "src_port": 49152}, …]`, or what `paths flows -o
+    /// json` prints
+    #[arg(long, value_name = "FILE")]
+    pub flows: Vec<PathBuf>,
+    /// Dataset: the flows of its table `flows`
+    #[arg(long, value_name = "DATASET")]
+    pub dataset: Vec<PathBuf>,
+    /// Capture files: the flows of their packets
+    #[arg(short, long, value_name = "FILE", num_args = 1..)]
+    pub read: Vec<PathBuf>,
+    /// Sockets of a server: what `ss -tun` prints on it
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub ss: Vec<PathBuf>,
+    /// Directory of SERVER.json with the queue pairs of each server, as docs/paths.md describes
+    #[arg(long, value_name = "DIR")]
+    pub rdma: Option<PathBuf>,
+    /// Keep only flows of the dataset and the capture files that match EXPR, such as `net 10.1.0.0/16`
+    #[arg(long, value_name = "EXPR")]
+    pub filter: Option<String>,
+    /// Keep only the flows of these server pairs: lines of `SRC DST [FLOWS]`, hosts of the topology or addresses
+    #[arg(long, value_name = "FILE")]
+    pub pairs: Option<PathBuf>,
+    /// The time of the dataset.
+    #[command(flatten)]
+    pub span: SpanArguments,
+}
+
+/// `rocescope paths flows`.
+#[derive(Debug, Args)]
+pub struct FlowsArguments {
+    /// The workload.
+    #[command(flatten)]
+    pub workload: WorkloadArguments,
+    /// Topology: its hosts may be named in `--pairs`
+    #[arg(long, value_name = "FILE")]
+    pub topology: Option<PathBuf>,
+    /// Format of the list
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
+}
+
+/// `rocescope paths sflow`.
+#[derive(Debug, Args)]
+pub struct SflowArguments {
+    /// Address and UDP port to receive datagrams at
+    #[arg(short, long, value_name = "ADDR:PORT", default_value = "0.0.0.0:6343")]
+    pub listen: SocketAddr,
+    /// Stop after DURATION; default: at Ctrl-C
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub duration: Option<Duration>,
+    /// UDP destination port that carries RoCEv2; up to four
+    #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
+    pub udp_ports: Vec<u16>,
+    /// Format of the list
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
+}
+
+/// How flows are traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiscoverMode {
+    /// One flow after the other, new connections for each
+    Baseline,
+    /// One flow after the other, connections stay open
+    Persistent,
+    /// All flows at once
+    Parallel,
+}
+
+/// Which devices are asked, and how.
+#[derive(Debug, Args)]
+pub struct AskArguments {
+    /// Topology, in any format that `topology show` reads
+    #[arg(long, value_name = "FILE")]
+    pub topology: PathBuf,
+    /// Driver of switches for which the topology has none: linux, eos, cumulus, sonic, nxos, junos, or a TOML file
+    #[arg(long, value_name = "NAME")]
+    pub driver: Option<String>,
+    /// Driver of hosts for which the topology has none; default: hosts with one link are not asked
+    #[arg(long, value_name = "NAME")]
+    pub host_driver: Option<String>,
+    /// How flows are traced
+    #[arg(long, value_enum, default_value_t = DiscoverMode::Parallel)]
+    pub mode: DiscoverMode,
+    /// Questions at the same time
+    #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: u16,
+    /// Sessions with a device at the same time; each runs one command at a time
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
+    pub sessions: u16,
+    /// Wait for the answer to a command for this long
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration)]
+    pub time_limit: Duration,
+    /// Wait for a device to connect and log in for this long
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration)]
+    pub connect_limit: Duration,
+    /// User on the devices; default: as the SSH client is configured
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Private key; default: as the SSH client is configured, and its agent
+    #[arg(long, value_name = "FILE")]
+    pub identity: Option<PathBuf>,
+    /// Host keys of the devices; default: as the SSH client is configured
+    #[arg(long, value_name = "FILE")]
+    pub known_hosts: Option<PathBuf>,
+    /// File whose first line is the password
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// Configuration of the SSH client
+    #[arg(long, value_name = "FILE")]
+    pub ssh_config: Option<PathBuf>,
+}
+
+/// `rocescope paths discover`.
+#[derive(Debug, Args)]
+pub struct DiscoverArguments {
+    /// The devices.
+    #[command(flatten)]
+    pub ask: AskArguments,
+    /// The workload.
+    #[command(flatten)]
+    pub workload: WorkloadArguments,
+    /// Write the paths to the table `flow_paths` of this dataset
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Name of the run in the rows of `flow_paths`
+    #[arg(long, value_name = "NAME", default_value = "discover")]
+    pub observer: String,
+    /// Format of the result; `paths fim --paths` reads the JSON
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
+}
+
+/// `rocescope paths advise`.
+#[derive(Debug, Args)]
+pub struct AdviseArguments {
+    /// The devices.
+    #[command(flatten)]
+    pub ask: AskArguments,
+    /// The workload.
+    #[command(flatten)]
+    pub workload: WorkloadArguments,
+    /// Source ports to try for each flow, with the one it has
+    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub candidates: u16,
+    /// Format of the result
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
     /// Names of addresses.

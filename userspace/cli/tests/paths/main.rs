@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod fim;
+mod namespaces;
 mod topology;
 
 use serde_json::Value;

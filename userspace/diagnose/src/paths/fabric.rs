@@ -163,6 +163,12 @@ impl Fabric {
         alike.next().is_none().then_some(*found)
     }
 
+    /// The directions that leave a node.
+    pub fn leaving(&self, node: usize) -> impl Iterator<Item = Direction> {
+        let ports = self.nodes.get(node).map(|node| node.ports.values().copied());
+        ports.into_iter().flatten()
+    }
+
     /// The members of a port channel.
     #[must_use]
     pub fn members(&self, node: usize, channel: &str) -> Option<&[String]> {

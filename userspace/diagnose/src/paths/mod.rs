@@ -5,13 +5,16 @@
 //! | [`fabric`] | nodes, tiers, ports and links |
 //! | [`walk`] | turns the egress ports of a path into directions of links, and names what contradicts the fabric |
 //! | [`imbalance`] | flows per link, and the Flow Imbalance Metric (FIM) per layer |
+//! | [`mod@advise`] | which source ports would make the layers even |
 //! | [`compare`] | two runs: what changed on links and paths |
 
+pub mod advise;
 pub mod compare;
 pub mod fabric;
 pub mod imbalance;
 pub mod walk;
 
+pub use advise::{Advice, Candidate, advise};
 pub use compare::Comparison;
 pub use fabric::{Direction, End, Fabric, Node};
 pub use imbalance::{Imbalance, LayerLoad, LinkLoad, Loads};

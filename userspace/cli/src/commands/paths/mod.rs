@@ -6,11 +6,20 @@
 //! | `fim` | the Flow Imbalance Metric |
 //! | `windows` | the same for each window of a dataset |
 //! | `compare` | two runs |
+//! | `workload`, `flows` | the flows of a workload |
+//! | `sflow` | flows from the samples of switches |
+//! | `discover` | paths hop by hop, over SSH |
+//! | `advise` | source ports that would make the layers even |
 
+mod advise;
 mod compare;
+mod discover;
 mod fim;
+mod flows;
 mod input;
+mod sflow;
 mod windows;
+mod workload;
 
 use crate::arguments::PathsAction;
 use anyhow::Result;
@@ -18,7 +27,11 @@ use std::process::ExitCode;
 
 pub(super) fn run(action: &PathsAction) -> Result<ExitCode> {
     match action {
+        PathsAction::Flows(arguments) => flows::run(arguments),
+        PathsAction::Sflow(arguments) => sflow::run(arguments),
+        PathsAction::Discover(arguments) => discover::run(arguments),
         PathsAction::Fim(arguments) => fim::run(arguments),
+        PathsAction::Advise(arguments) => advise::run(arguments),
         PathsAction::Compare(arguments) => compare::run(arguments),
     }
 }

@@ -1,0 +1,184 @@
+//! `rocescope paths advise`: which source ports would make the layers even.
+
+use super::fim::percent;
+use super::{discover, workload};
+use crate::arguments::{AdviseArguments, Output};
+use anyhow::{Result, ensure};
+use rocescope_diagnose::paths::{Advice, Candidate, Hop, Imbalance, advise};
+use rocescope_model::human::plural;
+use rocescope_model::{json, render};
+use rocescope_paths::Flow;
+use rocescope_paths::discover::{Plan, hops};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(serialize_with = "json::float")]
+    fim_before_percent: Option<f64>,
+    #[serde(serialize_with = "json::float")]
+    fim_after_percent: Option<f64>,
+    /// Flows whose own path is complete: the others are left as they are and count nowhere.
+    flows: u64,
+    left_out: &'a BTreeMap<&'static str, u64>,
+    changes: &'a [Change],
+    before: &'a Imbalance,
+    after: &'a Imbalance,
+    apply: &'static str,
+}
+
+/// A flow with another source port.
+#[derive(Serialize)]
+struct Change {
+    flow: Flow,
+    src_port: u16,
+    /// The flow label of the address vector that gives this port on RoCE.
+    flow_label: u32,
+    hops: Vec<Hop>,
+}
+
+/// What it takes to apply the advice.
+const APPLY: &str = "RoCE: set the flow label in the address vector of the queue pair (grh.flow_label of ibv_modify_qp, \
+    perftest --flow_label), or UCX and NCCL: open more queue pairs a connection (NCCL_IB_QPS_PER_CONNECTION) until the \
+    ports are those advised; TCP and UDP: bind the socket to the port";
+
+pub(super) fn run(arguments: &AdviseArguments) -> Result<ExitCode> {
+    let plan = discover::plan(&arguments.ask)?;
+    let (workload, _) = workload::read(&arguments.workload, Some(&plan.fabric))?;
+    ensure!(!workload.flows.is_empty(), "the workload has no flows");
+    let count = usize::from(arguments.candidates);
+    let flows: Vec<Flow> = workload.flows.iter().map(|rated| rated.flow).collect();
+    let asked: Vec<Flow> = flows.iter().flat_map(|flow| candidates(flow, count)).collect();
+    let run = discover::ask(&arguments.ask, &plan, &asked)?;
+    let mut left_out: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut choices = Vec::with_capacity(flows.len());
+    for traces in run.traces.chunks(count) {
+        let own = traces.first().map_or("no_path", |trace| trace.outcome.reason);
+        if own != "complete" {
+            *left_out.entry(own).or_default() += 1;
+            choices.push(Vec::new());
+            continue;
+        }
+        let complete = traces.iter().filter(|trace| trace.outcome.reason == "complete");
+        let choice = complete.map(|trace| Candidate {
+            port: trace.flow.src_port,
+            ways: trace.ways.clone(),
+        });
+        choices.push(choice.collect());
+    }
+    let advice = advise(&plan.fabric, &choices);
+    let changes = changes(&plan, &flows, &choices, &advice);
+    let hosts = arguments.hosts.names();
+    crate::print(&match arguments.output {
+        Output::Json => {
+            let document = Document {
+                fim_before_percent: advice.before.fim_percent,
+                fim_after_percent: advice.after.fim_percent,
+                flows: advice.before.flows,
+                left_out: &left_out,
+                changes: &changes,
+                before: &advice.before,
+                after: &advice.after,
+                apply: APPLY,
+            };
+            hosts.json(&(json::pretty(&document) + "\n"))
+        }
+        Output::Table => hosts.text(&text(&advice, &changes, &left_out)),
+    })?;
+    Ok(match advice.before.flows {
+        0 => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// The ports of RoCE begin here.
+const FIRST_PORT: u16 = 0xc000;
+
+/// The same flow from several source ports, its own first; the others are spread over those of RoCE.
+fn candidates(flow: &Flow, count: usize) -> impl Iterator<Item = Flow> + use<> {
+    let flow = *flow;
+    // Odd, so that no port comes again.
+    let ports = (1..).map(move |step: u16| FIRST_PORT | flow.src_port.wrapping_add(step.wrapping_mul(1_021)) & 0x3fff);
+    let others = ports.filter(move |port| *port != flow.src_port);
+    let all = std::iter::once(flow.src_port).chain(others).take(count);
+    all.map(move |src_port| Flow { src_port, ..flow })
+}
+
+/// A flow label that the kernel folds to a source port; 0 would mean that no label is set.
+fn label(port: u16) -> u32 {
+    match u32::from(port & 0x3fff) {
+        0 => 0x4001,
+        label => label,
+    }
+}
+
+fn changes(plan: &Plan, flows: &[Flow], choices: &[Vec<Candidate>], advice: &Advice) -> Vec<Change> {
+    let chosen = flows.iter().zip(choices).zip(&advice.chosen);
+    let changed = chosen.filter_map(|((flow, choice), place)| {
+        let candidate = choice.get(*place).filter(|candidate| candidate.port != flow.src_port)?;
+        Some(Change {
+            flow: *flow,
+            src_port: candidate.port,
+            flow_label: label(candidate.port),
+            hops: hops(&plan.fabric, &candidate.ways),
+        })
+    });
+    changed.collect()
+}
+
+fn text(advice: &Advice, changes: &[Change], left_out: &BTreeMap<&'static str, u64>) -> String {
+    let (before, after) = (&advice.before, &advice.after);
+    let mut text = format!(
+        "FIM {} before, {} after: {} of {} with another source port\n\n",
+        percent(before.fim_percent),
+        percent(after.fim_percent),
+        changes.len(),
+        plural(before.flows, "flow")
+    );
+    let mut lines = vec![["Layer", "Before", "After"].map(String::from).to_vec()];
+    lines.extend(before.layers.iter().zip(&after.layers).map(|(before, after)| {
+        vec![
+            format!("{} → {}", before.from, before.to),
+            percent(before.fim_percent),
+            percent(after.fim_percent),
+        ]
+    }));
+    text.push_str(&render::align(&lines, &[false, true, true]));
+    let mut lines = vec![["Flow", "Port", "Flow label"].map(String::from).to_vec()];
+    lines.extend(changes.iter().map(|change| {
+        vec![
+            change.flow.to_string(),
+            change.src_port.to_string(),
+            format!("{:#x}", change.flow_label),
+        ]
+    }));
+    text.push('\n');
+    text.push_str(&render::align(&lines, &[false, true, true]));
+    for (reason, count) in left_out {
+        text.push_str(&format!("left out: {} {reason}\n", plural(*count, "flow")));
+    }
+    text.push_str(&format!("\nTo apply: {APPLY}\n"));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIRST_PORT, candidates, label};
+    use rocescope_paths::Flow;
+    use rocescope_probe::ports::source_port;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn candidates_differ_and_have_labels_that_give_their_ports() {
+        let addresses = ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
+        for own in [FIRST_PORT, 65_535, 1_234] {
+            let flow = Flow::roce(addresses[0], addresses[1], own);
+            let ports: Vec<u16> = candidates(&flow, 256).map(|flow| flow.src_port).collect();
+            assert_eq!((ports[0], ports.len()), (own, 256));
+            assert_eq!(ports.iter().collect::<BTreeSet<_>>().len(), 256);
+            let fit = |port: &u16| label(*port) > 0 && source_port(label(*port)) == *port;
+            assert!(ports[1..].iter().all(fit));
+        }
+    }
+}

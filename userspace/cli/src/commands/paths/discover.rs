@@ -1,0 +1,300 @@
+//! `rocescope paths discover`: the paths of flows, hop by hop, over SSH.
+
+use super::{flows, input, workload};
+use crate::arguments::{AskArguments, DiscoverArguments, DiscoverMode, Output};
+use crate::commands::topology;
+use crate::units::now;
+use anyhow::{Context, Result, anyhow};
+use rocescope_diagnose::paths::Hop;
+use rocescope_model::human::plural;
+use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, Text, Time, json, render};
+use rocescope_paths::discover::{DeviceWork, Mode, Plan, Run, Settings, discover, hops};
+use rocescope_paths::driver::Driver;
+use rocescope_paths::ssh::{Ssh, SshOptions};
+use rocescope_paths::topology::tiers;
+use rocescope_paths::transport::Device;
+use rocescope_paths::workload::pairs::Shortfall;
+use rocescope_paths::{Flow, Workload};
+use rocescope_store::{Options, Writer};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    time: Time,
+    mode: &'static str,
+    #[serde(serialize_with = "json::float")]
+    seconds: f64,
+    flows: usize,
+    outcomes: &'a BTreeMap<&'static str, u64>,
+    skipped: &'a BTreeMap<&'static str, u64>,
+    shortfalls: &'a [Shortfall],
+    devices: Vec<DeviceItem<'a>>,
+    paths: Vec<PathItem<'a>>,
+}
+
+#[derive(Serialize)]
+struct DeviceItem<'a> {
+    node: &'a str,
+    sessions: u64,
+    commands: u64,
+    failures: Vec<FailureItem<'a>>,
+}
+
+#[derive(Serialize)]
+struct FailureItem<'a> {
+    reason: &'a str,
+    count: u64,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct PathItem<'a> {
+    flow: &'a Flow,
+    hops: Vec<Hop>,
+    outcome: &'static str,
+    detail: &'a str,
+    #[serde(serialize_with = "json::float", skip_serializing_if = "Option::is_none")]
+    bps: Option<f64>,
+}
+
+pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
+    let plan = plan(&arguments.ask)?;
+    let (workload, short) = workload::read(&arguments.workload, Some(&plan.fabric))?;
+    let time = now();
+    let list: Vec<Flow> = workload.flows.iter().map(|rated| rated.flow).collect();
+    let run = ask(&arguments.ask, &plan, &list)?;
+    if let Some(root) = &arguments.out {
+        write(root, &rows(arguments, time, &plan, &run), &arguments.observer)?;
+    }
+    let mut outcomes: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for trace in &run.traces {
+        *outcomes.entry(trace.outcome.reason).or_default() += 1;
+    }
+    let hosts = arguments.hosts.names();
+    crate::print(&match arguments.output {
+        Output::Json => {
+            let document = document(arguments, time, &plan, &run, (&workload, &short), &outcomes);
+            hosts.json(&(json::pretty(&document) + "\n"))
+        }
+        Output::Table => hosts.text(&text(&plan, &run, (&workload, &short), &outcomes)),
+    })?;
+    Ok(match outcomes.contains_key("complete") || list.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Asks the switches about flows.
+pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Result<Run> {
+    let ssh = Ssh::new(SshOptions {
+        user: arguments.user.clone(),
+        identity: arguments.identity.clone(),
+        known_hosts: arguments.known_hosts.clone(),
+        password_file: arguments.password_file.clone(),
+        config: arguments.ssh_config.clone(),
+        connect_limit: arguments.connect_limit,
+    })
+    .context("cannot prepare SSH")?;
+    let settings = Settings {
+        mode: match arguments.mode {
+            DiscoverMode::Baseline => Mode::Baseline,
+            DiscoverMode::Persistent => Mode::Persistent,
+            DiscoverMode::Parallel => Mode::Parallel,
+        },
+        threads: arguments.threads.into(),
+        sessions: arguments.sessions.into(),
+        limit: arguments.time_limit,
+        ..Settings::default()
+    };
+    Ok(discover(plan, flows, &ssh, &settings))
+}
+
+/// Which nodes can be asked, and how.
+pub(super) fn plan(arguments: &AskArguments) -> Result<Plan> {
+    let topology = topology::read_and_warn(&arguments.topology)?;
+    let folder = arguments.topology.parent().unwrap_or(Path::new("."));
+    let mut drivers: BTreeMap<(&str, bool), Driver> = BTreeMap::new();
+    let mut devices = Vec::new();
+    for (node, tiered) in topology.nodes.iter().zip(tiers(&topology)) {
+        let is_host = tiered.tier == Some(0);
+        let default = if is_host {
+            &arguments.host_driver
+        } else {
+            &arguments.driver
+        };
+        // A containerlab host is `linux` too, but only a reachable one can be asked.
+        let own = node.driver.as_deref().filter(|_| !is_host || node.management.is_some());
+        let (name, folder, is_own) = match (own, default) {
+            (Some(own), _) => (own, folder, true),
+            (None, Some(default)) => (&**default, Path::new("."), false),
+            (None, None) => {
+                devices.push(None);
+                continue;
+            }
+        };
+        let driver = match drivers.entry((name, is_own)) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let driver = Driver::find(name, folder);
+                new.insert(driver.map_err(|error| anyhow!("the driver of {}: {error}", node.name))?)
+                    .clone()
+            }
+        };
+        let device = Device {
+            name: node.name.clone(),
+            management: node.management.clone().unwrap_or_else(|| node.name.clone()),
+            session: driver.session,
+        };
+        devices.push(Some((device, driver)));
+    }
+    let fabric = topology.fabric();
+    input::ensure_links(&fabric, &arguments.topology)?;
+    Ok(Plan { fabric, devices })
+}
+
+fn rows(arguments: &DiscoverArguments, time: Time, plan: &Plan, run: &Run) -> Vec<FlowPathRow> {
+    let fabric = &plan.fabric;
+    let observer: Text = arguments.observer.clone().into();
+    let mut rows = Vec::new();
+    for trace in &run.traces {
+        let flow = &trace.flow;
+        let row = |hop: usize| FlowPathRow {
+            observer: observer.clone(),
+            time,
+            time_ns: time.0,
+            src: flow.src,
+            dst: flow.dst,
+            protocol: flow.protocol,
+            src_port: flow.src_port,
+            dst_port: flow.dst_port,
+            dst_qpn: flow.dst_qpn,
+            outcome: trace.outcome.reason.into(),
+            detail: trace.outcome.detail.clone().into(),
+            hops: u16::try_from(trace.ways.len()).unwrap_or(u16::MAX),
+            hop: u16::try_from(hop).unwrap_or(u16::MAX),
+            ..FlowPathRow::default()
+        };
+        if trace.ways.is_empty() {
+            rows.push(row(0));
+        }
+        let mut ingress: Option<Text> = None;
+        for (hop, way) in (1..).zip(&trace.ways) {
+            let (from, to) = (fabric.from(*way), fabric.to(*way));
+            rows.push(FlowPathRow {
+                node: fabric.name(from.node).to_owned().into(),
+                ingress: ingress.take(),
+                egress: Some(from.port.clone().into()),
+                ..row(hop)
+            });
+            ingress = Some(to.port.clone().into());
+        }
+    }
+    rows
+}
+
+fn write(root: &Path, rows: &[FlowPathRow], observer: &str) -> Result<()> {
+    let options = Options {
+        tables: FLOW_PATH_TABLES,
+        ..Options::new(observer)
+    };
+    let mut writer = Writer::create(root, options)?;
+    writer.append_cells(&rows, Instant::now())?;
+    writer.finish()?;
+    Ok(())
+}
+
+fn document<'a>(
+    arguments: &DiscoverArguments,
+    time: Time,
+    plan: &'a Plan,
+    run: &'a Run,
+    (workload, short): (&'a Workload, &'a [Shortfall]),
+    outcomes: &'a BTreeMap<&'static str, u64>,
+) -> Document<'a> {
+    let devices = run.devices.iter().map(|(node, work)| DeviceItem {
+        node: plan.fabric.name(*node),
+        sessions: work.sessions,
+        commands: work.commands,
+        failures: failures(work).collect(),
+    });
+    let paths = run.traces.iter().zip(&workload.flows).map(|(trace, rated)| PathItem {
+        flow: &trace.flow,
+        hops: hops(&plan.fabric, &trace.ways),
+        outcome: trace.outcome.reason,
+        detail: &trace.outcome.detail,
+        bps: rated.bps,
+    });
+    Document {
+        time,
+        mode: match arguments.ask.mode {
+            DiscoverMode::Baseline => "baseline",
+            DiscoverMode::Persistent => "persistent",
+            DiscoverMode::Parallel => "parallel",
+        },
+        seconds: run.took.as_secs_f64(),
+        flows: run.traces.len(),
+        outcomes,
+        skipped: &workload.skipped,
+        shortfalls: short,
+        devices: devices.collect(),
+        paths: paths.collect(),
+    }
+}
+
+fn failures(work: &DeviceWork) -> impl Iterator<Item = FailureItem<'_>> {
+    work.failures.iter().map(|(reason, (count, message))| FailureItem {
+        reason,
+        count: *count,
+        message,
+    })
+}
+
+/// Paths that are printed: all are in the JSON.
+const MAX_PATHS: usize = 1_000;
+
+fn text(
+    plan: &Plan,
+    run: &Run,
+    (workload, short): (&Workload, &[Shortfall]),
+    outcomes: &BTreeMap<&'static str, u64>,
+) -> String {
+    let mut lines = vec![["Flow", "Outcome", "Path"].map(String::from).to_vec()];
+    lines.extend(run.traces.iter().take(MAX_PATHS).map(|trace| {
+        let hops: Vec<String> = hops(&plan.fabric, &trace.ways)
+            .iter()
+            .map(|Hop(node, port)| format!("{node}:{port}"))
+            .collect();
+        let mut path = hops.join(" ");
+        if !trace.outcome.detail.is_empty() {
+            path = format!("{path} ({})", trace.outcome.detail);
+        }
+        vec![trace.flow.to_string(), trace.outcome.reason.to_owned(), path]
+    }));
+    let mut text = render::align(&lines, &[false, false, false]);
+    if run.traces.len() > MAX_PATHS {
+        text.push_str(&format!("and {} more: -o json has all\n", run.traces.len() - MAX_PATHS));
+    }
+    let counts: Vec<String> = outcomes
+        .iter()
+        .map(|(outcome, count)| format!("{count} {outcome}"))
+        .collect();
+    text.push_str(&format!(
+        "\n{} in {:.2} s: {}\n",
+        plural(run.traces.len() as u64, "flow"),
+        run.took.as_secs_f64(),
+        counts.join(", ")
+    ));
+    for (node, work) in &run.devices {
+        for failure in failures(work) {
+            let FailureItem { reason, count, message } = failure;
+            text.push_str(&format!("{}: {count} {reason}: {message}\n", plan.fabric.name(*node)));
+        }
+    }
+    text.push_str(&flows::notes(workload, short));
+    text
+}

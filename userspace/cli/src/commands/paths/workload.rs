@@ -1,0 +1,154 @@
+//! The flows of a workload, from all sources that the command line names.
+
+use crate::arguments::WorkloadArguments;
+use crate::commands::{input, span};
+use crate::filters::{row_filter, run_filter};
+use anyhow::{Context, Result, anyhow, ensure};
+use rocescope_capture::file::FrameSource;
+use rocescope_diagnose::paths::Fabric;
+use rocescope_engine::Signals;
+use rocescope_engine::request::udp_ports;
+use rocescope_model::FlowRow;
+use rocescope_paths::workload::{list, pairs, rdma, ss};
+use rocescope_paths::{Flow, RatedFlow, Workload};
+use rocescope_store::Query;
+use rocescope_wire::{Class, decode};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
+
+/// Reads all sources; returns the flows, and the pairs that have fewer than they should.
+pub(super) fn read(
+    arguments: &WorkloadArguments,
+    fabric: Option<&Fabric>,
+) -> Result<(Workload, Vec<pairs::Shortfall>)> {
+    let mut workload = Workload::default();
+    let text = |path: &Path| fs::read_to_string(path).with_context(|| path.display().to_string());
+    for path in &arguments.flows {
+        let read = list::parse(&text(path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        workload.extend(read);
+    }
+    for path in &arguments.ss {
+        workload.extend(ss::parse(&text(path)?));
+    }
+    if let Some(folder) = &arguments.rdma {
+        workload.extend(queue_pairs(folder)?);
+    }
+    for root in &arguments.dataset {
+        workload.extend(captured(root, arguments)?);
+    }
+    if !arguments.read.is_empty() {
+        workload.extend(of_files(arguments)?);
+    }
+    ensure!(
+        !(arguments.flows.is_empty()
+            && arguments.ss.is_empty()
+            && arguments.dataset.is_empty()
+            && arguments.read.is_empty()
+            && arguments.rdma.is_none()),
+        "no source of flows: name one with --flows, --dataset, -r, --ss or --rdma"
+    );
+    workload.settle();
+    let short = match &arguments.pairs {
+        None => Vec::new(),
+        Some(path) => {
+            let wanted = pairs::parse(&text(path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            pairs::select(&mut workload, &wanted, fabric)
+        }
+    };
+    Ok((workload, short))
+}
+
+fn queue_pairs(folder: &Path) -> Result<Workload> {
+    let mut reports = BTreeMap::new();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            let report = rdma::Report::parse(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            reports.insert(name, report);
+        }
+    }
+    ensure!(!reports.is_empty(), "{} has no SERVER.json", folder.display());
+    Ok(rdma::flows(&reports))
+}
+
+/// The flows of a dataset, with their mean rates.
+fn captured(root: &Path, arguments: &WorkloadArguments) -> Result<Workload> {
+    let filter = arguments.filter.as_deref().map(row_filter::<FlowRow>).transpose()?;
+    let found = Query::default().within(span::range(&arguments.span)?).open(root)?;
+    let mut workload = Workload::default();
+    let mut flows: BTreeMap<Flow, u64> = BTreeMap::new();
+    let (mut first, mut last) = (i64::MAX, i64::MIN);
+    found.select::<FlowRow>().for_each(|row| {
+        first = first.min(row.window_start_ns);
+        last = last.max(row.window_start_ns.saturating_add(row.window_ns));
+        if filter
+            .as_ref()
+            .is_some_and(|filter| !filter.matches(std::slice::from_ref(&row), 0))
+        {
+            return;
+        }
+        match row.udp_src_port {
+            Some(port) => {
+                let flow = Flow {
+                    dst_qpn: Some(row.dst_qpn),
+                    ..Flow::roce(row.src, row.dst, port)
+                };
+                *flows.entry(flow).or_default() += row.frame_bytes;
+            }
+            None => workload.skip("sprayed"),
+        }
+    })?;
+    #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
+    let rated = flows.into_iter().map(|(flow, bytes)| RatedFlow {
+        flow,
+        bps: Some(bytes as f64 * 8e9 / last.saturating_sub(first).max(1) as f64),
+    });
+    workload.flows.extend(rated);
+    Ok(workload)
+}
+
+/// Flows of capture files, at most: more than a fabric has.
+const MAX_FLOWS: usize = 4_000_000;
+
+fn of_files(arguments: &WorkloadArguments) -> Result<Workload> {
+    let filter = arguments.filter.as_deref().map(run_filter).transpose()?;
+    let ports = udp_ports(&[rocescope_paths::flow::ROCE_PORT])?;
+    let signals = Signals::install()?;
+    let mut reader = input::open(&arguments.read, &signals)?;
+    let mut workload = Workload::default();
+    let mut flows: BTreeSet<Flow> = BTreeSet::new();
+    while let Some(frame) = reader.next_frame()? {
+        if signals.ended() {
+            break;
+        }
+        let Some(link) = frame.link else { continue };
+        let Class::Roce(packet) = decode(frame.bytes, link, frame.lengths, ports) else {
+            workload.skip("no_roce_packet");
+            continue;
+        };
+        if filter.as_ref().is_some_and(|filter| !filter.wants_packet(&packet)) {
+            workload.skip("filtered_packet");
+            continue;
+        }
+        let address = |bytes: [u8; 16]| IpAddr::from(Ipv6Addr::from(bytes)).to_canonical();
+        let flow = Flow {
+            dst_qpn: Some(packet.flow.dst_qpn),
+            ..Flow::roce(
+                address(packet.flow.src),
+                address(packet.flow.dst),
+                packet.flow.udp_src_port,
+            )
+        };
+        if flows.len() < MAX_FLOWS {
+            flows.insert(flow);
+        } else if !flows.contains(&flow) {
+            workload.skip("beyond_the_number_of_flows");
+        }
+    }
+    flows.into_iter().for_each(|flow| workload.add(flow));
+    Ok(workload)
+}

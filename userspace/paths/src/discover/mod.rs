@@ -1,0 +1,137 @@
+//! The paths of flows, hop by hop: each node is asked for the egress port, whose link leads to the next one.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `trace` | one flow: the next question, and what an answer means |
+//! | `ask` | one question: sessions, commands, answers |
+//! | `one_by_one` | flow after flow, as the paper's first two modes |
+//! | `parallel` | all flows at once, over several sessions a node |
+
+mod ask;
+mod one_by_one;
+mod parallel;
+mod trace;
+
+pub use trace::{Outcome, Trace};
+
+use crate::driver::Driver;
+use crate::flow::Flow;
+use crate::transport::{Device, Transport};
+use rocescope_diagnose::paths::{Direction, Fabric};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How flows are traced: the three modes of the paper.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// One flow after the other, with new sessions for each flow.
+    Baseline,
+    /// One flow after the other; sessions stay open.
+    Persistent,
+    /// All flows at once.
+    #[default]
+    Parallel,
+}
+
+/// What a run does.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// The mode.
+    pub mode: Mode,
+    /// Questions at the same time.
+    pub threads: usize,
+    /// Sessions of a node, at most; each runs one command at a time.
+    pub sessions: usize,
+    /// Sessions of all nodes, at most.
+    pub open_sessions: usize,
+    /// Time for the answer to a command.
+    pub limit: Duration,
+    /// Nodes of a path, at most.
+    pub max_hops: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Parallel,
+            threads: 64,
+            sessions: 8,
+            open_sessions: 512,
+            limit: Duration::from_secs(10),
+            max_hops: 16,
+        }
+    }
+}
+
+/// The nodes that can be asked.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The fabric.
+    pub fabric: Fabric,
+    /// By number of the node: how it is reached, and its driver.
+    pub devices: Vec<Option<(Device, Driver)>>,
+}
+
+/// What a run found.
+#[derive(Debug, Default)]
+pub struct Run {
+    /// The paths, in the order of the flows.
+    pub traces: Vec<Trace>,
+    /// What nodes did.
+    pub devices: BTreeMap<usize, DeviceWork>,
+    /// The time it took.
+    pub took: Duration,
+}
+
+/// What a node did in a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeviceWork {
+    /// Sessions that were opened.
+    pub sessions: u64,
+    /// Commands that were sent.
+    pub commands: u64,
+    /// Why commands had no answer, with the first message of each reason.
+    pub failures: BTreeMap<&'static str, (u64, String)>,
+}
+
+impl DeviceWork {
+    fn fail(&mut self, reason: &'static str, message: &str) {
+        let entry = self.failures.entry(reason).or_insert_with(|| (0, message.to_owned()));
+        entry.0 += 1;
+    }
+
+    fn add(&mut self, other: Self) {
+        self.sessions += other.sessions;
+        self.commands += other.commands;
+        for (reason, (count, message)) in other.failures {
+            let entry = self.failures.entry(reason).or_insert((0, message));
+            entry.0 += count;
+        }
+    }
+}
+
+/// Finds the paths of flows.
+#[must_use]
+pub fn discover(plan: &Plan, flows: &[Flow], transport: &dyn Transport, settings: &Settings) -> Run {
+    let started = Instant::now();
+    let (traces, devices) = match settings.mode {
+        Mode::Baseline => one_by_one::run(plan, flows, transport, settings, true),
+        Mode::Persistent => one_by_one::run(plan, flows, transport, settings, false),
+        Mode::Parallel => parallel::run(plan, flows, transport, settings),
+    };
+    Run {
+        traces,
+        devices,
+        took: started.elapsed(),
+    }
+}
+
+/// The egress ports of a path.
+#[must_use]
+pub fn hops(fabric: &Fabric, ways: &[Direction]) -> Vec<rocescope_diagnose::paths::Hop> {
+    let hops = ways.iter().map(|way| {
+        let end = fabric.from(*way);
+        rocescope_diagnose::paths::Hop(fabric.name(end.node).to_owned(), end.port.clone())
+    });
+    hops.collect()
+}

@@ -1,0 +1,173 @@
+//! Processes of the client: their output, and their end within a limit.
+
+use crate::transport::Failure;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes of an answer, at most.
+const MAX_ANSWER: usize = 1 << 20;
+
+/// What a process printed, and its status; `None` if a signal ended it.
+pub(super) struct Output {
+    pub(super) text: String,
+    pub(super) status: Option<i32>,
+}
+
+impl Output {
+    pub(super) fn last_line(&self) -> String {
+        last_line(&self.text)
+    }
+}
+
+/// The last line that is not empty, without what controls a terminal.
+pub(super) fn last_line(text: &str) -> String {
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    line.unwrap_or_default()
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(200)
+        .collect()
+}
+
+fn cannot_start(error: &std::io::Error) -> Failure {
+    Failure::new(
+        "no_ssh",
+        format!("cannot start `ssh`: {error}: install the OpenSSH client"),
+    )
+}
+
+pub(super) fn time_limit(limit: Duration) -> Failure {
+    Failure::new("time_limit", format!("no answer within {limit:?}"))
+}
+
+/// Runs a process to its end, both outputs in one text: first the standard output.
+pub(super) fn collect(command: &mut Command, limit: Duration) -> Result<Output, Failure> {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| cannot_start(&error))?;
+    let (sender, receiver) = channel();
+    read_all(child.stdout.take(), 0, &sender);
+    read_all(child.stderr.take(), 1, &sender);
+    drop(sender);
+    let ends = Instant::now() + limit;
+    let mut texts = [String::new(), String::new()];
+    for _ in 0..2 {
+        match receiver.recv_timeout(ends.saturating_duration_since(Instant::now())) {
+            Ok((place, text)) => {
+                let place: usize = place;
+                texts[place] = text;
+            }
+            Err(_) => {
+                end(&mut child);
+                return Err(time_limit(limit));
+            }
+        }
+    }
+    let status = child.wait().ok().and_then(|status| status.code());
+    let [output, errors] = texts;
+    Ok(Output {
+        text: format!("{output}\n{errors}"),
+        status,
+    })
+}
+
+fn read_all(source: Option<impl Read + Send + 'static>, place: usize, sender: &Sender<(usize, String)>) {
+    let sender = sender.clone();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(source) = source {
+            // A cut answer does not fit a pattern; nothing else to do about an error.
+            let _ = source.take(MAX_ANSWER as u64).read_to_end(&mut bytes);
+        }
+        let _ = sender.send((place, String::from_utf8_lossy(&bytes).into_owned()));
+    });
+}
+
+/// Ends a process and collects it.
+pub(super) fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// A process that is written to and read from line by line.
+pub(super) struct Channel {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Channel {
+    pub(super) fn spawn(command: &mut Command) -> Result<Self, Failure> {
+        let pipes = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = pipes.spawn().map_err(|error| cannot_start(&error))?;
+        let (sender, lines) = channel();
+        if let Some(output) = child.stdout.take() {
+            thread::spawn(move || {
+                let mut output = BufReader::new(output);
+                let mut line = Vec::new();
+                loop {
+                    line.clear();
+                    let limit = MAX_ANSWER as u64;
+                    match output.by_ref().take(limit).read_until(b'\n', &mut line) {
+                        Ok(length) if length > 0 => {}
+                        _ => return,
+                    }
+                    let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+                    if sender.send(text).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        let input = child.stdin.take();
+        Ok(Self { child, input, lines })
+    }
+
+    pub(super) fn send(&mut self, text: &str) -> Result<(), Failure> {
+        let sent = self
+            .input
+            .as_mut()
+            .map(|input| input.write_all(text.as_bytes()).and_then(|()| input.flush()));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(Failure::new("session_over", "the session ended")),
+        }
+    }
+
+    /// The lines before one that is `mark`.
+    pub(super) fn read_to(&mut self, mark: &str, limit: Duration) -> Result<String, Failure> {
+        let ends = Instant::now() + limit;
+        let mut text = String::new();
+        loop {
+            match self.lines.recv_timeout(ends.saturating_duration_since(Instant::now())) {
+                Ok(line) if line == mark => return Ok(text),
+                Ok(line) if text.len() + line.len() <= MAX_ANSWER => {
+                    text.push_str(&line);
+                    text.push('\n');
+                }
+                // The rest of an answer that is too long.
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => return Err(time_limit(limit)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let why = last_line(&text);
+                    return Err(Failure::new("session_over", format!("the session ended: {why}")));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.input = None;
+        end(&mut self.child);
+    }
+}

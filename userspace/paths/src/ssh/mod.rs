@@ -1,0 +1,145 @@
+//! Sessions over SSH, by the OpenSSH client of this machine.
+//!
+//! The client brings what operators have set up: `ssh_config`, agents, jump hosts, hardware keys, and old algorithms for
+//! single switches. One connection a device (a control master) carries all its sessions. Host keys are always checked
+//! against `known_hosts`: an unknown or changed key is a failure, never a question.
+
+mod address;
+mod child;
+mod folder;
+mod master;
+
+use crate::driver::SessionKind;
+use crate::transport::{Device, Failure, Session, Transport};
+use address::Address;
+use child::{Channel, collect};
+use folder::Folder;
+use master::Master;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+/// Options of the client.
+#[derive(Debug, Clone, Default)]
+pub struct SshOptions {
+    /// User on the devices; default: as the client is configured.
+    pub user: Option<String>,
+    /// Private key.
+    pub identity: Option<PathBuf>,
+    /// Keys of the devices; default: `~/.ssh/known_hosts` and the system's.
+    pub known_hosts: Option<PathBuf>,
+    /// File with the password.
+    pub password_file: Option<PathBuf>,
+    /// Configuration of the client.
+    pub config: Option<PathBuf>,
+    /// Time to connect and log in.
+    pub connect_limit: Duration,
+}
+
+/// Opens sessions with the OpenSSH client.
+#[derive(Debug)]
+pub struct Ssh {
+    options: SshOptions,
+    /// Control sockets, and the program that gives the client the password.
+    folder: Folder,
+    /// Connections by the name of the device; the lock of an entry is held while it is opened.
+    masters: Mutex<HashMap<String, Arc<Mutex<Weak<Master>>>>>,
+}
+
+impl Ssh {
+    /// Prepares a private folder; connects to nothing.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn new(options: SshOptions) -> std::io::Result<Self> {
+        let folder = Folder::create()?;
+        if let Some(password) = &options.password_file {
+            master::write_askpass(folder.path(), password)?;
+        }
+        Ok(Self {
+            options,
+            folder,
+            masters: Mutex::default(),
+        })
+    }
+
+    /// The connection to a device, opened if there is none.
+    fn master(&self, device: &Device) -> Result<Arc<Master>, Failure> {
+        let (slot, number) = {
+            let mut masters = self.masters.lock().unwrap_or_else(PoisonError::into_inner);
+            let number = masters.len();
+            (masters.entry(device.name.clone()).or_default().clone(), number)
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(master) = slot.upgrade().filter(|master| master.is_alive()) {
+            return Ok(master);
+        }
+        let address = Address::parse(&device.management);
+        let socket = master::unused(self.folder.path(), number);
+        let master = Arc::new(Master::open(&self.options, self.folder.path(), &address, socket)?);
+        *slot = Arc::downgrade(&master);
+        Ok(master)
+    }
+}
+
+impl Transport for Ssh {
+    fn open(&self, device: &Device) -> Result<Box<dyn Session>, Failure> {
+        let master = self.master(device)?;
+        Ok(match device.session {
+            SessionKind::Exec => Box::new(Exec(master)),
+            SessionKind::Sh => Box::new(Shell::open(master)?),
+        })
+    }
+}
+
+/// A channel for each command.
+struct Exec(Arc<Master>);
+
+impl Session for Exec {
+    fn run(&mut self, command: &str, limit: Duration) -> Result<String, Failure> {
+        let mut client = self.0.client(&[command]);
+        let output = collect(client.stdin(Stdio::null()), limit)?;
+        match output.status {
+            // The client's own status: the channel or the connection failed.
+            Some(255) => Err(Failure::new(
+                "session_over",
+                format!("the session ended: {}", output.last_line()),
+            )),
+            _ => Ok(output.text),
+        }
+    }
+}
+
+/// A POSIX shell that runs one command after the other.
+struct Shell {
+    /// Keeps the connection.
+    _master: Arc<Master>,
+    channel: Channel,
+    commands: u64,
+}
+
+impl Shell {
+    fn open(master: Arc<Master>) -> Result<Self, Failure> {
+        let mut client: Command = master.client(&["sh"]);
+        let mut channel = Channel::spawn(&mut client)?;
+        channel.send("exec 2>&1\n")?;
+        Ok(Self {
+            _master: master,
+            channel,
+            commands: 0,
+        })
+    }
+}
+
+impl Session for Shell {
+    fn run(&mut self, command: &str, limit: Duration) -> Result<String, Failure> {
+        self.commands += 1;
+        let mark = format!("rocescope-end-{}", self.commands);
+        // The mark begins a line even if the answer does not end one. `</dev/null`: a command must not read the next one.
+        self.channel
+            .send(&format!("{{ {command}\n}} </dev/null; printf '\\n%s\\n' {mark}\n"))?;
+        self.channel.read_to(&mark, limit)
+    }
+}

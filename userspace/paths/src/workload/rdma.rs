@@ -1,0 +1,185 @@
+//! Queue pairs of servers: `rdma resource show qp`.
+//!
+//! The kernel lists the two numbers of a connected queue pair, but not the address of its peer: the peer is the server
+//! that lists the same numbers the other way round. With flow label 0, which NCCL sets on RoCE, the source port follows
+//! from both numbers.
+
+use super::Workload;
+use crate::Flow;
+use rocescope_probe::ports::source_port;
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+
+/// The command that prints a [`Report`] on a server.
+pub const COMMAND: &str = r#"echo "{\"qps\": $(rdma -j resource show qp), \"links\": $(rdma -j link show), \"addresses\": $(ip -j address)}""#;
+
+/// What a server reports.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Report {
+    qps: Vec<QueuePair>,
+    links: Vec<Link>,
+    addresses: Vec<Interface>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct QueuePair {
+    ifname: String,
+    port: Option<u32>,
+    lqpn: u32,
+    rqpn: Option<u32>,
+    #[serde(rename = "type")]
+    kind: String,
+    state: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Link {
+    ifname: String,
+    port: Option<u32>,
+    netdev: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Interface {
+    ifname: String,
+    #[serde(default)]
+    addr_info: Vec<Address>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Address {
+    local: Option<IpAddr>,
+    scope: Option<String>,
+}
+
+impl Report {
+    /// Reads what [`COMMAND`] prints.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The address from which a device sends: the first global one of its interface, IPv4 before IPv6.
+    fn address(&self, device: &str, port: Option<u32>) -> Option<IpAddr> {
+        let is_port =
+            |link: &&Link| link.ifname == device && (port.is_none() || link.port.is_none() || link.port == port);
+        let netdev = self.links.iter().find(is_port)?.netdev.as_deref()?;
+        let interfaces = self.addresses.iter().filter(|interface| interface.ifname == netdev);
+        let global = interfaces.flat_map(|interface| &interface.addr_info).filter(|address| {
+            // Link-local addresses are no RoCE addresses in a routed fabric.
+            address.scope.as_deref() == Some("global")
+        });
+        let mut found: Vec<IpAddr> = global.filter_map(|address| address.local).collect();
+        found.sort_by_key(IpAddr::is_ipv6);
+        found.first().copied()
+    }
+}
+
+/// The source port of a queue pair without a flow label, as the kernel computes it (`rdma_calc_flow_label`).
+///
+/// ```
+/// use rocescope_paths::workload::rdma::port_of;
+/// assert_eq!(port_of(17, 18), 0xc000 | 17 * 18);
+/// assert_eq!(port_of(0x12_3456, 0x65_4321), port_of(0x65_4321, 0x12_3456));
+/// ```
+#[must_use]
+pub const fn port_of(qpn: u32, peer: u32) -> u16 {
+    let mut mixed = qpn as u64 * peer as u64;
+    mixed ^= mixed >> 20;
+    mixed ^= mixed >> 40;
+    source_port((mixed & 0xf_ffff) as u32)
+}
+
+/// The flows of all connected queue pairs, joined with their peers.
+#[must_use]
+pub fn flows(reports: &BTreeMap<String, Report>) -> Workload {
+    let mut workload = Workload::default();
+    let mut by_numbers: HashMap<(u32, u32), Vec<Option<IpAddr>>> = HashMap::new();
+    let mut connected = Vec::new();
+    for report in reports.values() {
+        for qp in &report.qps {
+            let peer = qp.rqpn.filter(|peer| *peer > 0 && matches!(&*qp.kind, "RC" | "UC"));
+            match peer {
+                Some(peer) if qp.state == "RTS" => {
+                    let address = report.address(&qp.ifname, qp.port);
+                    by_numbers.entry((qp.lqpn, peer)).or_default().push(address);
+                    connected.push((qp.lqpn, peer, address));
+                }
+                _ => workload.skip("not_connected"),
+            }
+        }
+    }
+    for (number, peer, address) in connected {
+        let Some(src) = address else {
+            workload.skip("address_unknown");
+            continue;
+        };
+        let others = by_numbers.get(&(peer, number)).map_or(&[][..], Vec::as_slice);
+        let others: Vec<&Option<IpAddr>> = others.iter().filter(|other| **other != Some(src)).collect();
+        match others[..] {
+            [Some(dst)] => workload.add(Flow {
+                dst_qpn: Some(peer),
+                ..Flow::roce(src, *dst, port_of(number, peer))
+            }),
+            [None] => workload.skip("address_unknown"),
+            [] => workload.skip("peer_unknown"),
+            _ => workload.skip("several_peers"),
+        }
+    }
+    workload
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, flows, port_of};
+    use std::collections::BTreeMap;
+
+    fn report(address: &str, qps: &[(u32, u32, &str)]) -> Report {
+        let qps: Vec<String> = qps
+            .iter()
+            .map(|(lqpn, rqpn, state)| {
+                format!(
+                    r#"{{"ifindex":0,"ifname":"mlx5_0","port":1,"lqpn":{lqpn},"rqpn":{rqpn},"type":"RC","state":"{state}","pid":7,"comm":"python"}}"#
+                )
+            })
+            .collect();
+        let text = format!(
+            r#"{{"qps": [{{"ifname":"mlx5_0","lqpn":1,"type":"GSI","state":"RTS"}}, {}],
+                "links": [{{"ifindex":0,"ifname":"mlx5_0","port":1,"state":"ACTIVE","netdev":"eth0"}}],
+                "addresses": [{{"ifname":"lo","addr_info":[{{"local":"127.0.0.1","scope":"host"}}]}},
+                    {{"ifname":"eth0","addr_info":[{{"local":"fe80::1","scope":"link"}},{{"local":"{address}","scope":"global"}}]}}]}}"#,
+            qps.join(",")
+        );
+        Report::parse(&text).unwrap()
+    }
+
+    #[test]
+    fn peers_are_found_by_the_numbers_of_both_queue_pairs() {
+        let reports = BTreeMap::from([
+            (
+                "h0".to_owned(),
+                report("10.0.0.1", &[(100, 200, "RTS"), (101, 201, "RTS"), (102, 1, "INIT")]),
+            ),
+            (
+                "h1".to_owned(),
+                report("10.0.0.2", &[(200, 100, "RTS"), (300, 301, "RTS")]),
+            ),
+        ]);
+        let workload = flows(&reports);
+        let port = port_of(100, 200);
+        let flows: Vec<String> = workload.flows.iter().map(|rated| rated.flow.to_string()).collect();
+        let expected = [
+            format!("10.0.0.1:{port}>10.0.0.2:4791"),
+            format!("10.0.0.2:{port}>10.0.0.1:4791"),
+        ];
+        assert_eq!(flows, expected);
+        assert_eq!(workload.flows[0].flow.dst_qpn, Some(200));
+        assert_eq!(
+            (workload.skipped["peer_unknown"], workload.skipped["not_connected"]),
+            (2, 3)
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! sFlow datagrams: whole ones, and a million damaged ones.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+use rocescope_paths::sflow::{Reader, SampledFlows};
+use std::time::Duration;
+
+/// A RoCEv2 `SEND_ONLY` with 1,024 bytes of payload, of which the first 128 bytes of the frame are sampled.
+fn frame(port: u16) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+    let udp = 8 + 12 + 1024 + 4_u16;
+    let ip = udp + 20;
+    frame.extend([0x45, 0]);
+    frame.extend(ip.to_be_bytes());
+    frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 1, 1]);
+    frame.extend(port.to_be_bytes());
+    frame.extend(4791_u16.to_be_bytes());
+    frame.extend(udp.to_be_bytes());
+    frame.extend([0, 0]);
+    // BTH: SEND_ONLY, QP 17, PSN 1.
+    frame.extend([0x04, 0x40, 0xff, 0xff, 0, 0, 0, 17, 0, 0, 0, 1]);
+    frame.resize(128, 0);
+    frame
+}
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+/// A sample of a frame, in the plain or the expanded form, with a record of another kind before it.
+fn sample(frame: &[u8], rate: u32, is_expanded: bool) -> Vec<u8> {
+    let mut record = words(&[1, 1082 + 4, 4, u32::try_from(frame.len()).unwrap()]);
+    record.extend(frame);
+    let mut body = match is_expanded {
+        true => words(&[1, 0, 7, rate, 1000, 0, 0, 1, 0, 2, 2]),
+        false => words(&[1, 7, rate, 1000, 0, 1, 2, 2]),
+    };
+    body.extend(words(&[1001, 16, 0, 0, 0, 0]));
+    body.extend(words(&[1, u32::try_from(record.len()).unwrap()]));
+    body.extend(record);
+    let mut sample = words(&[if is_expanded { 3 } else { 1 }, u32::try_from(body.len()).unwrap()]);
+    sample.extend(body);
+    sample
+}
+
+fn datagram(number: u32, samples: &[Vec<u8>]) -> Vec<u8> {
+    let mut datagram = words(&[
+        5,
+        1,
+        0x0a00_0001,
+        0,
+        number,
+        1000,
+        u32::try_from(samples.len()).unwrap(),
+    ]);
+    samples.iter().for_each(|sample| datagram.extend(sample));
+    datagram
+}
+
+const PORTS: [u16; 4] = [4791; 4];
+
+#[test]
+fn flows_are_found_in_plain_and_expanded_samples() {
+    let mut reader = Reader::new(PORTS);
+    let mut flows = SampledFlows::default();
+    let counters = words(&[2, 8, 0, 0]);
+    let arp = vec![0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1];
+    for number in [1, 2, 5] {
+        let samples = [
+            sample(&frame(49_152), 1000, false),
+            sample(&frame(49_153), 1000, true),
+            sample(&arp, 1000, false),
+            counters.clone(),
+        ];
+        reader.datagram(&datagram(number, &samples), |sampled| flows.add(sampled));
+    }
+    let counts = &reader.counts;
+    assert_eq!(
+        (counts.datagrams, counts.missing_datagrams, counts.flow_samples),
+        (3, 2, 9)
+    );
+    assert_eq!(
+        (counts.counter_samples, counts.packets, counts.not_roce["not_ip"]),
+        (3, 6, 3)
+    );
+    assert!(counts.unreadable.is_empty(), "{counts:?}");
+    let found = flows.flows(Duration::from_secs(1));
+    let names: Vec<String> = found.iter().map(|found| found.flow.to_string()).collect();
+    assert_eq!(names, ["10.0.0.1:49152>10.0.1.1:4791", "10.0.0.1:49153>10.0.1.1:4791"]);
+    assert_eq!(
+        (found[0].samples, found[0].packets, found[0].flow.dst_qpn),
+        (3, 3000, Some(17))
+    );
+    assert_eq!(found[0].frame_bytes, 3000 * 1082);
+}
+
+/// A flow of which every thousandth packet is sampled: the estimate is within its stated error in 95 of 100 cases.
+#[test]
+fn the_stated_error_holds() {
+    let mut random = Random(7);
+    let (mut within, runs, sent) = (0, 200, 200_000);
+    for _ in 0..runs {
+        let mut reader = Reader::new(PORTS);
+        let mut flows = SampledFlows::default();
+        let datagram = datagram(1, &[sample(&frame(49_152), 1000, false)]);
+        for _ in 0..sent {
+            if random.below(1000) == 0 {
+                reader.datagram(&datagram, |sampled| flows.add(sampled));
+            }
+        }
+        let found = &flows.flows(Duration::from_secs(1))[0];
+        let error = f64::from(u32::try_from(found.packets.abs_diff(sent)).unwrap());
+        let allowed = found.error_percent / 100.0 * f64::from(u32::try_from(found.packets).unwrap());
+        within += u32::from(error <= allowed);
+    }
+    assert!((180..=200).contains(&within), "{within} of {runs}");
+}
+
+/// `SplitMix64`.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() >> 32).unwrap() % limit
+    }
+}
+
+#[test]
+fn a_million_mutated_datagrams_are_read_or_counted_by_reason() {
+    let whole = datagram(
+        1,
+        &[
+            sample(&frame(49_152), 1000, false),
+            sample(&frame(49_153), 512, true),
+            words(&[2, 8, 0, 0]),
+        ],
+    );
+    let mut random = Random(42);
+    let mut reader = Reader::new(PORTS);
+    let mut flows = SampledFlows::default();
+    let rounds = 1_000_000;
+    for _ in 0..rounds {
+        let mut damaged = whole.clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(damaged.len());
+            match random.below(4) {
+                0 => damaged[at] = u8::try_from(random.below(256)).unwrap(),
+                1 => damaged[at] ^= 1 << random.below(8),
+                2 => damaged[at] = 0xff,
+                _ => damaged.truncate(at.max(1)),
+            }
+        }
+        reader.datagram(&damaged, |sampled| flows.add(sampled));
+    }
+    let counts = &reader.counts;
+    assert_eq!(counts.datagrams, rounds);
+    let unreadable: u64 = counts.unreadable.values().sum();
+    // Both kinds occur, every reason occurs, and every frame is a packet or has a reason.
+    assert!(unreadable > 100_000 && unreadable < rounds, "{counts:?}");
+    for reason in [
+        "short",
+        "version",
+        "agent_address",
+        "sample_length",
+        "record_length",
+        "header_length",
+    ] {
+        assert!(counts.unreadable.contains_key(reason), "{reason}: {counts:?}");
+    }
+    let not_roce: u64 = counts.not_roce.values().sum();
+    assert!(counts.packets + not_roce <= counts.frames);
+    assert!(counts.frames - counts.packets - not_roce <= unreadable, "{counts:?}");
+    assert!(counts.packets > 500_000 && not_roce > 10_000, "{counts:?}");
+}
