@@ -312,12 +312,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l out -d 'Dir
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -s h -l help -d 'Print help'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l to -d 'Read only rows before this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
@@ -334,20 +333,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l write -d 'Write the tables `sla`, `verdicts` and `links` to the dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l to -d 'Read only rows before this time' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -s o -l output -d 'Format of the diagnosis' -r -f -a "table\t'Text tables'
-json\t'One JSON object'"
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l window -d 'Length of a window; counters should be read at least as often' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l observer -d 'Name of the analyzer in the rows it writes' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l write -d 'Write the table `host_verdicts` to the dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s i -l interface -d 'Interface to check; default: all except the loopback' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s o -l output -d 'Format of the findings' -r -f -a "table\t'Text tables'
@@ -391,12 +377,75 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l observer -
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from fim compare help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from fim compare help" -s h -l help -d 'Print help'
-complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from fim compare help" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from fim compare help" -f -a "fim" -d 'Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)'
-complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from fim compare help" -f -a "compare" -d 'Compare the loads of links and the paths of two runs'
-complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from fim compare help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -f -a "flows" -d 'List the flows of a workload: from captures, datasets, sockets or queue pairs'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -f -a "sflow" -d 'Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -f -a "discover" -d 'Find the paths of flows: ask each switch for the egress port, hop by hop, over SSH'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -f -a "fim" -d 'Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -f -a "advise" -d 'Find source ports that would make the layers even, by asking the switches about other ports'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -f -a "compare" -d 'Compare the loads of links and the paths of two runs'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and not __fish_seen_subcommand_from flows sflow discover fim advise compare help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l flows -d 'List of flows as JSON: `[{"src": "10.0.0.1", "dst": "10.0.1.1", "src_port": 49152}, …]`, or what `paths flows -o json` prints' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l dataset -d 'Dataset: the flows of its table `flows`' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -s r -l read -d 'Capture files: the flows of their packets' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l ss -d 'Sockets of a server: what `ss -tun` prints on it' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l rdma -d 'Directory of SERVER.json with the queue pairs of each server, as docs/paths.md describes' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l filter -d 'Keep only flows of the dataset and the capture files that match EXPR, such as `net 10.1.0.0/16`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l pairs -d 'Keep only the flows of these server pairs: lines of `SRC DST [FLOWS]`, hosts of the topology or addresses' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l topology -d 'Topology: its hosts may be named in `--pairs`' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -s o -l output -d 'Format of the list' -r -f -a "table\t'Text tables'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from flows" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from sflow" -s l -l listen -d 'Address and UDP port to receive datagrams at' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from sflow" -l duration -d 'Stop after DURATION; default: at Ctrl-C' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from sflow" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from sflow" -s o -l output -d 'Format of the list' -r -f -a "table\t'Text tables'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from sflow" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from sflow" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from sflow" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from sflow" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l topology -d 'Topology, in any format that `topology show` reads' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l driver -d 'Driver of switches for which the topology has none: linux, eos, cumulus, sonic, nxos, junos, or a TOML file' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l host-driver -d 'Driver of hosts for which the topology has none; default: hosts with one link are not asked' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l mode -d 'How flows are traced' -r -f -a "baseline\t'One flow after the other, new connections for each'
+persistent\t'One flow after the other, connections stay open'
+parallel\t'All flows at once'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l threads -d 'Questions at the same time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l sessions -d 'Sessions with a device at the same time; each runs one command at a time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l time-limit -d 'Wait for the answer to a command for this long' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l connect-limit -d 'Wait for a device to connect and log in for this long' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l user -d 'User on the devices; default: as the SSH client is configured' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l identity -d 'Private key; default: as the SSH client is configured, and its agent' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l known-hosts -d 'Host keys of the devices; default: as the SSH client is configured' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l password-file -d 'File whose first line is the password' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l ssh-config -d 'Configuration of the SSH client' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l flows -d 'List of flows as JSON: `[{"src": "10.0.0.1", "dst": "10.0.1.1", "src_port": 49152}, …]`, or what `paths flows -o json` prints' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l dataset -d 'Dataset: the flows of its table `flows`' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -s r -l read -d 'Capture files: the flows of their packets' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l ss -d 'Sockets of a server: what `ss -tun` prints on it' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l rdma -d 'Directory of SERVER.json with the queue pairs of each server, as docs/paths.md describes' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l filter -d 'Keep only flows of the dataset and the capture files that match EXPR, such as `net 10.1.0.0/16`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l pairs -d 'Keep only the flows of these server pairs: lines of `SRC DST [FLOWS]`, hosts of the topology or addresses' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l out -d 'Write the paths to the table `flow_paths` of this dataset' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l observer -d 'Name of the run in the rows of `flow_paths`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -s o -l output -d 'Format of the result; `paths fim --paths` reads the JSON' -r -f -a "table\t'Text tables'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from fim" -l topology -d 'Topology, in any format that `topology show` reads' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from fim" -l paths -d 'Paths: JSON, `[{"flow": …, "hops": [["leaf1", "eth5"], …]}, …]`, or a dataset with the table `flow_paths`' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from fim" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
@@ -412,6 +461,38 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_se
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from fim" -l windows -d 'Compute the metric for each window of the dataset: of the flows that `flows` has in it'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from fim" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from fim" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l topology -d 'Topology, in any format that `topology show` reads' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l driver -d 'Driver of switches for which the topology has none: linux, eos, cumulus, sonic, nxos, junos, or a TOML file' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l host-driver -d 'Driver of hosts for which the topology has none; default: hosts with one link are not asked' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l mode -d 'How flows are traced' -r -f -a "baseline\t'One flow after the other, new connections for each'
+persistent\t'One flow after the other, connections stay open'
+parallel\t'All flows at once'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l threads -d 'Questions at the same time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l sessions -d 'Sessions with a device at the same time; each runs one command at a time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l time-limit -d 'Wait for the answer to a command for this long' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l connect-limit -d 'Wait for a device to connect and log in for this long' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l user -d 'User on the devices; default: as the SSH client is configured' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l identity -d 'Private key; default: as the SSH client is configured, and its agent' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l known-hosts -d 'Host keys of the devices; default: as the SSH client is configured' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l password-file -d 'File whose first line is the password' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l ssh-config -d 'Configuration of the SSH client' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l flows -d 'List of flows as JSON: `[{"src": "10.0.0.1", "dst": "10.0.1.1", "src_port": 49152}, …]`, or what `paths flows -o json` prints' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l dataset -d 'Dataset: the flows of its table `flows`' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -s r -l read -d 'Capture files: the flows of their packets' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l ss -d 'Sockets of a server: what `ss -tun` prints on it' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l rdma -d 'Directory of SERVER.json with the queue pairs of each server, as docs/paths.md describes' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l filter -d 'Keep only flows of the dataset and the capture files that match EXPR, such as `net 10.1.0.0/16`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l pairs -d 'Keep only the flows of these server pairs: lines of `SRC DST [FLOWS]`, hosts of the topology or addresses' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l candidates -d 'Source ports to try for each flow, with the one it has' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -s o -l output -d 'Format of the result' -r -f -a "table\t'Text tables'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -l topology -d 'Topology, in any format that `topology show` reads' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -l top -d 'Links and flows to print' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -s o -l output -d 'Format of the output' -r -f -a "table\t'Text tables'
@@ -420,7 +501,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_se
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "flows" -d 'List the flows of a workload: from captures, datasets, sockets or queue pairs'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "sflow" -d 'Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "discover" -d 'Find the paths of flows: ask each switch for the egress port, hop by hop, over SSH'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "fim" -d 'Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "advise" -d 'Find source ports that would make the layers even, by asking the switches about other ports'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "compare" -d 'Compare the loads of links and the paths of two runs'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s i -l interface -d 'NIC to probe from and to; at least two' -r
@@ -637,8 +722,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_see
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "diff" -d 'Print what would change if FILE were applied'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "rollback" -d 'Put an earlier version in force, as the next version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "flows" -d 'List the flows of a workload: from captures, datasets, sockets or queue pairs'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "sflow" -d 'Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "discover" -d 'Find the paths of flows: ask each switch for the egress port, hop by hop, over SSH'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "fim" -d 'Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "advise" -d 'Find source ports that would make the layers even, by asking the switches about other ports'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "compare" -d 'Compare the loads of links and the paths of two runs'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from topology" -f -a "check" -d 'Check whether a topology contradicts itself'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from topology" -f -a "show" -d 'Print the nodes, tiers and links of a topology'

@@ -696,7 +696,93 @@ _arguments "${_arguments_options[@]}" : \
         (( CURRENT += 1 ))
         curcontext="${curcontext%:*:*}:rocescope-paths-command-$line[1]:"
         case $line[1] in
-            (fim)
+            (flows)
+_arguments "${_arguments_options[@]}" : \
+'*--flows=[List of flows as JSON\: \`\[{"src"\: "10.0.0.1", "dst"\: "10.0.1.1", "src_port"\: 49152}, …\]\`, or what \`paths flows -o json\` prints]:FILE:_files' \
+'*--dataset=[Dataset\: the flows of its table \`flows\`]:DATASET:_files' \
+'*-r+[Capture files\: the flows of their packets]:FILE:_files' \
+'*--read=[Capture files\: the flows of their packets]:FILE:_files' \
+'*--ss=[Sockets of a server\: what \`ss -tun\` prints on it]:FILE:_files' \
+'--rdma=[Directory of SERVER.json with the queue pairs of each server, as docs/paths.md describes]:DIR:_files' \
+'--filter=[Keep only flows of the dataset and the capture files that match EXPR, such as \`net 10.1.0.0/16\`]:EXPR:_default' \
+'--pairs=[Keep only the flows of these server pairs\: lines of \`SRC DST \[FLOWS\]\`, hosts of the topology or addresses]:FILE:_files' \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'--topology=[Topology\: its hosts may be named in \`--pairs\`]:FILE:_files' \
+'-o+[Format of the list]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the list]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(sflow)
+_arguments "${_arguments_options[@]}" : \
+'-l+[Address and UDP port to receive datagrams at]:ADDR:PORT:_default' \
+'--listen=[Address and UDP port to receive datagrams at]:ADDR:PORT:_default' \
+'--duration=[Stop after DURATION; default\: at Ctrl-C]:DURATION:_default' \
+'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
+'-o+[Format of the list]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the list]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(discover)
+_arguments "${_arguments_options[@]}" : \
+'--topology=[Topology, in any format that \`topology show\` reads]:FILE:_files' \
+'--driver=[Driver of switches for which the topology has none\: linux, eos, cumulus, sonic, nxos, junos, or a TOML file]:NAME:_default' \
+'--host-driver=[Driver of hosts for which the topology has none; default\: hosts with one link are not asked]:NAME:_default' \
+'--mode=[How flows are traced]:MODE:((baseline\:"One flow after the other, new connections for each"
+persistent\:"One flow after the other, connections stay open"
+parallel\:"All flows at once"))' \
+'--threads=[Questions at the same time]:COUNT:_default' \
+'--sessions=[Sessions with a device at the same time; each runs one command at a time]:COUNT:_default' \
+'--time-limit=[Wait for the answer to a command for this long]:DURATION:_default' \
+'--connect-limit=[Wait for a device to connect and log in for this long]:DURATION:_default' \
+'--user=[User on the devices; default\: as the SSH client is configured]:NAME:_default' \
+'--identity=[Private key; default\: as the SSH client is configured, and its agent]:FILE:_files' \
+'--known-hosts=[Host keys of the devices; default\: as the SSH client is configured]:FILE:_files' \
+'--password-file=[File whose first line is the password]:FILE:_files' \
+'--ssh-config=[Configuration of the SSH client]:FILE:_files' \
+'*--flows=[List of flows as JSON\: \`\[{"src"\: "10.0.0.1", "dst"\: "10.0.1.1", "src_port"\: 49152}, …\]\`, or what \`paths flows -o json\` prints]:FILE:_files' \
+'*--dataset=[Dataset\: the flows of its table \`flows\`]:DATASET:_files' \
+'*-r+[Capture files\: the flows of their packets]:FILE:_files' \
+'*--read=[Capture files\: the flows of their packets]:FILE:_files' \
+'*--ss=[Sockets of a server\: what \`ss -tun\` prints on it]:FILE:_files' \
+'--rdma=[Directory of SERVER.json with the queue pairs of each server, as docs/paths.md describes]:DIR:_files' \
+'--filter=[Keep only flows of the dataset and the capture files that match EXPR, such as \`net 10.1.0.0/16\`]:EXPR:_default' \
+'--pairs=[Keep only the flows of these server pairs\: lines of \`SRC DST \[FLOWS\]\`, hosts of the topology or addresses]:FILE:_files' \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'--out=[Write the paths to the table \`flow_paths\` of this dataset]:DIR:_files' \
+'--observer=[Name of the run in the rows of \`flow_paths\`]:NAME:_default' \
+'-o+[Format of the result; \`paths fim --paths\` reads the JSON]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the result; \`paths fim --paths\` reads the JSON]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(fim)
 _arguments "${_arguments_options[@]}" : \
 '--topology=[Topology, in any format that \`topology show\` reads]:FILE:_files' \
 '--paths=[Paths\: JSON, \`\[{"flow"\: …, "hops"\: \[\["leaf1", "eth5"\], …\]}, …\]\`, or a dataset with the table \`flow_paths\`]:FILE:_files' \
@@ -713,6 +799,47 @@ json\:"One JSON object"))' \
 '--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '--windows[Compute the metric for each window of the dataset\: of the flows that \`flows\` has in it]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(advise)
+_arguments "${_arguments_options[@]}" : \
+'--topology=[Topology, in any format that \`topology show\` reads]:FILE:_files' \
+'--driver=[Driver of switches for which the topology has none\: linux, eos, cumulus, sonic, nxos, junos, or a TOML file]:NAME:_default' \
+'--host-driver=[Driver of hosts for which the topology has none; default\: hosts with one link are not asked]:NAME:_default' \
+'--mode=[How flows are traced]:MODE:((baseline\:"One flow after the other, new connections for each"
+persistent\:"One flow after the other, connections stay open"
+parallel\:"All flows at once"))' \
+'--threads=[Questions at the same time]:COUNT:_default' \
+'--sessions=[Sessions with a device at the same time; each runs one command at a time]:COUNT:_default' \
+'--time-limit=[Wait for the answer to a command for this long]:DURATION:_default' \
+'--connect-limit=[Wait for a device to connect and log in for this long]:DURATION:_default' \
+'--user=[User on the devices; default\: as the SSH client is configured]:NAME:_default' \
+'--identity=[Private key; default\: as the SSH client is configured, and its agent]:FILE:_files' \
+'--known-hosts=[Host keys of the devices; default\: as the SSH client is configured]:FILE:_files' \
+'--password-file=[File whose first line is the password]:FILE:_files' \
+'--ssh-config=[Configuration of the SSH client]:FILE:_files' \
+'*--flows=[List of flows as JSON\: \`\[{"src"\: "10.0.0.1", "dst"\: "10.0.1.1", "src_port"\: 49152}, …\]\`, or what \`paths flows -o json\` prints]:FILE:_files' \
+'*--dataset=[Dataset\: the flows of its table \`flows\`]:DATASET:_files' \
+'*-r+[Capture files\: the flows of their packets]:FILE:_files' \
+'*--read=[Capture files\: the flows of their packets]:FILE:_files' \
+'*--ss=[Sockets of a server\: what \`ss -tun\` prints on it]:FILE:_files' \
+'--rdma=[Directory of SERVER.json with the queue pairs of each server, as docs/paths.md describes]:DIR:_files' \
+'--filter=[Keep only flows of the dataset and the capture files that match EXPR, such as \`net 10.1.0.0/16\`]:EXPR:_default' \
+'--pairs=[Keep only the flows of these server pairs\: lines of \`SRC DST \[FLOWS\]\`, hosts of the topology or addresses]:FILE:_files' \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'--candidates=[Source ports to try for each flow, with the one it has]:COUNT:_default' \
+'-o+[Format of the result]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the result]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -749,7 +876,23 @@ _arguments "${_arguments_options[@]}" : \
         (( CURRENT += 1 ))
         curcontext="${curcontext%:*:*}:rocescope-paths-help-command-$line[1]:"
         case $line[1] in
-            (fim)
+            (flows)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(sflow)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(discover)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(fim)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(advise)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -1243,7 +1386,23 @@ _arguments "${_arguments_options[@]}" : \
         (( CURRENT += 1 ))
         curcontext="${curcontext%:*:*}:rocescope-help-paths-command-$line[1]:"
         case $line[1] in
-            (fim)
+            (flows)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(sflow)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(discover)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(fim)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(advise)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -1753,20 +1912,44 @@ _rocescope__subcmd__help__subcmd__merge_commands() {
 (( $+functions[_rocescope__subcmd__help__subcmd__paths_commands] )) ||
 _rocescope__subcmd__help__subcmd__paths_commands() {
     local commands; commands=(
+'flows:List the flows of a workload\: from captures, datasets, sockets or queue pairs' \
+'sflow:Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples' \
+'discover:Find the paths of flows\: ask each switch for the egress port, hop by hop, over SSH' \
 'fim:Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)' \
+'advise:Find source ports that would make the layers even, by asking the switches about other ports' \
 'compare:Compare the loads of links and the paths of two runs' \
     )
     _describe -t commands 'rocescope help paths commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__paths__subcmd__advise_commands] )) ||
+_rocescope__subcmd__help__subcmd__paths__subcmd__advise_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help paths advise commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__paths__subcmd__compare_commands] )) ||
 _rocescope__subcmd__help__subcmd__paths__subcmd__compare_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help paths compare commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__paths__subcmd__discover_commands] )) ||
+_rocescope__subcmd__help__subcmd__paths__subcmd__discover_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help paths discover commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__help__subcmd__paths__subcmd__fim_commands] )) ||
 _rocescope__subcmd__help__subcmd__paths__subcmd__fim_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help paths fim commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__paths__subcmd__flows_commands] )) ||
+_rocescope__subcmd__help__subcmd__paths__subcmd__flows_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help paths flows commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__paths__subcmd__sflow_commands] )) ||
+_rocescope__subcmd__help__subcmd__paths__subcmd__sflow_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help paths sflow commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__probe_commands] )) ||
 _rocescope__subcmd__help__subcmd__probe_commands() {
@@ -1840,45 +2023,93 @@ _rocescope__subcmd__merge_commands() {
 (( $+functions[_rocescope__subcmd__paths_commands] )) ||
 _rocescope__subcmd__paths_commands() {
     local commands; commands=(
+'flows:List the flows of a workload\: from captures, datasets, sockets or queue pairs' \
+'sflow:Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples' \
+'discover:Find the paths of flows\: ask each switch for the egress port, hop by hop, over SSH' \
 'fim:Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)' \
+'advise:Find source ports that would make the layers even, by asking the switches about other ports' \
 'compare:Compare the loads of links and the paths of two runs' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope paths commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__advise_commands] )) ||
+_rocescope__subcmd__paths__subcmd__advise_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths advise commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__paths__subcmd__compare_commands] )) ||
 _rocescope__subcmd__paths__subcmd__compare_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope paths compare commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__paths__subcmd__discover_commands] )) ||
+_rocescope__subcmd__paths__subcmd__discover_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths discover commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__paths__subcmd__fim_commands] )) ||
 _rocescope__subcmd__paths__subcmd__fim_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope paths fim commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__paths__subcmd__flows_commands] )) ||
+_rocescope__subcmd__paths__subcmd__flows_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths flows commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__paths__subcmd__help_commands] )) ||
 _rocescope__subcmd__paths__subcmd__help_commands() {
     local commands; commands=(
+'flows:List the flows of a workload\: from captures, datasets, sockets or queue pairs' \
+'sflow:Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples' \
+'discover:Find the paths of flows\: ask each switch for the egress port, hop by hop, over SSH' \
 'fim:Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)' \
+'advise:Find source ports that would make the layers even, by asking the switches about other ports' \
 'compare:Compare the loads of links and the paths of two runs' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope paths help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__advise_commands] )) ||
+_rocescope__subcmd__paths__subcmd__help__subcmd__advise_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths help advise commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__compare_commands] )) ||
 _rocescope__subcmd__paths__subcmd__help__subcmd__compare_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope paths help compare commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__discover_commands] )) ||
+_rocescope__subcmd__paths__subcmd__help__subcmd__discover_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths help discover commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__fim_commands] )) ||
 _rocescope__subcmd__paths__subcmd__help__subcmd__fim_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope paths help fim commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__flows_commands] )) ||
+_rocescope__subcmd__paths__subcmd__help__subcmd__flows_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths help flows commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__help_commands] )) ||
 _rocescope__subcmd__paths__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope paths help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__help__subcmd__sflow_commands] )) ||
+_rocescope__subcmd__paths__subcmd__help__subcmd__sflow_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths help sflow commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__paths__subcmd__sflow_commands] )) ||
+_rocescope__subcmd__paths__subcmd__sflow_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope paths sflow commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__probe_commands] )) ||
 _rocescope__subcmd__probe_commands() {

@@ -4,11 +4,12 @@
 #[path = "../simulated/mod.rs"]
 mod simulated;
 
-use rocescope_model::{LinkRow, SlaRow, VerdictRow};
-use rocescope_store::scan;
+use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkRow, SlaRow, Time, VerdictRow};
+use rocescope_store::{Options, Writer, scan};
 use simulated::dataset;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Instant;
 
 fn diagnose(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rocescope"))
@@ -68,6 +69,59 @@ fn the_faulty_link_is_named_with_its_time_and_the_flows_over_it() {
     assert!(json["coverage"]["asymmetric_ratio"].is_number());
     assert_eq!(json["verdicts"].as_array().unwrap().len(), 4);
     assert_eq!(json["sla"].as_array().unwrap().len(), 6);
+}
+
+/// The mirror saw a flow that no probe traced: the switches state its path.
+#[test]
+fn flows_whose_path_the_switches_stated_are_affected_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("d");
+    let (fabric, flow) = dataset(&root);
+    std::fs::write(folder.path().join("fabric.toml"), fabric.topology.to_toml()).unwrap();
+    let (pair, _) = flow.rsplit_once(':').unwrap();
+    let untraced = format!("{pair}:1");
+    let affected = || {
+        let json = text(&diagnose(
+            folder.path(),
+            &["d", "-o", "json", "--topology", "fabric.toml"],
+        ));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let flows = json["problems"][0]["flows"].as_array().unwrap().clone();
+        flows
+            .into_iter()
+            .map(|flow| flow.as_str().unwrap().to_owned())
+            .collect::<Vec<String>>()
+    };
+    let run = |at: i64, spine: &'static str| {
+        let (src, dst) = pair.split_once('>').unwrap();
+        let hop = |hop: u16, node: &'static str| FlowPathRow {
+            time: Time(at),
+            time_ns: at,
+            src: src.parse().unwrap(),
+            dst: dst.parse().unwrap(),
+            protocol: 17,
+            src_port: 1,
+            dst_port: 4791,
+            hop,
+            node: node.into(),
+            egress: Some("port".into()),
+            ..FlowPathRow::default()
+        };
+        let rows: Vec<FlowPathRow> = vec![hop(1, "r1"), hop(2, spine), hop(3, "r0")];
+        let options = Options {
+            tables: FLOW_PATH_TABLES,
+            ..Options::new(spine)
+        };
+        let mut writer = Writer::create(&root, options).unwrap();
+        writer.append_cells(&rows, Instant::now()).unwrap();
+        writer.finish().unwrap();
+    };
+    run(0, "s1");
+    assert_eq!(affected().join(" "), flow);
+    run(1, "s0");
+    let mut both = [flow, untraced];
+    both.sort();
+    assert_eq!(affected(), both);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod fim;
 mod namespaces;
+mod switches;
 mod topology;
 
 use serde_json::Value;

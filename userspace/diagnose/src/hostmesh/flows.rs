@@ -1,12 +1,15 @@
 //! Which captured flows cross a suspicious place.
 //!
 //! A captured packet shows its two NICs and its 5-tuple, but not its path. Addresses alone decide about NICs and pairs.
-//! Links and switches need a traced path of exactly this 5-tuple: ECMP may send another source port over another path.
+//! Links and switches need a path of exactly this 5-tuple: ECMP may send another source port over another path. It is one
+//! that switches stated (`rocescope paths discover`), or one that a probe traced.
 
 use super::analyzer::Analyzer;
 use super::diagnosis::Where;
+use super::names::End;
 use super::place::{Crossing, FaultLocation};
 use super::tuples::Key;
+use alloc::string::String;
 use core::net::IpAddr;
 
 /// The fields of a captured packet that determine its path.
@@ -52,5 +55,49 @@ impl Analyzer {
             links: self.tuples.links(path),
         };
         Some(crossing.meets(place.0, &self.names))
+    }
+
+    /// Whether a flow over these nodes crosses a link or switch; `None` if the place is another one, or the switches of
+    /// the paths have other names than those of the probes. `is_known` decides whether a path has a name.
+    ///
+    /// Two nodes identify a link: of several links between them, the flow may cross another one.
+    #[must_use]
+    pub fn crosses_nodes(
+        &self,
+        place: Where,
+        flow: FlowKey,
+        nodes: &[String],
+        is_known: impl Fn(&str) -> bool,
+    ) -> Option<bool> {
+        let link = |number: u32| {
+            let link = self.names.links.get(number as usize)?;
+            let (End::Switch(from), End::Switch(to)) = (link.from, link.to) else {
+                return None;
+            };
+            let [from, to] = [from, to].map(|switch| self.names.switch_name(switch));
+            let is_crossed = nodes.windows(2).any(|pair| pair == [&*from, &*to]);
+            (is_known(&from) && is_known(&to)).then_some(is_crossed)
+        };
+        let switch = |number: u32| {
+            let name = self.names.switch_name(number);
+            is_known(&name).then(|| nodes.contains(&name))
+        };
+        match place.0 {
+            FaultLocation::Link(number) => link(number),
+            FaultLocation::Cable(one, other) => Some(link(one)? || link(other)?),
+            FaultLocation::Switch(number) => switch(number),
+            FaultLocation::Route { switch: number, nic } => {
+                Some(switch(number)? && self.names.find_nic(flow.dst) == Some(nic))
+            }
+            FaultLocation::PairAt {
+                switch: number,
+                src,
+                dst,
+            } => {
+                let pair = (self.names.find_nic(flow.src), self.names.find_nic(flow.dst));
+                Some(switch(number)? && pair == (Some(src), Some(dst)))
+            }
+            _ => None,
+        }
     }
 }

@@ -1,12 +1,15 @@
-//! Captured flows that cross a suspicious place.
+//! Captured flows that cross a suspicious place: by the paths that switches stated, where they are known, otherwise by
+//! those that probes of the same 5-tuple traced.
 
+use crate::commands::paths::input::{self, CapturedKey};
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
-use rocescope_model::FlowRow;
-use rocescope_store::Scan;
+use rocescope_model::{FLOW_PATH_TABLES, FlowRow};
 use rocescope_store::query::Timeline;
-use std::collections::BTreeSet;
+use rocescope_store::{Query, Scan};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
 
 /// A flow in the output: `source>destination:port`.
 pub(super) type Flow = String;
@@ -17,16 +20,33 @@ pub(super) struct Affected<'a> {
     /// Flows of capture windows that may overlap with the next window of the diagnosis.
     pending: Vec<CapturedFlow>,
     has_flows: bool,
+    /// Nodes of flows by the start of the run that found them.
+    stated: BTreeMap<i64, HashMap<CapturedKey, Vec<String>>>,
+    /// All nodes of these paths.
+    nodes: HashSet<String>,
 }
 
 impl<'a> Affected<'a> {
-    pub(super) fn new(found: &'a Scan) -> Result<Self> {
+    pub(super) fn new(found: &'a Scan, root: &Path) -> Result<Self> {
         let flows = found.select::<FlowRow>().timeline()?;
         let has_flows = flows.next_ns().is_some();
+        // A run may have started before the time that is analyzed.
+        let runs = input::runs(&Query::default().tables(FLOW_PATH_TABLES).open(root)?)?;
+        let stated = runs.into_iter().map(|(time_ns, run)| {
+            let complete = run.paths.into_iter().filter(|path| !path.hops.is_empty());
+            let nodes = complete.filter_map(|path| {
+                let nodes = path.hops.into_iter().map(|hop| hop.0).collect();
+                Some((input::captured_key(&path.flow?), nodes))
+            });
+            (time_ns, nodes.collect())
+        });
+        let stated: BTreeMap<i64, HashMap<CapturedKey, Vec<String>>> = stated.collect();
         Ok(Self {
             flows,
             pending: Vec::new(),
             has_flows,
+            nodes: stated.values().flat_map(HashMap::values).flatten().cloned().collect(),
+            stated,
         })
     }
 
@@ -46,8 +66,19 @@ impl<'a> Affected<'a> {
         self.pending.retain(|seen| seen.until_ns > diagnosis.start_ns);
         for seen in &self.pending {
             let at_ns = seen.from_ns.max(diagnosis.start_ns);
+            let run = self
+                .stated
+                .range(..end_ns)
+                .next_back()
+                .or_else(|| self.stated.first_key_value());
+            let key = (seen.key.src, seen.key.dst, seen.key.udp_src_port);
+            let nodes = run.and_then(|(_, flows)| flows.get(&key));
             for (place, flows) in diagnosis.places.iter().zip(&mut crossing) {
-                if analyzer.crosses(*place, seen.key, ROCE_PORT, at_ns) == Some(true) {
+                let stated = nodes.and_then(|nodes| {
+                    analyzer.crosses_nodes(*place, seen.key, nodes, |name| self.nodes.contains(name))
+                });
+                let crosses = stated.or_else(|| analyzer.crosses(*place, seen.key, ROCE_PORT, at_ns));
+                if crosses == Some(true) {
                     let FlowKey { src, dst, udp_src_port } = seen.key;
                     flows.insert(format!("{src}>{dst}:{udp_src_port}"));
                 }

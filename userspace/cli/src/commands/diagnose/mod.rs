@@ -100,7 +100,7 @@ impl<'a> Sink<'a> {
         };
         Ok(Self {
             writer,
-            affected: Affected::new(found)?,
+            affected: Affected::new(found, &arguments.dataset)?,
             diagnosis: Diagnosis::default(),
         })
     }

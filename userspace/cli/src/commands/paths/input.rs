@@ -11,12 +11,12 @@ use std::path::Path;
 
 /// The paths of a run.
 #[derive(Debug, Default)]
-pub(super) struct Run {
+pub(in crate::commands) struct Run {
     /// When it started; a file does not contain it.
-    pub(super) time: Option<Time>,
-    pub(super) paths: Vec<KnownPath>,
+    pub(in crate::commands) time: Option<Time>,
+    pub(in crate::commands) paths: Vec<KnownPath>,
     /// Flows without a known hop.
-    pub(super) unknown: u64,
+    pub(in crate::commands) unknown: u64,
 }
 
 /// Reads the paths of a file, or the last run of a dataset.
@@ -44,7 +44,7 @@ pub(super) fn read(path: &Path, time: TimeRange) -> Result<Run> {
 }
 
 /// All runs of a dataset by their start.
-pub(super) fn runs(found: &Scan) -> Result<BTreeMap<i64, Run>> {
+pub(in crate::commands) fn runs(found: &Scan) -> Result<BTreeMap<i64, Run>> {
     let mut flows: BTreeMap<(i64, Flow), BTreeMap<u16, Hop>> = BTreeMap::new();
     found.select::<FlowPathRow>().for_each(|row| {
         let flow = Flow {
@@ -76,9 +76,9 @@ pub(super) fn runs(found: &Scan) -> Result<BTreeMap<i64, Run>> {
 }
 
 /// A flow as a capture sees it.
-pub(super) type CapturedKey = (std::net::IpAddr, std::net::IpAddr, u16);
+pub(in crate::commands) type CapturedKey = (std::net::IpAddr, std::net::IpAddr, u16);
 
-pub(super) fn captured_key(flow: &Flow) -> CapturedKey {
+pub(in crate::commands) fn captured_key(flow: &Flow) -> CapturedKey {
     (flow.src, flow.dst, flow.src_port)
 }
 

@@ -16,7 +16,7 @@ mod compare;
 mod discover;
 mod fim;
 mod flows;
-mod input;
+pub(super) mod input;
 mod sflow;
 mod windows;
 mod workload;
