@@ -52,12 +52,14 @@ impl Fabric {
         names.extend((0..LEAVES * HOSTS).map(|host| format!("h{}-{}", host / HOSTS, host % HOSTS)));
         let fabric = Self { prefix, names };
         let mut script = String::new();
+        // Without flow labels: for a label the sender computes a hash, which a veth pair passes on to the next namespace, and
+        // its kernel then uses that one. No cable does.
         for (number, name) in fabric.names.iter().enumerate() {
             let ns = fabric.ns(name);
             let seed = 1_000 + number * 7_919;
             let settings = "net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 net.ipv4.fib_multipath_hash_policy=1 \
                  net.ipv6.fib_multipath_hash_policy=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 \
-                 net.ipv6.conf.default.accept_dad=0";
+                 net.ipv6.conf.default.accept_dad=0 net.ipv6.auto_flowlabels=0";
             writeln!(script, "ip netns add {ns}\nip -n {ns} link set lo up").unwrap();
             writeln!(script, "ip netns exec {ns} sysctl -qw {settings}").unwrap();
             // Each switch hashes in its own way; kernels before 6.11 cannot.

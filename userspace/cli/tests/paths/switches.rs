@@ -43,7 +43,7 @@ const SWITCHES: [(&str, &str, &str, &str); 10] = [
     ),
     ("eos-cut", "eos", "kill -9 $PPID", "session_over"),
     ("eos-stuck", "eos", "sleep 60", "time_limit"),
-    ("eos-endless", "eos", "yes", "time_limit"),
+    ("eos-endless", "eos", "yes", "unreadable_answer"),
 ];
 
 const OWN: &str = "\

@@ -16,12 +16,6 @@ pub(super) struct Output {
     pub(super) status: Option<i32>,
 }
 
-impl Output {
-    pub(super) fn last_line(&self) -> String {
-        last_line(&self.text)
-    }
-}
-
 /// The last line that is not empty, without what controls a terminal.
 pub(super) fn last_line(text: &str) -> String {
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
@@ -37,6 +31,17 @@ fn cannot_start(error: &std::io::Error) -> Failure {
         "no_ssh",
         format!("cannot start `ssh`: {error}: install the OpenSSH client"),
     )
+}
+
+/// The session ended, with the last line that it printed.
+pub(super) fn session_over(text: &str) -> Failure {
+    let line = last_line(text);
+    let why = if line.is_empty() {
+        String::new()
+    } else {
+        format!(": {line}")
+    };
+    Failure::new("session_over", format!("the session ended{why}"))
 }
 
 pub(super) fn time_limit(limit: Duration) -> Failure {
@@ -68,7 +73,17 @@ pub(super) fn collect(command: &mut Command, limit: Duration) -> Result<Output, 
             }
         }
     }
-    let status = child.wait().ok().and_then(|status| status.code());
+    // It has closed its outputs: it is about to end.
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status.code(),
+            Ok(None) if Instant::now() < ends => thread::sleep(Duration::from_millis(1)),
+            _ => {
+                end(&mut child);
+                return Err(time_limit(limit));
+            }
+        }
+    };
     let [output, errors] = texts;
     Ok(Output {
         text: format!("{output}\n{errors}"),
@@ -138,7 +153,7 @@ impl Channel {
             .map(|input| input.write_all(text.as_bytes()).and_then(|()| input.flush()));
         match sent {
             Some(Ok(())) => Ok(()),
-            _ => Err(Failure::new("session_over", "the session ended")),
+            _ => Err(session_over("")),
         }
     }
 
@@ -157,8 +172,7 @@ impl Channel {
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) => return Err(time_limit(limit)),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let why = last_line(&text);
-                    return Err(Failure::new("session_over", format!("the session ended: {why}")));
+                    return Err(session_over(&text));
                 }
             }
         }
