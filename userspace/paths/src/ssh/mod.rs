@@ -12,7 +12,7 @@ mod master;
 use crate::driver::SessionKind;
 use crate::transport::{Device, Failure, Session, Transport};
 use address::Address;
-use child::{Channel, collect};
+use child::{Channel, collect, session_over};
 use folder::Folder;
 use master::Master;
 use std::collections::HashMap;
@@ -103,10 +103,7 @@ impl Session for Exec {
         let output = collect(client.stdin(Stdio::null()), limit)?;
         match output.status {
             // The client's own status: the channel or the connection failed.
-            Some(255) => Err(Failure::new(
-                "session_over",
-                format!("the session ended: {}", output.last_line()),
-            )),
+            Some(255) => Err(session_over(&output.text)),
             _ => Ok(output.text),
         }
     }
