@@ -545,13 +545,12 @@ fn refusals(folder: &Path) {
     fs::write(folder.join("known"), "").unwrap();
     assert_eq!(outcome(&[]), "host_key_unknown");
     fs::write(folder.join("known"), known).unwrap();
-    assert_eq!(outcome(&["--identity", "other"]), "login_refused");
-    fs::write(folder.join("password"), "wrong\n").unwrap();
-    assert_eq!(
-        outcome(&["--identity", "other", "--password-file", "password"]),
-        "login_refused"
-    );
     let client = fs::read_to_string(folder.join("ssh")).unwrap();
+    let client = client.replace("/user\n", "/other\n");
+    fs::write(folder.join("ssh"), &client).unwrap();
+    assert_eq!(outcome(&[]), "login_refused");
+    fs::write(folder.join("password"), "wrong\n").unwrap();
+    assert_eq!(outcome(&["--password-file", "password"]), "login_refused");
     let silent: Vec<&str> = client.lines().filter(|line| !line.contains("ProxyCommand")).collect();
     fs::write(
         folder.join("ssh"),
