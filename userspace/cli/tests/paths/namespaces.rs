@@ -559,5 +559,6 @@ fn refusals(folder: &Path) {
     .unwrap();
     let started = Instant::now();
     assert_eq!(outcome(&["--connect-limit", "1s"]), "unreachable");
-    assert!(started.elapsed() < Duration::from_secs(10));
+    // Flows that wait for the same device wait once.
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }

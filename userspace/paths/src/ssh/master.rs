@@ -37,12 +37,6 @@ pub(super) fn write_askpass(folder: &Path, password: &Path) -> std::io::Result<(
     writeln!(file, "#!/bin/sh\nhead -n 1 '{quoted}'")
 }
 
-/// A name for a control socket that no file has.
-pub(super) fn unused(folder: &Path, number: usize) -> PathBuf {
-    let mut names = (0..).map(|again| folder.join(format!("{number}-{again}")));
-    names.find(|path| !path.exists()).unwrap_or_default()
-}
-
 impl Master {
     pub(super) fn open(
         options: &SshOptions,

@@ -18,8 +18,9 @@ use master::Master;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Options of the client.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +46,17 @@ pub struct Ssh {
     /// Control sockets, and the program that gives the client the password.
     folder: Folder,
     /// Connections by the name of the device; the lock of an entry is held while it is opened.
-    masters: Mutex<HashMap<String, Arc<Mutex<Weak<Master>>>>>,
+    masters: Mutex<HashMap<String, Arc<Mutex<Slot>>>>,
+    /// The number of the next control socket.
+    next: AtomicUsize,
+}
+
+/// The connection to a device.
+#[derive(Debug, Default)]
+struct Slot {
+    open: Weak<Master>,
+    /// When it could not be opened, and why.
+    failed: Option<(Instant, Failure)>,
 }
 
 impl Ssh {
@@ -62,24 +73,31 @@ impl Ssh {
             options,
             folder,
             masters: Mutex::default(),
+            next: AtomicUsize::new(0),
         })
     }
 
     /// The connection to a device, opened if there is none.
     fn master(&self, device: &Device) -> Result<Arc<Master>, Failure> {
-        let (slot, number) = {
+        let began = Instant::now();
+        let slot = {
             let mut masters = self.masters.lock().unwrap_or_else(PoisonError::into_inner);
-            let number = masters.len();
-            (masters.entry(device.name.clone()).or_default().clone(), number)
+            masters.entry(device.name.clone()).or_default().clone()
         };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(master) = slot.upgrade().filter(|master| master.is_alive()) {
+        if let Some(master) = slot.open.upgrade().filter(|master| master.is_alive()) {
             return Ok(master);
         }
+        // Those that waited while another one failed do not wait again, each in its turn.
+        if let Some((_, failure)) = slot.failed.as_ref().filter(|(at, _)| *at >= began) {
+            return Err(failure.clone());
+        }
         let address = Address::parse(&device.management);
-        let socket = master::unused(self.folder.path(), number);
-        let master = Arc::new(Master::open(&self.options, self.folder.path(), &address, socket)?);
-        *slot = Arc::downgrade(&master);
+        let socket = self.next.fetch_add(1, Ordering::Relaxed).to_string();
+        let socket = self.folder.path().join(socket);
+        let opened = Master::open(&self.options, self.folder.path(), &address, socket);
+        let master = Arc::new(opened.inspect_err(|failure| slot.failed = Some((Instant::now(), failure.clone())))?);
+        slot.open = Arc::downgrade(&master);
         Ok(master)
     }
 }
