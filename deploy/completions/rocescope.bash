@@ -154,11 +154,17 @@ _rocescope() {
             rocescope__subcmd__diagnose,hostmesh)
                 cmd="rocescope__subcmd__diagnose__subcmd__hostmesh"
                 ;;
+            rocescope__subcmd__diagnose,hosts)
+                cmd="rocescope__subcmd__diagnose__subcmd__hosts"
+                ;;
             rocescope__subcmd__diagnose__subcmd__help,help)
                 cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__help"
                 ;;
             rocescope__subcmd__diagnose__subcmd__help,hostmesh)
                 cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh"
+                ;;
+            rocescope__subcmd__diagnose__subcmd__help,hosts)
+                cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__hosts"
                 ;;
             rocescope__subcmd__help,agent)
                 cmd="rocescope__subcmd__help__subcmd__agent"
@@ -261,6 +267,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help__subcmd__diagnose,hostmesh)
                 cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh"
+                ;;
+            rocescope__subcmd__help__subcmd__diagnose,hosts)
+                cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__hosts"
                 ;;
             rocescope__subcmd__help__subcmd__paths,advise)
                 cmd="rocescope__subcmd__help__subcmd__paths__subcmd__advise"
@@ -1504,7 +1513,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose)
-            opts="-h -V --config --help --version hostmesh help"
+            opts="-h -V --config --help --version hostmesh hosts help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1522,7 +1531,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose__subcmd__help)
-            opts="hostmesh help"
+            opts="hostmesh hosts help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1550,6 +1559,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__help__subcmd__hosts)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1611,6 +1634,56 @@ _rocescope() {
                     return 0
                     ;;
                 --most-ignored)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__hosts)
+            opts="-o -h -V --from --to --last --output --hosts --window --write --observer --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --hosts)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2020,7 +2093,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__diagnose)
-            opts="hostmesh"
+            opts="hostmesh hosts"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2034,6 +2107,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__diagnose__subcmd__hosts)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

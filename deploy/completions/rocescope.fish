@@ -312,11 +312,12 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l out -d 'Dir
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -s h -l help -d 'Print help'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l to -d 'Read only rows before this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
@@ -333,7 +334,20 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l write -d 'Write the tables `sla`, `verdicts` and `links` to the dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -s o -l output -d 'Format of the diagnosis' -r -f -a "table\t'Text tables'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l window -d 'Length of a window; counters should be read at least as often' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l observer -d 'Name of the analyzer in the rows it writes' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -l write -d 'Write the table `host_verdicts` to the dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hosts" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s i -l interface -d 'Interface to check; default: all except the loopback' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s o -l output -d 'Format of the findings' -r -f -a "table\t'Text tables'
@@ -722,6 +736,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_see
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "diff" -d 'Print what would change if FILE were applied'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "rollback" -d 'Put an earlier version in force, as the next version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "flows" -d 'List the flows of a workload: from captures, datasets, sockets or queue pairs'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "sflow" -d 'Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "discover" -d 'Find the paths of flows: ask each switch for the egress port, hop by hop, over SSH'
