@@ -7,6 +7,10 @@ use super::sprayed::Sprayed;
 /// Round trips of which the shortest is known well.
 pub(super) const MANY_ROUND_TRIPS: u64 = 64;
 
+/// No sender's timer is shorter: the specification codes it as 4.096 µs × 2^n (IBTA volume 1, 9.7.6.1.3), and with n below 6
+/// a packet that waits in the queue of a switch would be repeated. A path that has become longer delays packets for less.
+pub(super) const SHORTEST_TIMER_NS: u64 = 4_096 << 6;
+
 impl Direction {
     /// Later than this, a packet was not reordered.
     pub(super) fn late_bound_ns(&self) -> u64 {

@@ -52,3 +52,33 @@ fn a_repeated_window_that_is_sprayed_skips_nothing() {
     }
     assert_eq!(reported(&runs).0, 0);
 }
+
+/// As [`spray`](super::spray), each second packet late by `late_us`.
+fn spray_late_by(psns: (u32, u32), at_us: u64, late_us: u64) -> Vec<RunRecord> {
+    let mut runs = sends(psns, at_us);
+    for run in runs.iter_mut().filter(|run| run.first_psn % 2 == 1) {
+        run.first_ns += late_us * 1_000;
+    }
+    runs
+}
+
+/// Every packet passes once; the window of the sender is full, so it waits for the packets on the path.
+#[test]
+fn a_path_that_becomes_longer_loses_nothing() {
+    let before = (0..20u64).flat_map(|turn| {
+        let first = 20 * turn as u32;
+        let at_us = 40 * turn;
+        [
+            spray_late_by((first, first + 19), at_us, 4),
+            answer(ACK, first + 19, at_us + 26),
+        ]
+    });
+    let runs: Vec<Vec<RunRecord>> = before
+        .chain([spray_late_by((400, 419), 800, 70), answer(ACK, 419, 895)])
+        .collect();
+    let (rows, events) = rows(&runs);
+    let a = &rows[0];
+    assert_eq!((a.lost_before_tap_packets, a.timeouts), (0, 0));
+    assert_eq!((a.retransmitted_packets, a.unique_messages), (0, 420));
+    assert!(events.is_empty(), "{events:?}");
+}
