@@ -10,9 +10,8 @@ use super::intervals::Interval;
 use super::psn_tracker::{ExtendedPsn, Gap};
 use super::recovery::PendingNak;
 use super::sender_way::Way;
-use super::sprayed::Suspect;
 use super::sprayed_times::MANY_ROUND_TRIPS;
-use super::undecided::Doubt;
+use super::undecided::{Doubt, Suspect};
 use alloc::vec::Vec;
 
 impl Direction {

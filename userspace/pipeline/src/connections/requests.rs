@@ -210,6 +210,9 @@ impl Direction {
         } else if all.repeated + all.filled > 0 {
             self.outstanding.retransmitted(first, last, run.last_ns());
         }
+        if self.start_is_open && all.below > 0 {
+            self.responder.begin_below(first, last);
+        }
         if let Some(lost) = self.responder.arrive(first, last) {
             self.undecided.suspect(lost, run.first_ns);
         }

@@ -49,6 +49,13 @@ impl Responder {
         confirmed
     }
 
+    /// These passed before any answer, below all that had passed: it waits for the first of them, not for what follows those.
+    pub(crate) fn begin_below(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
+        self.put_due(first);
+        self.expected = last + 1;
+        (self.dropping, self.asked) = (false, false);
+    }
+
     /// Responses use PSNs up to `last`.
     pub(crate) const fn reserve(&mut self, last: ExtendedPsn) {
         if !self.dropping && self.expected <= last {
@@ -185,6 +192,13 @@ mod tests {
         responder.acknowledged(105, 111);
         assert_eq!(responder.nak(106, Some(2)), NakMeaning::Expected);
         assert_eq!(responder.arrive(105, 110), None);
+    }
+
+    #[test]
+    fn a_first_packet_that_passes_late_explains_the_nak_for_it() {
+        let mut responder = after(&[(101, 105)]);
+        responder.begin_below(100, 100);
+        assert_eq!(responder.nak(100, Some(1)), NakMeaning::Expected);
     }
 
     #[test]

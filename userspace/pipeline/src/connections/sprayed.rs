@@ -16,14 +16,14 @@ use super::send_sequence::SendSequence;
 use super::sender_way::Way;
 use super::sprayed_pass::Pass;
 use super::sprayed_times::SHORTEST_TIMER_NS;
+use super::undecided::Suspect;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
+use rocescope_wire::Operation;
 
 /// NAKs kept until the sender reacts to them.
 pub(super) const MAX_ASKS: usize = 8;
-/// Packets that a NAK named although they had passed, until their acknowledgement.
-pub(super) const MAX_SUSPECTS: usize = 32;
 /// Times of the highest PSN that are kept, and the time between them: 128 µs in all.
 const TIMES: usize = 64;
 const SPACING_NS: u64 = 2_000;
@@ -41,14 +41,6 @@ pub(super) struct Ask {
     pub(super) psn: ExtendedPsn,
     pub(super) time_ns: u64,
     pub(super) used: bool,
-}
-
-/// A packet that passed and that a NAK named.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Suspect {
-    pub(super) psn: ExtendedPsn,
-    pub(super) nak_ns: u64,
-    pub(super) resent_ns: Option<u64>,
 }
 
 /// What a sprayed direction needs beside its tracker.
@@ -73,6 +65,8 @@ pub(crate) struct Sprayed {
     pub(super) deadline_ns: u64,
     /// When the run before passed.
     pub(super) last_ns: u64,
+    /// The run is a READ, which is one packet, whatever the PSNs of its response.
+    pub(super) is_read: bool,
     /// The shortest and the longest time from the last packet of a message, however late, to its acknowledgement.
     pub(super) round_trips_ns: Option<(u64, u64)>,
     /// Reordered packets at the last answer, those between two answers without a NAK, and NAKs.
@@ -99,6 +93,7 @@ impl Default for Sprayed {
             suspects: Vec::new(),
             deadline_ns: u64::MAX,
             last_ns: 0,
+            is_read: false,
             round_trips_ns: None,
             reordered: 0,
             late: [(0, 0); LATE],
@@ -120,6 +115,11 @@ impl Sprayed {
             + self.was_due.heap_bytes()
             + self.overdue.heap_bytes()
             + self.doubtful.heap_bytes()
+    }
+
+    /// The packets of the run that have these PSNs.
+    pub(super) const fn packets(&self, psns: u64) -> u64 {
+        if self.is_read && psns > 1 { 1 } else { psns }
     }
 
     /// Whether nothing is open.
@@ -296,7 +296,8 @@ impl Direction {
         };
         let now_ns = run.first_ns;
         self.settle_sprayed(&mut sprayed, now_ns, context);
-        self.counts.out_of_order += arrival.below;
+        sprayed.is_read = run.opcode().operation() == Operation::RdmaReadRequest;
+        self.counts.out_of_order += sprayed.packets(arrival.below);
         // The pieces of the run, in order: what fills a gap, what repeats, what is new.
         let new_from = last + 1 - arrival.above;
         let mut at = first + arrival.below;
@@ -376,8 +377,9 @@ impl Direction {
             );
             self.sprayed_lost(sprayed, gap, now_ns, context);
         } else {
-            self.counts.out_of_order += gap.packets();
-            if is_named || in_pass {
+            self.counts.out_of_order += sprayed.packets(gap.packets());
+            // What was not named may not have been repeated at all.
+            if is_named && !sprayed.is_read {
                 let doubt = Interval {
                     first: gap.first,
                     last: gap.last,
@@ -394,7 +396,7 @@ impl Direction {
         if let Some(slot) = sprayed.late.get_mut(gap.first as usize % LATE) {
             *slot = (gap.first, now_ns);
         }
-        self.counts.out_of_order += gap.packets();
+        self.counts.out_of_order += sprayed.packets(gap.packets());
         let high = self.requests.high();
         self.reordering.learn(
             gap.packets(),
@@ -406,12 +408,13 @@ impl Direction {
 
     /// Its first copy was lost upstream.
     fn sprayed_lost(&mut self, sprayed: &mut Sprayed, gap: &Gap, now_ns: u64, context: &mut Context<'_>) {
-        self.counts.retransmitted += gap.packets();
+        let packets = sprayed.packets(gap.packets());
+        self.counts.retransmitted += packets;
         self.sprayed_copy(sprayed, (gap.first, gap.last), now_ns);
         if let Some(episode) = &mut self.episode {
-            episode.packets += gap.packets();
+            episode.packets += packets;
         }
-        self.lost_upstream((gap.first, gap.last), now_ns, LossEvidence::Gap, context);
+        self.lose_upstream((gap.first, packets), now_ns, LossEvidence::Gap, context.emit);
     }
 
     /// Packets pass that had passed before.
@@ -457,7 +460,7 @@ impl Direction {
             let seen = sprayed.time_of(first).filter(is_exact).map(|(_, to_ns)| to_ns);
             let seen_ns = seen.or_else(|| self.send_sequence.time_of(first));
             if seen_ns.is_some_and(|seen_ns| now_ns.saturating_sub(seen_ns) <= context.duplicate_ns) {
-                self.counts.duplicate += packets;
+                self.counts.duplicate += sprayed.packets(packets);
                 return;
             }
         }
@@ -465,6 +468,7 @@ impl Direction {
             self.begin_pass(sprayed, first, (last, now_ns), (Trigger::Timeout, None), context);
             self.sprayed_pass(sprayed, (first, last), now_ns, packets);
         }
+        let packets = sprayed.packets(packets);
         self.counts.retransmitted += packets;
         if let Some(episode) = &mut self.episode {
             episode.packets += packets;

@@ -7,7 +7,8 @@ use super::psn_tracker::ExtendedPsn;
 use super::recovery::Trigger;
 use super::responder::NakMeaning;
 use super::sender_way::Way;
-use super::sprayed::{Ask, MAX_ASKS, MAX_SUSPECTS, Sprayed, Suspect};
+use super::sprayed::{Ask, MAX_ASKS, Sprayed};
+use super::undecided::{MAX_SUSPECTS, Suspect};
 
 impl Direction {
     /// A NAK of the peer for a sprayed direction.

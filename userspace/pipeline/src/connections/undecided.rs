@@ -3,12 +3,19 @@
 use super::event::LossEvidence;
 use super::intervals::{Interval, Intervals};
 use super::psn_tracker::ExtendedPsn;
-use super::sprayed::Suspect;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Packets that may have been lost downstream, until their acknowledgement.
+/// Packets of a direction that a NAK named although they had passed, until their acknowledgement.
 pub(super) const MAX_SUSPECTS: usize = 32;
+
+/// A packet that passed and that a NAK named: if it was transmitted again, the answer decides whether it was lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspect {
+    pub(crate) psn: ExtendedPsn,
+    pub(crate) nak_ns: u64,
+    pub(crate) resent_ns: Option<u64>,
+}
 
 /// A packet passed alone, after a NAK for it: late, or transmitted again. If its next copy passes, it was late.
 #[derive(Clone, Copy, Debug)]
