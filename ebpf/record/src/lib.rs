@@ -26,6 +26,9 @@
 //! over published and lost runs, equal the counters.
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
 pub mod batch;
 pub mod cache;
 pub mod config;

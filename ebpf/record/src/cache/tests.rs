@@ -1,6 +1,5 @@
 //! Which packets join a run, and what ends it.
 
-extern crate std;
 use super::*;
 use crate::exact_budget::ExactBudget;
 use crate::observer::FrameTime;

@@ -15,7 +15,6 @@ use super::recovery::Trigger;
 use super::send_sequence::SendSequence;
 use super::sender_way::Way;
 use super::sprayed_pass::Pass;
-use super::sprayed_times::SHORTEST_TIMER_NS;
 use super::undecided::Suspect;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -351,7 +350,7 @@ impl Direction {
             if is_alone || in_pass && (is_certain || is_old && goes_back) {
                 return self.sprayed_lost(sprayed, gap, now_ns, context);
             }
-            if is_timeout && is_certain && late_ns >= SHORTEST_TIMER_NS {
+            if is_timeout && is_certain && Self::a_timer_may_expire_within(late_ns) {
                 // Nothing requested it, and it is too old to be late: the timer expired.
                 self.begin_pass(
                     sprayed,

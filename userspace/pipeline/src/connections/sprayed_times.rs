@@ -7,10 +7,6 @@ use super::sprayed::Sprayed;
 /// Round trips of which the shortest is known well.
 pub(super) const MANY_ROUND_TRIPS: u64 = 64;
 
-/// No sender's timer is shorter: the specification codes it as 4.096 µs × 2^n (IBTA volume 1, 9.7.6.1.3), and with n below 6
-/// a packet that waits in the queue of a switch would be repeated. A path that has become longer delays packets for less.
-pub(super) const SHORTEST_TIMER_NS: u64 = 4_096 << 6;
-
 impl Direction {
     /// Later than this, a packet was not reordered.
     pub(super) fn late_bound_ns(&self) -> u64 {
@@ -34,6 +30,13 @@ impl Direction {
             }
             longest_ns => waited_ns > 2 * longest_ns,
         }
+    }
+
+    /// Whether a sender's timer can be so short. The specification codes it as 4.096 µs × 2^n (IBTA volume 1, 9.7.6.1.3); with n
+    /// below 6, a packet that waits in the queue of a switch would be repeated. A path that has become longer delays packets
+    /// for less.
+    pub(super) const fn a_timer_may_expire_within(ns: u64) -> bool {
+        ns >= 4_096 << 6
     }
 
     pub(super) fn shortest_rtt_ns(&self, sprayed: &Sprayed) -> Option<u64> {
