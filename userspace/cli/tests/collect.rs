@@ -5,7 +5,7 @@
 mod certificates;
 
 use rocescope_collector::{Files, Sender, Spool, sender};
-use rocescope_model::{ProbeRow, SlaRow, Time};
+use rocescope_model::{CounterRow, HostVerdictRow, ProbeRow, SlaRow, Time};
 use rocescope_store::{repair, scan};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -150,6 +150,60 @@ fn windows_are_analysed_as_they_end_and_a_killed_collector_resumes() {
     assert!(sla.iter().all(|row| row.verdicts == 0));
     let analysed: u64 = sla.iter().map(|row| row.probes).sum();
     assert!(analysed > next / 2, "{analysed} of {next}");
+}
+
+/// A counter of a host, read now.
+fn unbuffered(increase: Option<u64>) -> Vec<CounterRow> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let now = i64::try_from(now.as_nanos()).unwrap();
+    vec![CounterRow {
+        observer: "h0".into(),
+        time: Time(now),
+        time_ns: now,
+        device: "mlx5_0".into(),
+        port: Some(1),
+        driver: "mlx5".into(),
+        source: "hw_counters".into(),
+        name: "out_of_buffer".into(),
+        metric: Some("out_of_buffer".into()),
+        kind: "counter".into(),
+        unit: "packets".into(),
+        raw_value: Some(100),
+        value: Some(100.0),
+        increase,
+        ..CounterRow::default()
+    }]
+}
+
+#[test]
+fn faults_of_hosts_are_stored_when_they_begin_and_when_they_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory: PathBuf = directory.path().to_owned();
+    certificates(&directory);
+    let collector = Collector::start(&directory, 0);
+    let spool = Arc::new(Spool::open(&directory.join("spool"), 64 << 20).unwrap());
+    let sender = agent(&directory, collector.port, &spool);
+    // Windows of a second: half of them with packets without a buffer, then a while without.
+    for step in 0..40 {
+        let increase = if step == 0 {
+            None
+        } else {
+            Some(if step < 16 { 30 } else { 0 })
+        };
+        spool.append(&unbuffered(increase)).unwrap();
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    acknowledged(&spool);
+    std::thread::sleep(Duration::from_millis(1500));
+    sender.finish(Duration::from_secs(5));
+    collector.end();
+    let dataset = directory.join("dataset");
+    repair(&dataset).unwrap();
+    let verdicts = scan(&dataset).unwrap().rows::<HostVerdictRow>().unwrap();
+    let states: Vec<(&str, &str)> = verdicts.iter().map(|row| (&*row.class, &*row.state)).collect();
+    assert_eq!(states, [("slow_receiver", "began"), ("slow_receiver", "ended")]);
+    assert!(verdicts.iter().all(|row| &*row.place == "h0 mlx5_0/1"));
+    assert_eq!(verdicts[0].since_ns, verdicts[1].since_ns);
 }
 
 #[test]

@@ -3,15 +3,18 @@
 //! | module | what it does |
 //! |---|---|
 //! | `mesh` | windows of the mesh, analyzed as they end |
+//! | `hosts` | windows of the counters of hosts, likewise |
 //! | `backfill` | rows of the dataset from windows before the start |
 
 mod backfill;
+mod hosts;
 mod mesh;
 
 use crate::arguments::CollectArguments;
 use crate::collector_metrics;
 use crate::status;
 use anyhow::{Context, Result};
+use hosts::{All, Hosts};
 use mesh::Mesh;
 use rocescope_collector::server::{Analysis, ControlSettings, Settings, Status};
 use rocescope_collector::{Files, Server};
@@ -39,7 +42,11 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     resources::allow_files(FILES.saturating_add(arguments.max_agents as u64)).context("--max-agents")?;
     let diagnosed = arguments.diagnose.then(Diagnosed::default);
     let analysis = match &diagnosed {
-        Some(diagnosed) => Some(Box::new(Mesh::new(arguments, diagnosed.clone())?) as Box<dyn Analysis>),
+        Some(diagnosed) => {
+            let mesh = Box::new(Mesh::new(arguments, diagnosed.clone())?);
+            let hosts = Box::new(Hosts::new(arguments)?);
+            Some(Box::new(All(vec![mesh, hosts])) as Box<dyn Analysis>)
+        }
         None => None,
     };
     let retention = Arc::new(Mutex::new(Retention {

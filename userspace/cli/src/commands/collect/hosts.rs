@@ -1,0 +1,121 @@
+//! Counters of hosts, analyzed window by window as they end by the clock.
+
+use super::mesh::{nanos, now_ns};
+use crate::arguments::CollectArguments;
+use crate::status;
+use anyhow::{Context, Result};
+use rocescope_collector::server::{Analysis, Rows};
+use rocescope_diagnose::hosts::{Analyzer, Change, HostVerdict, Settings};
+use rocescope_model::human::visible;
+use rocescope_model::{Cells, CounterRow, Row, Text, Time};
+use rocescope_store::{Batch, Query, TimeRange};
+use std::time::Duration;
+
+/// Counters that do not change have a row every five minutes.
+const COUNTERS_NS: i64 = 360_000_000_000;
+const SHORTEST_NS: i64 = 1_000_000_000;
+
+/// Reports each fault when it begins and when it ends, and stores a row for both.
+pub(super) struct Hosts {
+    analyzer: Analyzer,
+    observer: Text,
+    lateness: Duration,
+    quiet: bool,
+}
+
+impl Hosts {
+    pub(super) fn new(arguments: &CollectArguments) -> Result<Self> {
+        let defaults = Settings::default();
+        let settings = Settings {
+            window_ns: (defaults.window_ns / i64::from(arguments.scale)).max(SHORTEST_NS),
+            ..defaults
+        };
+        let mut hosts = Self {
+            analyzer: Analyzer::new(settings)?,
+            observer: arguments.observer.clone().into(),
+            lateness: arguments.lateness,
+            quiet: arguments.quiet,
+        };
+        hosts.resume(arguments).context("the dataset")?;
+        Ok(hosts)
+    }
+
+    /// Reads the counters of the last minutes: what their values are, and which faults go on. An earlier collector has
+    /// reported those.
+    fn resume(&mut self, arguments: &CollectArguments) -> Result<()> {
+        if !arguments.out.is_dir() {
+            return Ok(());
+        }
+        let now = now_ns();
+        let since = TimeRange::since(Time(now - nanos(self.lateness) - COUNTERS_NS));
+        let read = Query::default().tables(&[CounterRow::TABLE]).within(since);
+        let found = read.scan(&arguments.out)?;
+        let counters = found.select::<CounterRow>().within(since);
+        counters.for_each(|row| {
+            if row.time_ns <= now {
+                self.analyzer.counter(&row);
+            }
+        })?;
+        while self.analyzer.advance_one(self.watermark()).is_some() {}
+        Ok(())
+    }
+
+    fn watermark(&self) -> Time {
+        Time(now_ns() - nanos(self.lateness))
+    }
+
+    fn report(&self, verdict: &HostVerdict, end_ns: i64) {
+        let sentence = visible(&verdict.sentence);
+        match verdict.state {
+            Change::Ended if !self.quiet => {
+                let place = visible(&verdict.place);
+                status!("{:.0}  resolved: {} at {place}", Time(end_ns), verdict.class.name());
+            }
+            Change::Ended => {}
+            _ => status!("{:.0}  {}: {sentence}", Time(end_ns), verdict.class.name()),
+        }
+    }
+}
+
+impl Analysis for Hosts {
+    fn stored(&mut self, rows: &Batch) {
+        if rows.table() == CounterRow::TABLE {
+            // Invalid rows were refused before they were stored.
+            for row in rows.typed::<CounterRow>().unwrap_or_default() {
+                self.analyzer.counter(&row);
+            }
+        }
+    }
+
+    fn due(&mut self) -> Vec<Rows> {
+        let mut due: Vec<Rows> = Vec::new();
+        while let Some(window) = self.analyzer.advance_one(self.watermark()) {
+            for verdict in &window.changes {
+                self.report(verdict, window.end_ns);
+                due.push(Box::new(vec![verdict.row(&self.observer, window.end_ns)]));
+            }
+        }
+        due
+    }
+
+    fn finish(&mut self) -> Vec<Rows> {
+        self.due()
+    }
+}
+
+/// Several analyses of the same rows.
+pub(super) struct All(pub(super) Vec<Box<dyn Analysis>>);
+
+impl Analysis for All {
+    fn stored(&mut self, rows: &Batch) {
+        self.0.iter_mut().for_each(|analysis| analysis.stored(rows));
+    }
+
+    fn due(&mut self) -> Vec<Rows> {
+        self.0.iter_mut().flat_map(|analysis| analysis.due()).collect()
+    }
+
+    fn finish(&mut self) -> Vec<Rows> {
+        self.0.iter_mut().flat_map(|analysis| analysis.finish()).collect()
+    }
+}
