@@ -10,6 +10,7 @@
 //! | [`packet`] | packet sockets |
 //! | `netlink` | netlink messages |
 //! | [`counters`] | what NICs, drivers and the host count |
+//! | [`pci`] | PCI devices, their links, NUMA nodes, and whether the host is virtual |
 //! | [`privileges`] | capabilities: what a task needs, what is missing, and how to give them up |
 //! | [`doctor`] | checks of the kernel, its limits and an interface, with the command that fixes each problem |
 //!
@@ -23,6 +24,7 @@ pub mod interface;
 pub mod listing;
 mod netlink;
 pub mod packet;
+pub mod pci;
 pub mod port;
 pub mod privileges;
 mod request;
