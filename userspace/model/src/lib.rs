@@ -65,8 +65,9 @@ pub use sparse::SparseBytes;
 pub use tables::{
     AGENT_TABLES, CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES,
     EventRow, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow, HOST_DIAGNOSIS_TABLES, HostPortRow, HostVerdictRow,
-    LINK_LOAD_TABLES, LinkLoadRow, LinkRow, MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow,
-    QUEUE_PAIR_TABLES, QueuePairRow, SlaRow, SpreadRow, TABLES, VerdictRow, WindowRow, WindowRows,
+    LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow, LoopbackRow, MeshRows, OpcodeRow, PROBE_TABLES, PairRow,
+    PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow, SlaRow, SpreadRow, TABLES, VerdictRow, WindowRow,
+    WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

@@ -11,6 +11,7 @@ mod host_ports;
 mod host_verdicts;
 mod link_loads;
 mod links;
+mod loopback;
 mod opcodes;
 mod pairs;
 mod paths;
@@ -32,6 +33,7 @@ pub use host_ports::HostPortRow;
 pub use host_verdicts::HostVerdictRow;
 pub use link_loads::LinkLoadRow;
 pub use links::LinkRow;
+pub use loopback::LoopbackRow;
 pub use opcodes::OpcodeRow;
 pub use pairs::PairRow;
 pub use paths::PathRow;
@@ -65,6 +67,7 @@ pub const TABLES: &[&Table] = &[
     FlowPathRow::TABLE,
     LinkLoadRow::TABLE,
     HostVerdictRow::TABLE,
+    LoopbackRow::TABLE,
 ];
 
 /// The tables that a capture writes.
@@ -89,6 +92,9 @@ pub const QUEUE_PAIR_TABLES: &[&Table] = &[CounterRow::TABLE, QueuePairRow::TABL
 
 /// The tables that agents send to a collector.
 pub const AGENT_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE, CounterRow::TABLE];
+
+/// The tables that loopback tests inside a host are written to.
+pub const LOOPBACK_TABLES: &[&Table] = &[LoopbackRow::TABLE];
 
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];

@@ -2,8 +2,8 @@
 
 use crate::rows::{SECOND, START, files, read, scratch, together, window};
 use rocescope_model::{
-    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, LinkLoadRow, LinkRow, PathRow, ProbeRow,
-    QueuePairRow, SlaRow, TABLES, Time, VerdictRow, WindowRows,
+    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, LinkLoadRow, LinkRow, LoopbackRow, PathRow,
+    ProbeRow, QueuePairRow, SlaRow, TABLES, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -113,7 +113,7 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
     });
 }
 
-/// The tables of probes, of their analysis, and of counters.
+/// The tables of probes, of their analysis, of counters, and of loopback tests.
 #[derive(Clone, Debug, PartialEq)]
 struct Mesh {
     probes: Vec<ProbeRow>,
@@ -126,6 +126,7 @@ struct Mesh {
     flow_paths: Vec<FlowPathRow>,
     link_loads: Vec<LinkLoadRow>,
     host_verdicts: Vec<HostVerdictRow>,
+    loopback: Vec<LoopbackRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -219,6 +220,15 @@ fn mesh(count: i64) -> Mesh {
                 ..HostVerdictRow::default()
             })
             .collect(),
+        loopback: (0..count)
+            .map(|number| LoopbackRow {
+                window_start: at(number).0,
+                window_start_ns: at(number).1,
+                nic: "mlx5_0".into(),
+                measured_bps: (number % 2 > 0).then_some(number as f64),
+                ..LoopbackRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -227,7 +237,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 10] = [
+    let tables: [&dyn Cells; 11] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -238,6 +248,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.flow_paths,
         &rows.link_loads,
         &rows.host_verdicts,
+        &rows.loopback,
     ];
     assert_eq!(
         tables.len() + CAPTURE_TABLES.len(),
@@ -265,6 +276,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         flow_paths: found.rows().unwrap(),
         link_loads: found.rows().unwrap(),
         host_verdicts: found.rows().unwrap(),
+        loopback: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -279,7 +291,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "queue_pairs" => rows.queue_pairs.clear(),
             "flow_paths" => rows.flow_paths.clear(),
             "link_loads" => rows.link_loads.clear(),
-            _ => rows.host_verdicts.clear(),
+            "host_verdicts" => rows.host_verdicts.clear(),
+            _ => rows.loopback.clear(),
         }
         rows
     });
