@@ -10,6 +10,7 @@ mod diagnose;
 mod diagnose_hosts;
 mod examples;
 mod generate;
+mod hostping;
 mod hosts;
 mod live;
 mod measure;
@@ -31,6 +32,10 @@ pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
 pub use diagnose_hosts::DiagnoseHostsArguments;
 pub use examples::command;
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
+pub use hostping::{
+    DiagnoseHostpingArguments, HostTopologyArguments, HostpingAction, HostpingBaselineArguments,
+    HostpingDiagnoseArguments, HostpingTopologyArguments, RuleArguments,
+};
 pub use hosts::HostsArguments;
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::{FlowKey, MeasureArguments};
@@ -112,6 +117,9 @@ pub enum Command {
     Extract(ExtractArguments),
     /// Generate deterministic RoCEv2 traffic from a scenario, with its ground truth
     Generate(GenerateArguments),
+    /// Locate the bottleneck inside a host from loopback tests of its NICs
+    #[command(subcommand)]
+    Hostping(HostpingAction),
     /// Write the manual pages
     Man(ManArguments),
     /// Merge the datasets of several capture boxes, window by window

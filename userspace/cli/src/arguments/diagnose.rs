@@ -1,6 +1,6 @@
 //! `rocescope diagnose`.
 
-use super::{DiagnoseHostsArguments, HostsArguments, SpanArguments};
+use super::{DiagnoseHostpingArguments, DiagnoseHostsArguments, HostsArguments, SpanArguments};
 use crate::units::positive_duration;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -13,6 +13,8 @@ pub enum DiagnoseAction {
     Hostmesh(HostmeshArguments),
     /// Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic
     Hosts(DiagnoseHostsArguments),
+    /// Locate the abnormal link inside each host from its last loopback tests
+    Hostping(DiagnoseHostpingArguments),
 }
 
 /// `rocescope diagnose hostmesh`.

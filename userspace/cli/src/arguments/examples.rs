@@ -233,6 +233,59 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope diagnose hostping",
+        examples: &[(
+            "Which link inside a host is slow?",
+            "rocescope diagnose hostping DATASET",
+        )],
+        one: None,
+    },
+    Ending {
+        command: "rocescope hostping",
+        examples: &[(
+            "Which link inside this host is slow?",
+            "rocescope hostping diagnose --topology topo.xml --matrix loopback.txt",
+        )],
+        one: None,
+    },
+    Ending {
+        command: "rocescope hostping topology",
+        examples: &[
+            ("The links of this host", "rocescope hostping topology"),
+            (
+                "Those of a dump of NCCL",
+                "rocescope hostping topology --topology topo.xml",
+            ),
+        ],
+        one: None,
+    },
+    Ending {
+        command: "rocescope hostping diagnose",
+        examples: &[
+            (
+                "Compare with healthy hosts of the model",
+                "rocescope hostping diagnose --topology topo.xml --matrix loopback.txt --baseline a100.txt",
+            ),
+            (
+                "The outputs of perftest",
+                "rocescope hostping diagnose --topology topo.xml --matrix mlx5_0:mem0=a.txt mlx5_0:GPU0=b.txt",
+            ),
+            (
+                "The results of SuperBench for one host",
+                "rocescope hostping diagnose --topology topo.xml --matrix results-summary.jsonl --node host-2",
+            ),
+        ],
+        one: None,
+    },
+    Ending {
+        command: "rocescope hostping baseline",
+        examples: &[(
+            "The medians of healthy hosts",
+            "rocescope hostping baseline --topology topo.xml --matrix run*.txt > a100.txt",
+        )],
+        one: None,
+    },
+    Ending {
         command: "rocescope paths",
         examples: &[(
             "How unevenly do flows lie on the links?",

@@ -16,6 +16,7 @@ mod doctor;
 mod extract;
 mod generate;
 mod host_name;
+mod hostping;
 mod input;
 mod man;
 mod membership;
@@ -57,6 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Extract(arguments) => extract::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
+        Command::Hostping(action) => hostping::run(action),
         Command::Man(arguments) => man::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
         Command::Paths(action) => paths::run(action),

@@ -1,6 +1,9 @@
 //! The matrices of Hostping's slides.
 
+use super::simulated::Host;
+use rocescope_diagnose::hostping::rows::{Run, rows, runs};
 use rocescope_diagnose::hostping::{Cause, Certainty, Judge, Matrix, Rule, Topology, measured, topology};
+use rocescope_fabric::random::Draws;
 
 fn dgx() -> Topology {
     topology::read(include_str!("trees/dgx-a100-4.nccl.xml")).unwrap()
@@ -102,4 +105,46 @@ fn a_matrix_as_text_reads_back() {
     let healthy = matrix(include_str!("measured/slides-healthy.txt"), &topology);
     let text = healthy.text(measured::Quantity::Bandwidth, |_, _| "");
     assert_eq!(matrix(&text, &topology), healthy);
+}
+
+/// The rows of a run hold what its diagnosis needs: paths, values, baseline.
+#[test]
+fn a_run_comes_back_from_its_rows_with_the_same_diagnosis() {
+    for tree in [
+        include_str!("trees/dgx-a100-4.nccl.xml"),
+        include_str!("trees/dgx-a100-8.nccl.xml"),
+        include_str!("trees/amd-nps2.hwloc.xml"),
+    ] {
+        let host = Host::healthy(tree);
+        let baseline = host.baseline(1, 0.0, &mut Draws::new(1));
+        for link in 0..host.capacity.len() {
+            let sick = host.with(link, 0.1);
+            let measured = sick.run(0.0, &mut Draws::new(1));
+            let diagnosis = sick.judge(Some(&baseline)).diagnose(&measured);
+            let rows = rows(&sick.topology, &measured, &diagnosis.judgement, "h1", 7);
+            let mut runs = runs(rows);
+            assert_eq!((runs.len(), runs[0].0.as_str(), runs[0].1), (1, "h1", 7));
+            let run = Run::of(&runs.remove(0).2);
+            let again = judge(&run.topology, Some(&run.baseline)).diagnose(&run.measured);
+            let ends = |topology: &Topology, links: &[usize]| {
+                let mut ends: Vec<[String; 2]> = links
+                    .iter()
+                    .map(|link| <[&str; 2]>::from(topology.ends(*link)).map(str::to_owned))
+                    .collect();
+                ends.sort();
+                ends
+            };
+            assert_eq!(
+                ends(&run.topology, &again.inference.abnormal),
+                ends(&sick.topology, &diagnosis.inference.abnormal)
+            );
+            assert_eq!(again.inference.ambiguous.len(), diagnosis.inference.ambiguous.len());
+            let kinds = |diagnosis: &rocescope_diagnose::hostping::Diagnosis| {
+                let mut kinds: Vec<&str> = diagnosis.causes.iter().map(|cause| cause.cause.name()).collect();
+                kinds.sort_unstable();
+                kinds
+            };
+            assert_eq!(kinds(&again), kinds(&diagnosis));
+        }
+    }
 }

@@ -37,6 +37,7 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     let arguments = match action {
         DiagnoseAction::Hostmesh(arguments) => arguments,
         DiagnoseAction::Hosts(arguments) => return hosts::run(arguments),
+        DiagnoseAction::Hostping(arguments) => return super::hostping::dataset::diagnose(arguments),
     };
     let root = &arguments.dataset;
     let time = span::range(&arguments.span)?;

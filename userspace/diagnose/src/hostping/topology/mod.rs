@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`machine`] | what a source describes: NUMA nodes and their PCI devices |
 //! | `build` | a [`Topology`] from it: ports become switches, functions become one device, everything gets a name |
+//! | `named` | a [`Topology`] from the paths of rows |
 //! | [`pcie`] | speed and width of a PCIe link |
 //! | [`nccl`], [`hwloc`], [`nvidia_smi`] | the readers of files |
 //! | [`read`](fn@read) | which of these a file is |
@@ -15,6 +16,7 @@ mod build;
 pub mod draw;
 pub mod hwloc;
 pub mod machine;
+mod named;
 pub mod nccl;
 pub mod nvidia_smi;
 pub mod pcie;
