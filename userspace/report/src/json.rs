@@ -9,8 +9,8 @@ use crate::{Report, csv};
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{
-    Column, ConnectionRow, CounterRow, EventRow, FlowRow, GroupRow, LinkRow, OpcodeRow, PairRow, PdcRow, Rule, SlaRow,
-    Time, Type, WindowRow,
+    Column, ConnectionRow, CounterRow, EventRow, FlowRow, GroupRow, LinkRow, LoopbackRow, OpcodeRow, PairRow, PdcRow,
+    Rule, SlaRow, Time, Type, WindowRow,
 };
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -55,6 +55,10 @@ pub fn document(report: &Report) -> String {
         mesh: report.mesh.as_ref().map(|mesh| Mesh::of(mesh, &sla)),
         counters: report.counters.as_ref().map(|counters| &*counters.grown),
         host_faults: report.host_faults.as_ref(),
+        loopback: report.loopback.as_ref().map(|figures| {
+            let runs = figures.runs.values();
+            runs.flat_map(|(_, tests)| tests).collect()
+        }),
         findings: findings(report),
     };
     json::pretty(&document) + "\n"
@@ -89,6 +93,9 @@ struct Document<'a> {
     /// Absent if the dataset has no counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     host_faults: Option<&'a HostFaults>,
+    /// The last loopback tests inside each host; absent if the dataset has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loopback: Option<Vec<&'a LoopbackRow>>,
     findings: Vec<SectionFinding>,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::collect::agreement::Agreement;
 use crate::collect::{
-    ConnectionFigures, CounterFigures, EventFigures, FlowFigures, GroupFigures, MeshFigures, OpcodeFigures, Origin,
-    PdcFigures, Scope, Totals,
+    ConnectionFigures, CounterFigures, EventFigures, FlowFigures, GroupFigures, LoopbackFigures, MeshFigures,
+    OpcodeFigures, Origin, PdcFigures, Scope, Totals,
 };
 use crate::series::{Join, Series};
 use rocescope_diagnose::hosts::{HostVerdict, Unknown};
@@ -45,6 +45,8 @@ pub struct Report {
     pub mesh: Option<MeshFigures>,
     /// The counters of hosts; `None` if the dataset has none.
     pub counters: Option<CounterFigures>,
+    /// Loopback tests inside hosts; `None` if the dataset has none.
+    pub loopback: Option<LoopbackFigures>,
     /// What counters and captured traffic show together; `None` if it was not analyzed.
     pub host_faults: Option<HostFaults>,
 }

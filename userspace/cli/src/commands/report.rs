@@ -10,8 +10,8 @@ use crate::status;
 use anyhow::{Context, Result, bail};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
-    ConnectionRow, CounterRow, EventRow, FlowRow, GroupBy, LinkRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow,
-    VerdictRow, WindowRow, footer,
+    ConnectionRow, CounterRow, EventRow, FlowRow, GroupBy, LinkRow, LoopbackRow, OpcodeRow, PdcRow, ProbeRow, Row,
+    SlaRow, VerdictRow, WindowRow, footer,
 };
 use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
 use rocescope_store::{Query, Rows, Scan, TimeRange};
@@ -46,6 +46,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     }
     if report.is_empty()
         && report.mesh.is_none()
+        && report.loopback.is_none()
         && let Some(nothing) = span::nothing(root, &arguments.span)?
     {
         status!("rocescope: {nothing}");
@@ -147,6 +148,9 @@ pub(super) fn collect(found: &Scan, scope: Scope, origin: impl FnOnce() -> Origi
     }
     for rows in selected::<CounterRow>(found, observer, time).batches() {
         collector.counters(&rows?);
+    }
+    for rows in selected::<LoopbackRow>(found, observer, time).batches() {
+        collector.loopback(&rows?);
     }
     // Reading may have found damage.
     Ok(collector.finish(origin()))

@@ -6,14 +6,15 @@ use super::counters::Counters;
 use super::events::Events;
 use super::flows::Flows;
 use super::groups::GroupFigures;
+use super::loopback::LoopbackFigures;
 use super::mesh::Mesh;
 use super::{MAX_NAMES, OpcodeFigures, Origin, PdcFigures, Scope, Totals};
 use crate::report::{NotStored, Period, Report};
 use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
-    ConnectionRow, CounterRow, EventRow, FlowRow, LinkRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow, VerdictRow,
-    WindowRow,
+    ConnectionRow, CounterRow, EventRow, FlowRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow,
+    VerdictRow, WindowRow,
 };
 use std::collections::BTreeSet;
 
@@ -83,6 +84,7 @@ pub struct Collector {
     not_stored: NotStored,
     mesh: Mesh,
     counters: Counters,
+    loopback: LoopbackFigures,
 }
 
 impl Collector {
@@ -100,6 +102,7 @@ impl Collector {
             not_stored: NotStored::default(),
             mesh: Mesh::new(),
             counters: Counters::default(),
+            loopback: LoopbackFigures::default(),
             opcodes: OpcodeFigures::default(),
             pdcs: PdcFigures::default(),
             totals: Totals::default(),
@@ -246,6 +249,16 @@ impl Collector {
         }
     }
 
+    /// Adds loopback tests.
+    pub fn loopback(&mut self, rows: &[LoopbackRow]) {
+        for row in rows {
+            if self.scope.covers(row.window_start_ns) && self.wants(&row.observer) {
+                self.name(&row.observer);
+                self.loopback.add(row);
+            }
+        }
+    }
+
     fn wants(&self, observer: &str) -> bool {
         self.scope.observer.as_ref().is_none_or(|only| only == observer)
     }
@@ -299,6 +312,7 @@ impl Collector {
             mesh: self.mesh.finish(&self.scope),
             counters: self.counters.finish(),
             host_faults: None,
+            loopback: self.loopback.finish(),
             events: self.events.finish(),
             opcodes: self.opcodes.finish(&self.totals),
             pdcs: self

@@ -14,6 +14,7 @@
 //! | `pdcs` | directions of UET's packet delivery contexts |
 //! | `events` | counts by kind, over time, and the most important of each |
 //! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
+//! | `loopback` | the last loopback tests inside each host |
 //! | `counters` | what the counters of hosts grew by |
 //! | `top` | the items with the highest ranks |
 
@@ -26,6 +27,7 @@ mod counters;
 mod events;
 mod flows;
 mod groups;
+mod loopback;
 mod mesh;
 mod opcodes;
 mod pdcs;
@@ -43,6 +45,7 @@ pub use counters::CounterFigures;
 pub use events::{EventCounts, EventFigures, KindFigures};
 pub use flows::{FOLLOWED_FLOWS, FlowFigures};
 pub use groups::GroupFigures;
+pub use loopback::LoopbackFigures;
 pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
 pub use pdcs::PdcFigures;

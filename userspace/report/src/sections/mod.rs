@@ -22,6 +22,7 @@
 //! | `verdicts` | what fails, and where? |
 //! | `coverage` | which links did probes cross? |
 //! | `host_faults` | whose fault is it: application, host, NIC, link or network? |
+//! | `loopback` | which links inside hosts are abnormal? |
 //! | `counters` | what did the hosts count? |
 //!
 //! `section`, `grid` and `periods` contain their common parts.
@@ -36,6 +37,7 @@ mod flows;
 mod grid;
 mod groups;
 mod host_faults;
+mod loopback;
 mod loss;
 mod mesh;
 mod opcodes;
@@ -72,8 +74,9 @@ pub fn all(report: &Report) -> Vec<Section> {
             sections.push(groups::section(report, groups));
         }
     }
-    // A dataset with only probes or counters has no connections and events.
-    let captured = !report.is_empty() || (report.mesh.is_none() && report.counters.is_none());
+    // A dataset with only probes, counters or loopback tests has no connections and events.
+    let other = report.mesh.is_some() || report.counters.is_some() || report.loopback.is_some();
+    let captured = !report.is_empty() || !other;
     if captured || report.connections.count > 0 {
         sections.push(connections::section(report));
     }
@@ -97,6 +100,9 @@ pub fn all(report: &Report) -> Vec<Section> {
     }
     if let Some(faults) = &report.host_faults {
         sections.push(host_faults::section(report, faults));
+    }
+    if let Some(loopback) = &report.loopback {
+        sections.push(loopback::section(loopback));
     }
     if let Some(counters) = &report.counters {
         sections.push(counters::section(report, counters));

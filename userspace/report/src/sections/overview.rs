@@ -76,7 +76,7 @@ fn names(names: &BTreeSet<String>) -> String {
 
 fn findings(report: &Report) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if report.is_empty() && report.mesh.is_none() {
+    if report.is_empty() && report.mesh.is_none() && report.loopback.is_none() {
         let chosen = report.scope.from.is_some() || report.scope.to.is_some();
         findings.push(Finding::note(if chosen {
             "There are no windows in the requested time."
