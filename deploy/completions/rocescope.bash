@@ -61,6 +61,9 @@ _rocescope() {
             rocescope,help)
                 cmd="rocescope__subcmd__help"
                 ;;
+            rocescope,hostping)
+                cmd="rocescope__subcmd__hostping"
+                ;;
             rocescope,man)
                 cmd="rocescope__subcmd__man"
                 ;;
@@ -154,6 +157,9 @@ _rocescope() {
             rocescope__subcmd__diagnose,hostmesh)
                 cmd="rocescope__subcmd__diagnose__subcmd__hostmesh"
                 ;;
+            rocescope__subcmd__diagnose,hostping)
+                cmd="rocescope__subcmd__diagnose__subcmd__hostping"
+                ;;
             rocescope__subcmd__diagnose,hosts)
                 cmd="rocescope__subcmd__diagnose__subcmd__hosts"
                 ;;
@@ -162,6 +168,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__diagnose__subcmd__help,hostmesh)
                 cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh"
+                ;;
+            rocescope__subcmd__diagnose__subcmd__help,hostping)
+                cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__hostping"
                 ;;
             rocescope__subcmd__diagnose__subcmd__help,hosts)
                 cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__hosts"
@@ -210,6 +219,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help,help)
                 cmd="rocescope__subcmd__help__subcmd__help"
+                ;;
+            rocescope__subcmd__help,hostping)
+                cmd="rocescope__subcmd__help__subcmd__hostping"
                 ;;
             rocescope__subcmd__help,man)
                 cmd="rocescope__subcmd__help__subcmd__man"
@@ -268,8 +280,20 @@ _rocescope() {
             rocescope__subcmd__help__subcmd__diagnose,hostmesh)
                 cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh"
                 ;;
+            rocescope__subcmd__help__subcmd__diagnose,hostping)
+                cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__hostping"
+                ;;
             rocescope__subcmd__help__subcmd__diagnose,hosts)
                 cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__hosts"
+                ;;
+            rocescope__subcmd__help__subcmd__hostping,baseline)
+                cmd="rocescope__subcmd__help__subcmd__hostping__subcmd__baseline"
+                ;;
+            rocescope__subcmd__help__subcmd__hostping,diagnose)
+                cmd="rocescope__subcmd__help__subcmd__hostping__subcmd__diagnose"
+                ;;
+            rocescope__subcmd__help__subcmd__hostping,topology)
+                cmd="rocescope__subcmd__help__subcmd__hostping__subcmd__topology"
                 ;;
             rocescope__subcmd__help__subcmd__paths,advise)
                 cmd="rocescope__subcmd__help__subcmd__paths__subcmd__advise"
@@ -297,6 +321,30 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help__subcmd__topology,show)
                 cmd="rocescope__subcmd__help__subcmd__topology__subcmd__show"
+                ;;
+            rocescope__subcmd__hostping,baseline)
+                cmd="rocescope__subcmd__hostping__subcmd__baseline"
+                ;;
+            rocescope__subcmd__hostping,diagnose)
+                cmd="rocescope__subcmd__hostping__subcmd__diagnose"
+                ;;
+            rocescope__subcmd__hostping,help)
+                cmd="rocescope__subcmd__hostping__subcmd__help"
+                ;;
+            rocescope__subcmd__hostping,topology)
+                cmd="rocescope__subcmd__hostping__subcmd__topology"
+                ;;
+            rocescope__subcmd__hostping__subcmd__help,baseline)
+                cmd="rocescope__subcmd__hostping__subcmd__help__subcmd__baseline"
+                ;;
+            rocescope__subcmd__hostping__subcmd__help,diagnose)
+                cmd="rocescope__subcmd__hostping__subcmd__help__subcmd__diagnose"
+                ;;
+            rocescope__subcmd__hostping__subcmd__help,help)
+                cmd="rocescope__subcmd__hostping__subcmd__help__subcmd__help"
+                ;;
+            rocescope__subcmd__hostping__subcmd__help,topology)
+                cmd="rocescope__subcmd__hostping__subcmd__help__subcmd__topology"
                 ;;
             rocescope__subcmd__paths,advise)
                 cmd="rocescope__subcmd__paths__subcmd__advise"
@@ -371,7 +419,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version agent capture completions collect compare config connections control counters demo diagnose doctor extract generate man merge paths probe repair report schema restore-vlan-offload top topology verify help"
+            opts="-h -V --config --help --version agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1513,7 +1561,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose)
-            opts="-h -V --config --help --version hostmesh hosts help"
+            opts="-h -V --config --help --version hostmesh hosts hostping help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1531,7 +1579,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose__subcmd__help)
-            opts="hostmesh hosts help"
+            opts="hostmesh hosts hostping help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1559,6 +1607,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__help__subcmd__hostping)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1639,6 +1701,56 @@ _rocescope() {
                     ;;
                 --observer)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__hostping)
+            opts="-o -h -V --from --to --last --observer --rule --min-ratio --output --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rule)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --min-ratio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -1841,7 +1953,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="agent capture completions collect compare config connections control counters demo diagnose doctor extract generate man merge paths probe repair report schema restore-vlan-offload top topology verify help"
+            opts="agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2093,7 +2205,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__diagnose)
-            opts="hostmesh hosts"
+            opts="hostmesh hosts hostping"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2107,6 +2219,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__diagnose__subcmd__hostping)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2179,6 +2305,62 @@ _rocescope() {
         rocescope__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__hostping)
+            opts="topology diagnose baseline"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__hostping__subcmd__baseline)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__hostping__subcmd__diagnose)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__hostping__subcmd__topology)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2463,6 +2645,224 @@ _rocescope() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping)
+            opts="-h -V --config --help --version topology diagnose baseline help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__baseline)
+            opts="-h -V --topology --sysfs-root --matrix --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --topology)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysfs-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --matrix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__diagnose)
+            opts="-o -h -V --topology --sysfs-root --matrix --baseline --node --rule --min-ratio --busy --out --observer --output --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --topology)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysfs-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --matrix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rule)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --min-ratio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --busy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__help)
+            opts="topology diagnose baseline help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__help__subcmd__baseline)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__help__subcmd__diagnose)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__help__subcmd__topology)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__topology)
+            opts="-o -h -V --topology --sysfs-root --output --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --topology)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysfs-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

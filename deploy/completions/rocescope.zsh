@@ -562,6 +562,26 @@ json\:"One JSON object"))' \
 ':dataset -- Dataset with the table `counters` of the hosts, and the tables of a capture:_files' \
 && ret=0
 ;;
+(hostping)
+_arguments "${_arguments_options[@]}" : \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'--observer=[Include only this host]:NAME:_default' \
+'--rule=[Threshold\: \`seed\` (80 % of the baseline), \`superbench\` (95 %), or Azure'\''s figure of a model\: \`azure-a100\`, \`azure-h100\`, \`azure-h200\`, \`azure-mi300x\`, \`azure-hbv4\`, \`azure-hbv3\`, \`azure-v100\`]:NAME:_default' \
+'(--rule)--min-ratio=[Share of the baseline below which a test is abnormal, instead of \`--rule\`\: \`0.9\`]:SHARE:_default' \
+'-o+[Format of the diagnosis]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the diagnosis]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- Dataset with the table `loopback`, as `rocescope hostping diagnose --out` writes it:_files' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_rocescope__subcmd__diagnose__subcmd__help_commands" \
@@ -579,6 +599,10 @@ _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (hosts)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(hostping)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -653,6 +677,109 @@ json\:"One JSON object"))' \
 '--version[Print version]' \
 ':scenario -- Scenario file (TOML), or a built-in class of traffic such as `spray-loss`; `docs/scenarios.md` explains them:_files' \
 && ret=0
+;;
+(hostping)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_rocescope__subcmd__hostping_commands" \
+"*::: :->hostping" \
+&& ret=0
+
+    case $state in
+    (hostping)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-hostping-command-$line[1]:"
+        case $line[1] in
+            (topology)
+_arguments "${_arguments_options[@]}" : \
+'--topology=[Topology of the host\: XML of \`NCCL_TOPO_DUMP_FILE\`, XML of \`lstopo --of xml\`, or the text of \`nvidia-smi topo -m\`]:FILE:_files' \
+'--sysfs-root=[Read the topology from DIR instead of \`/sys\` of this host]:DIR:_files' \
+'-o+[Format of the topology]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the topology]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(diagnose)
+_arguments "${_arguments_options[@]}" : \
+'--topology=[Topology of the host\: XML of \`NCCL_TOPO_DUMP_FILE\`, XML of \`lstopo --of xml\`, or the text of \`nvidia-smi topo -m\`]:FILE:_files' \
+'--sysfs-root=[Read the topology from DIR instead of \`/sys\` of this host]:DIR:_files' \
+'*--matrix=[Measurements\: matrices as text, or the output of perftest or SuperBench; \`NIC\:ENDPOINT=FILE\` names what a file of perftest measured]:FILE:_default' \
+'--baseline=[Measurements of a healthy host of the same model, or their medians; default\: compare the host with itself]:FILE:_default' \
+'--node=[The host, if the measurements are of several]:NAME:_default' \
+'--rule=[Threshold\: \`seed\` (80 % of the baseline), \`superbench\` (95 %), or Azure'\''s figure of a model\: \`azure-a100\`, \`azure-h100\`, \`azure-h200\`, \`azure-mi300x\`, \`azure-hbv4\`, \`azure-hbv3\`, \`azure-v100\`]:NAME:_default' \
+'(--rule)--min-ratio=[Share of the baseline below which a test is abnormal, instead of \`--rule\`\: \`0.9\`]:SHARE:_default' \
+'*--busy=[NICs that carried traffic during the tests, or \`all\`]:NIC:_default' \
+'--out=[Write the tests to the table \`loopback\` of this dataset]:DATASET:_files' \
+'--observer=[Name of the host in the rows; default\: \`--node\`, or else the name of this host]:NAME:_default' \
+'-o+[Format of the diagnosis]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the diagnosis]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(baseline)
+_arguments "${_arguments_options[@]}" : \
+'--topology=[Topology of the host\: XML of \`NCCL_TOPO_DUMP_FILE\`, XML of \`lstopo --of xml\`, or the text of \`nvidia-smi topo -m\`]:FILE:_files' \
+'--sysfs-root=[Read the topology from DIR instead of \`/sys\` of this host]:DIR:_files' \
+'*--matrix=[Healthy runs\: each file is a run, or several if it names hosts]:FILE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__hostping__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-hostping-help-command-$line[1]:"
+        case $line[1] in
+            (topology)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(diagnose)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(baseline)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
 ;;
 (man)
 _arguments "${_arguments_options[@]}" : \
@@ -1350,6 +1477,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(hostping)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
         esac
     ;;
 esac
@@ -1365,6 +1496,34 @@ _arguments "${_arguments_options[@]}" : \
 (generate)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
+;;
+(hostping)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__help__subcmd__hostping_commands" \
+"*::: :->hostping" \
+&& ret=0
+
+    case $state in
+    (hostping)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-help-hostping-command-$line[1]:"
+        case $line[1] in
+            (topology)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(diagnose)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(baseline)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
 ;;
 (man)
 _arguments "${_arguments_options[@]}" : \
@@ -1500,6 +1659,7 @@ _rocescope_commands() {
 'doctor:Check whether this machine can capture, and print how to fix what prevents it' \
 'extract:Copy the frames that match a filter to another capture file' \
 'generate:Generate deterministic RoCEv2 traffic from a scenario, with its ground truth' \
+'hostping:Locate the bottleneck inside a host from loopback tests of its NICs' \
 'man:Write the manual pages' \
 'merge:Merge the datasets of several capture boxes, window by window' \
 'paths:Find the links that flows cross, and how unevenly they lie on them' \
@@ -1682,6 +1842,7 @@ _rocescope__subcmd__diagnose_commands() {
     local commands; commands=(
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
 'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
+'hostping:Locate the abnormal link inside each host from its last loopback tests' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope diagnose commands' commands "$@"
@@ -1691,6 +1852,7 @@ _rocescope__subcmd__diagnose__subcmd__help_commands() {
     local commands; commands=(
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
 'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
+'hostping:Locate the abnormal link inside each host from its last loopback tests' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope diagnose help commands' commands "$@"
@@ -1705,6 +1867,11 @@ _rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope diagnose help hostmesh commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__help__subcmd__hostping_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__help__subcmd__hostping_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose help hostping commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__diagnose__subcmd__help__subcmd__hosts_commands] )) ||
 _rocescope__subcmd__diagnose__subcmd__help__subcmd__hosts_commands() {
     local commands; commands=()
@@ -1714,6 +1881,11 @@ _rocescope__subcmd__diagnose__subcmd__help__subcmd__hosts_commands() {
 _rocescope__subcmd__diagnose__subcmd__hostmesh_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope diagnose hostmesh commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__hostping_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__hostping_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose hostping commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__diagnose__subcmd__hosts_commands] )) ||
 _rocescope__subcmd__diagnose__subcmd__hosts_commands() {
@@ -1752,6 +1924,7 @@ _rocescope__subcmd__help_commands() {
 'doctor:Check whether this machine can capture, and print how to fix what prevents it' \
 'extract:Copy the frames that match a filter to another capture file' \
 'generate:Generate deterministic RoCEv2 traffic from a scenario, with its ground truth' \
+'hostping:Locate the bottleneck inside a host from loopback tests of its NICs' \
 'man:Write the manual pages' \
 'merge:Merge the datasets of several capture boxes, window by window' \
 'paths:Find the links that flows cross, and how unevenly they lie on them' \
@@ -1866,6 +2039,7 @@ _rocescope__subcmd__help__subcmd__diagnose_commands() {
     local commands; commands=(
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
 'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
+'hostping:Locate the abnormal link inside each host from its last loopback tests' \
     )
     _describe -t commands 'rocescope help diagnose commands' commands "$@"
 }
@@ -1873,6 +2047,11 @@ _rocescope__subcmd__help__subcmd__diagnose_commands() {
 _rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help diagnose hostmesh commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__diagnose__subcmd__hostping_commands] )) ||
+_rocescope__subcmd__help__subcmd__diagnose__subcmd__hostping_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help diagnose hostping commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__diagnose__subcmd__hosts_commands] )) ||
 _rocescope__subcmd__help__subcmd__diagnose__subcmd__hosts_commands() {
@@ -1898,6 +2077,30 @@ _rocescope__subcmd__help__subcmd__generate_commands() {
 _rocescope__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__hostping_commands] )) ||
+_rocescope__subcmd__help__subcmd__hostping_commands() {
+    local commands; commands=(
+'topology:Draw the links of a host, and list what looks wrong without a test' \
+'diagnose:Locate the abnormal link of a host from loopback measurements' \
+'baseline:Print the baseline of a model of hosts\: the medians of healthy runs' \
+    )
+    _describe -t commands 'rocescope help hostping commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__hostping__subcmd__baseline_commands] )) ||
+_rocescope__subcmd__help__subcmd__hostping__subcmd__baseline_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help hostping baseline commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__hostping__subcmd__diagnose_commands] )) ||
+_rocescope__subcmd__help__subcmd__hostping__subcmd__diagnose_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help hostping diagnose commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__hostping__subcmd__topology_commands] )) ||
+_rocescope__subcmd__help__subcmd__hostping__subcmd__topology_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help hostping topology commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__man_commands] )) ||
 _rocescope__subcmd__help__subcmd__man_commands() {
@@ -2009,6 +2212,61 @@ _rocescope__subcmd__help__subcmd__topology__subcmd__show_commands() {
 _rocescope__subcmd__help__subcmd__verify_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help verify commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping_commands] )) ||
+_rocescope__subcmd__hostping_commands() {
+    local commands; commands=(
+'topology:Draw the links of a host, and list what looks wrong without a test' \
+'diagnose:Locate the abnormal link of a host from loopback measurements' \
+'baseline:Print the baseline of a model of hosts\: the medians of healthy runs' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope hostping commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__baseline_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__baseline_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping baseline commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__diagnose_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__diagnose_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping diagnose commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__help_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__help_commands() {
+    local commands; commands=(
+'topology:Draw the links of a host, and list what looks wrong without a test' \
+'diagnose:Locate the abnormal link of a host from loopback measurements' \
+'baseline:Print the baseline of a model of hosts\: the medians of healthy runs' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope hostping help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__help__subcmd__baseline_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__help__subcmd__baseline_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping help baseline commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__help__subcmd__diagnose_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__help__subcmd__diagnose_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping help diagnose commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__help__subcmd__help_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__help__subcmd__topology_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__help__subcmd__topology_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping help topology commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__topology_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__topology_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping topology commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__man_commands] )) ||
 _rocescope__subcmd__man_commands() {
