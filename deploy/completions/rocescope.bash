@@ -437,7 +437,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__agent)
-            opts="-o -q -h -V --observer --duration --output --quiet --collector --cert --key --ca --spool --spool-bytes --control-file --window --config --help --version"
+            opts="-o -q -h -V --observer --duration --output --quiet --collector --cert --key --ca --spool --spool-bytes --control-file --window --flow-probes --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -491,6 +491,10 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --flow-probes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -503,7 +507,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --hosts --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --collector --cert --key --ca --control-file --interface --config --help --version"
+            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --hosts --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --collector --cert --key --ca --control-file --small-flows --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -702,6 +706,10 @@ _rocescope() {
                     return 0
                     ;;
                 --control-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --small-flows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

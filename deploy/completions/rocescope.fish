@@ -66,6 +66,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand agent" -l spool -d '
 complete -c rocescope -n "__fish_rocescope_using_subcommand agent" -l spool-bytes -d 'Maximum size of the spool; when it is full, the oldest rows are deleted' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand agent" -l control-file -d 'Keep the configuration of the controller in FILE; default: `controlled.toml` in the spool' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand agent" -l window -d 'Take a configuration of the controller at the end of a window of DURATION' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand agent" -l flow-probes -d 'Maximum number of probes along paths of flows that the controller may request for one window, which other agents answer; 0: none, and no answers' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand agent" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand agent" -s q -l quiet -d 'Print only summaries'
 complete -c rocescope -n "__fish_rocescope_using_subcommand agent" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -125,6 +126,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l cert -d 
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l key -d 'The key of the certificate (PEM)' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l ca -d 'CA certificate that signed the collector\'s certificate (PEM)' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l control-file -d 'Keep the configuration of the controller in FILE' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l small-flows -d 'Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s D -l list-interfaces -d 'List the interfaces: state, speed, driver, XDP mode and RDMA device'

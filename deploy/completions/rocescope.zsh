@@ -45,6 +45,7 @@ json\:"One JSON object"))' \
 '--spool-bytes=[Maximum size of the spool; when it is full, the oldest rows are deleted]:SIZE:_default' \
 '--control-file=[Keep the configuration of the controller in FILE; default\: \`controlled.toml\` in the spool]:FILE:_files' \
 '--window=[Take a configuration of the controller at the end of a window of DURATION]:DURATION:_default' \
+'--flow-probes=[Maximum number of probes along paths of flows that the controller may request for one window, which other agents answer; 0\: none, and no answers]:COUNT:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-q[Print only summaries]' \
 '--quiet[Print only summaries]' \
@@ -117,6 +118,7 @@ direction\:"Addresses and destination QP alone"))' \
 '--key=[The key of the certificate (PEM)]:FILE:_files' \
 '--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
 '--control-file=[Keep the configuration of the controller in FILE]:FILE:_files' \
+'--small-flows=[Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes]:COUNT:_default' \
 '*-i+[Interface to capture on; repeatable]:IFACE:_default' \
 '*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \

@@ -12,7 +12,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 /// Options that a running capture applies; all others are fixed at its start.
-const APPLIED: [&str; 9] = [
+const APPLIED: [&str; 10] = [
+    "small-flows",
     "filter",
     "udp-port",
     "verdict",

@@ -26,6 +26,10 @@ pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
         addresses: arguments.anonymize.clone(),
         sketches: !arguments.dataset.no_sketches,
         verify_icrc: arguments.verify_icrc,
+        small_flows: match &arguments.subscription.collector {
+            Some(_) => arguments.subscription.small_flows.into(),
+            None => 0,
+        },
         ..measured(&arguments.measure)
     };
     let mut request = live(&arguments.live, settings, &arguments.udp_ports)?;

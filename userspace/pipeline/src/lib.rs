@@ -15,6 +15,7 @@
 //! | [`flow_table`] | exact counts per flow, up to a bound |
 //! | `index` | finds flows and directions by hash |
 //! | [`flow_estimate`] | estimates the number of flows from sketches |
+//! | `small_flows` | the smallest flows, for probes along their paths |
 //! | [`overflow`] | sketches for flows beyond the bound |
 //! | [`fields`] | addresses, VLANs and opcodes as cells of a row |
 //! | [`rows`] | turns a finished window into rows of the dataset |
@@ -50,6 +51,7 @@ pub mod rate_change;
 pub mod rows;
 pub mod settings;
 mod sketch_columns;
+mod small_flows;
 pub mod spray;
 pub mod summary;
 mod total;

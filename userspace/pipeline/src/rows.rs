@@ -3,7 +3,7 @@
 use crate::delivery::Delivery;
 use crate::fields::{address, opcode_name, vlan, vni};
 use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
-use crate::flow_table::direction_key;
+use crate::flow_table::{Flow, direction_key};
 use crate::overflow::Bounded;
 use crate::port_counts::Spread;
 use crate::rate_change::RateChange;
@@ -45,6 +45,8 @@ pub(crate) struct Closing<'a> {
     pub(crate) window: &'a Window,
     /// The window's flows, largest first, as many as are stored or tracked.
     pub(crate) top: &'a [Bounded],
+    /// The smallest flows, if they are asked for.
+    pub(crate) small: &'a [&'a Flow],
     pub(crate) changes: &'a [RateChange],
     /// All flows of the window.
     pub(crate) flows: &'a LinearCounting,
@@ -78,6 +80,11 @@ impl Closing<'_> {
                 rows.spread.extend(self.spread_rows(&bounded.flow.key, &spread));
             }
         }
+        let small = self
+            .small
+            .iter()
+            .map(|flow| self.flow_row(&Bounded::exact(**flow), 0, None));
+        rows.small_flows.extend(small);
         let events = self.window.flow_events.iter();
         let events = events.map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event));
         let changes = self.changes.iter();

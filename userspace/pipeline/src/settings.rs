@@ -24,6 +24,8 @@ pub struct Settings {
     pub top: usize,
     /// Top flows of each window that become rows of `flows`.
     pub flow_rows: usize,
+    /// Flows below the elephant threshold that each window names, smallest first; 0 for none.
+    pub small_flows: usize,
     /// Rows of `spread` of each window.
     pub spread_rows: usize,
     /// Frame bits per second from which a flow is an elephant.
@@ -77,6 +79,7 @@ impl Default for Settings {
             exact_flows: 131_072,
             top: 20,
             flow_rows: 1_000,
+            small_flows: 0,
             spread_rows: 4_096,
             elephant_bps: 1e9,
             jitter: Jitter {

@@ -149,6 +149,7 @@ impl Pipeline {
         own.top = settings.top;
         own.flow_rows = settings.flow_rows;
         own.spread_rows = settings.spread_rows;
+        own.small_flows = settings.small_flows;
         self.closed.changes.set_thresholds(&self.settings);
         self.spray.set_mode(self.settings.effective_flow_key());
     }

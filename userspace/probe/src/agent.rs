@@ -5,6 +5,7 @@
 
 use crate::clocks::Clocks;
 use crate::counters::Counters;
+use crate::flows::{FlowCounters, FlowProbes, FlowTask};
 use crate::icmp::Answer;
 use crate::payload::Payload;
 use crate::session::{Arrival, InFlight, Matched, Session};
@@ -12,7 +13,7 @@ use crate::throttle::Throttle;
 use crate::tracer::{Finished, Limits, Reply, Started, Tracer, Tuple};
 use crate::types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal, Sequence};
 use fastrand::Rng;
-use rocescope_model::{PathRow, ProbeRow, Text, Time};
+use rocescope_model::{PathRow, ProbeRow, SmallFlowRow, Text, Time};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
@@ -39,6 +40,9 @@ pub struct Settings {
     pub ttl_max: u8,
     /// Time after which an unchanged path is written again: 5 minutes.
     pub refresh: Nanos,
+    /// Probes along paths of flows that a controller may request for one window; 0: none, and no answers to those of
+    /// other agents.
+    pub flow_probes: u32,
     /// Share of a core above which the agent slows down: 0.05.
     pub cpu_bound: f64,
     /// Seed of all random choices.
@@ -60,6 +64,7 @@ impl Settings {
             answers_per_second: 5.0,
             ttl_max: 8,
             refresh: Nanos(300_000_000_000),
+            flow_probes: 0,
             cpu_bound: 0.05,
             seed,
         }
@@ -101,6 +106,7 @@ pub struct Agent {
     path_rows: Vec<PathRow>,
     last_refusal: Option<(NicIndex, Refusal)>,
     presences: Vec<(NicIndex, Presence)>,
+    flows: FlowProbes,
 }
 
 impl Agent {
@@ -145,6 +151,7 @@ impl Agent {
             path_rows: Vec::new(),
             last_refusal: None,
             presences: Vec::new(),
+            flows: FlowProbes::new(settings.flow_probes, settings.timeout),
             settings,
         }
     }
@@ -186,18 +193,51 @@ impl Agent {
             let probes = self.sessions.iter().map(Session::due);
             probes.chain(self.tracer.next_due()).min()
         });
-        expiries.chain(ends).chain(begins.flatten()).min()
+        // An agent that only answers others has nothing to begin, and goes on.
+        let waits = (!self.stopped).then_some(Nanos(i64::MAX));
+        expiries
+            .chain(ends)
+            .chain(begins.flatten())
+            .chain(self.flows.next_due())
+            .chain(waits)
+            .min()
     }
 
     /// Starts no more probes and traces; those in flight still complete.
     pub fn stop(&mut self) {
         self.stopped = true;
+        self.flows.stop();
+    }
+
+    /// Asks for probes along the path of a flow, in the next window.
+    pub fn probe_flow(&mut self, task: FlowTask, now: Nanos) {
+        self.flows.request(task, &self.settings.observer, &self.nics, now);
+    }
+
+    /// The counters of these probes.
+    #[must_use]
+    pub const fn flow_counters(&self) -> FlowCounters {
+        self.flows.counters
+    }
+
+    /// The rows of these probes; the caller has to take them regularly.
+    pub fn flow_rows(&mut self) -> &mut Vec<SmallFlowRow> {
+        &mut self.flows.rows
+    }
+
+    /// The NICs, with their current addresses.
+    #[must_use]
+    pub fn nics(&self) -> &[Nic] {
+        &self.nics
     }
 
     /// Returns the next datagram to send at `now`, if any. Call it until it returns `None`.
     pub fn next_packet(&mut self, now: Nanos) -> Option<Outgoing> {
         if let Some(mut packet) = self.outbox.pop_front() {
             packet.sent = now;
+            return Some(packet);
+        }
+        if let Some(packet) = self.flows.next_packet(self.id, now) {
             return Some(packet);
         }
         if self.stopped {
@@ -234,6 +274,7 @@ impl Agent {
             return Some(Outgoing {
                 src,
                 dst: due.dst,
+                remote: None,
                 port: due.port,
                 sequence: due.sequence,
                 kind: DatagramKind::Probe,
@@ -248,6 +289,7 @@ impl Agent {
         Outgoing {
             src: begun.tuple.src,
             dst: begun.tuple.dst,
+            remote: None,
             port: begun.tuple.port,
             sequence: Sequence(0),
             kind: DatagramKind::Trace { id: begun.id, ttl },
@@ -258,6 +300,10 @@ impl Agent {
 
     /// Records that a datagram was not sent.
     pub fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
+        if outgoing.remote.is_some() {
+            self.flows.refused(outgoing, why);
+            return;
+        }
         self.last_refusal = Some((outgoing.src, why));
         if outgoing.kind != DatagramKind::Probe {
             self.counters.traces_unsent += 1;
@@ -282,6 +328,7 @@ impl Agent {
             Event::Arrived {
                 nic,
                 payload,
+                from,
                 intact,
                 nic_received,
                 received,
@@ -291,7 +338,14 @@ impl Agent {
                     nic_received: *nic_received,
                     received: *received,
                 };
-                self.arrived(*nic, payload, arrival);
+                match (payload.kind, from) {
+                    (DatagramKind::Question, Some(from)) if *intact => self.question(*nic, payload, *from, arrival),
+                    (DatagramKind::Answer { held_ns }, Some(from)) if *intact && payload.agent == self.id => {
+                        let at = arrival.nic_received.unwrap_or(arrival.received);
+                        self.flows.answered(payload.sequence, *from, Nanos(held_ns.into()), at);
+                    }
+                    _ => self.arrived(*nic, payload, arrival),
+                }
             }
             Event::Stranger => self.counters.strangers += 1,
             Event::Unreadable => self.counters.unreadable += 1,
@@ -302,7 +356,21 @@ impl Agent {
         }
     }
 
+    /// A probe of another agent along the path of a flow.
+    fn question(&mut self, nic: NicIndex, payload: &Payload, from: IpAddr, arrival: Arrival) {
+        // The answer leaves by the clock of the agent: the NIC's may be another.
+        let at = match self.clock.own {
+            true => arrival.received,
+            false => arrival.nic_received.unwrap_or(arrival.received),
+        };
+        self.flows.question(nic, payload, from, at);
+    }
+
     fn left(&mut self, payload: &Payload, nic_sent: Nanos) {
+        if payload.agent == self.id && payload.kind == DatagramKind::Question {
+            self.flows.left(payload.sequence, nic_sent);
+            return;
+        }
         if payload.agent != self.id || payload.kind != DatagramKind::Probe {
             return;
         }
@@ -424,6 +492,7 @@ impl Agent {
         self.counters.traces_incomplete += self.tracer.in_flight() as u64;
         self.tracer.stepped(by);
         self.clocks.stepped(by);
+        self.flows.stepped();
     }
 
     /// Finishes probes that timed out and traces that ended.
@@ -440,6 +509,7 @@ impl Agent {
                 }
             }
         }
+        self.flows.expire(now);
         while let Some(ended) = self.tracer.ended(now) {
             self.trace_ended(&ended);
         }

@@ -4,15 +4,14 @@ use crate::icmp::{self, Answer};
 use crate::payload::{LEN, Payload};
 use crate::types::Outgoing;
 use etherparse::{EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, UdpHeader};
+use rocescope_model::FIRST_PROBE_QPN;
 use rocescope_wire::extension::Deth;
 use rocescope_wire::icrc::{self, Icrc};
 use rocescope_wire::{Bth, Class, FrameLengths, LinkType, Opcode, Psn, Qpn, decode};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 /// Queue key of all our datagrams.
 pub const QUEUE_KEY: u32 = 0x7270_6221;
-/// The queue pair number of NIC 0; the other NICs follow.
-const FIRST_QPN: u32 = 0x72_7000;
 const ETHERNET_BYTES: usize = 14;
 const IPV4_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
@@ -50,8 +49,8 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
             IpAddr::V6(_) => EtherType::IPV6,
         },
         match outgoing.kind {
-            crate::types::DatagramKind::Probe => TTL,
             crate::types::DatagramKind::Trace { ttl, .. } => ttl,
+            _ => TTL,
         },
     );
     let ethernet = Ethernet2Header {
@@ -98,14 +97,14 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
     let bth_at = frame.len();
     let mut bth = Bth::new(
         Opcode::UD_SEND_ONLY,
-        Qpn::new(FIRST_QPN + u32::from(outgoing.dst.0)),
+        Qpn::new(FIRST_PROBE_QPN + u32::from(outgoing.dst.0)),
         Psn::new(outgoing.sequence.0 as u32 & 0xff_ffff),
     );
     bth.pad_bytes = PAD_BYTES as u8;
     frame.extend_from_slice(&bth.write());
     let deth = Deth {
         queue_key: QUEUE_KEY,
-        src_qpn: Qpn::new(FIRST_QPN + u32::from(outgoing.src.0)),
+        src_qpn: Qpn::new(FIRST_PROBE_QPN + u32::from(outgoing.src.0)),
     };
     frame.extend_from_slice(&deth.write());
     frame.extend_from_slice(&Payload::from(outgoing).write());
@@ -128,8 +127,8 @@ fn octets(address: IpAddr) -> [u8; 16] {
 /// The content of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceivedFrame {
-    /// A datagram of an agent, and whether it is intact.
-    Datagram(Payload, bool),
+    /// A datagram of an agent, whether it is intact, and its source and destination, if they are readable.
+    Datagram(Payload, bool, Option<(IpAddr, IpAddr)>),
     /// The answer of a router.
     Answer(Answer),
     /// A datagram to the port with a wrong ICRC and no readable source.
@@ -150,7 +149,7 @@ pub fn read(frame: &[u8], udp_dst_port: u16) -> ReceivedFrame {
             Some(answer) => ReceivedFrame::Answer(answer),
             // The damage may be in a length or an opcode.
             None => match own(frame) {
-                Some((payload, port)) if port == udp_dst_port => ReceivedFrame::Datagram(payload, false),
+                Some((payload, port)) if port == udp_dst_port => ReceivedFrame::Datagram(payload, false, None),
                 _ => ReceivedFrame::Other,
             },
         };
@@ -158,7 +157,11 @@ pub fn read(frame: &[u8], udp_dst_port: u16) -> ReceivedFrame {
     let is_intact = icrc::verify(frame, &packet) == Icrc::Verified;
     let payload = frame.get(packet.payload_at()..).and_then(Payload::read);
     match payload {
-        Some(payload) => ReceivedFrame::Datagram(payload, is_intact),
+        Some(payload) => {
+            let address = |octets: [u8; 16]| Ipv6Addr::from(octets).to_canonical();
+            let ends = (address(packet.flow.src), address(packet.flow.dst));
+            ReceivedFrame::Datagram(payload, is_intact, Some(ends))
+        }
         None if is_intact => ReceivedFrame::Stranger,
         None => ReceivedFrame::Unreadable,
     }
@@ -210,6 +213,7 @@ mod tests {
             port: 0xc123,
             sequence: Sequence(0x1_2345_6789),
             kind,
+            remote: None,
             sent: Nanos(1_795_228_209_000_000_001),
             agent: 7,
         }
@@ -224,10 +228,17 @@ mod tests {
     #[test]
     fn a_written_frame_is_read_back_and_passes_its_icrc() {
         for is_v6 in [false, true] {
-            for kind in [DatagramKind::Probe, DatagramKind::Trace { id: 2_047, ttl: 31 }] {
+            let kinds = [
+                DatagramKind::Probe,
+                DatagramKind::Trace { id: 2_047, ttl: 31 },
+                DatagramKind::Question,
+                DatagramKind::Answer { held_ns: 0x1234_5678 },
+            ];
+            for kind in kinds {
                 let frame = written(is_v6, kind);
                 let payload = Payload::from(&outgoing(kind));
-                assert_eq!(read(&frame, 4791), ReceivedFrame::Datagram(payload, true));
+                let ends = (addresses(is_v6).src, addresses(is_v6).dst);
+                assert_eq!(read(&frame, 4791), ReceivedFrame::Datagram(payload, true, Some(ends)));
                 assert_eq!(own(&frame), Some((payload, 4791)));
                 assert_eq!(frame.len(), if is_v6 { 138 } else { 118 });
             }
@@ -259,7 +270,7 @@ mod tests {
             frame[at] ^= 1 << bit;
             // TOS, TTL, the checksums, and the byte of FECN and BECN may change.
             let free = [15, 22, 24, 25, 40, 41, 46];
-            let is_intact = matches!(read(&frame, 4791), ReceivedFrame::Datagram(_, true));
+            let is_intact = matches!(read(&frame, 4791), ReceivedFrame::Datagram(_, true, _));
             prop_assert_eq!(is_intact, free.contains(&at));
         }
 

@@ -33,8 +33,8 @@ pub(crate) const TTL_BITS: u32 = 5;
 /// bytes after it (RFC 792), so number and TTL of a trace must be in there, but not in the fields that ECMP hashes.
 pub(crate) const fn identification(kind: DatagramKind) -> u16 {
     match kind {
-        DatagramKind::Probe => 0,
         DatagramKind::Trace { id, ttl } => id << TTL_BITS | (ttl & 31) as u16,
+        _ => 0,
     }
 }
 

@@ -16,6 +16,7 @@
 //! | [`clocks`] | how far the clock of one NIC is ahead of another's, with an error bound |
 //! | [`tracer`], [`route`] | traces of all 5-tuples, a few at a time; the known path of one |
 //! | `answers` | limits how often a switch has to answer |
+//! | [`flows`] | probes along the paths of flows, to agents of other hosts |
 //! | [`throttle`] | slows the agent down before it disturbs the host |
 //! | [`counters`] | the counters of an agent, and their invariant |
 //! | [`payload`], [`frame`], [`icmp`] | the 50 bytes of a probe, its frame, answers of routers |
@@ -29,6 +30,7 @@ pub mod backend;
 pub mod clocks;
 pub mod counters;
 pub mod drive;
+pub mod flows;
 pub mod frame;
 pub mod icmp;
 pub mod payload;
@@ -44,4 +46,5 @@ pub use agent::{Agent, Settings};
 pub use backend::Backend;
 pub use counters::Counters;
 pub use drive::drive;
+pub use flows::{FlowCounters, FlowTask};
 pub use types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Sequence};

@@ -3,7 +3,7 @@
 //! ```text
 //!  0 magic 32            "rsPB"
 //!  4 version 8           1
-//!  5 kind 8              0 probe, 1 trace
+//!  5 kind 8              0 probe, 1 trace, 2 probe of a flow, 3 its answer
 //!  6 agent 64            random number of the agent
 //! 14 sequence 64         of the sending NIC
 //! 22 source NIC 16
@@ -12,7 +12,8 @@
 //! 34 source port 16
 //! 36 trace 16            number of the trace
 //! 38 TTL 8               initial TTL of a trace
-//! 39 zero, 11 bytes
+//! 39 held 32             how long the other agent held a probe of a flow, nanoseconds
+//! 43 zero, 7 bytes
 //! ```
 
 use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Sequence};
@@ -59,12 +60,14 @@ impl Payload {
     /// Its bytes.
     #[must_use]
     pub fn write(&self) -> [u8; LEN] {
-        let (kind, id, ttl) = match self.kind {
-            DatagramKind::Probe => (0, 0, 0),
-            DatagramKind::Trace { id, ttl } => (1, id, ttl),
+        let (kind, id, ttl, held_ns) = match self.kind {
+            DatagramKind::Probe => (0, 0, 0, 0),
+            DatagramKind::Trace { id, ttl } => (1, id, ttl, 0),
+            DatagramKind::Question => (2, 0, 0, 0),
+            DatagramKind::Answer { held_ns } => (3, 0, 0, held_ns),
         };
         let mut bytes = [0; LEN];
-        let fields: [&[u8]; 10] = [
+        let fields: [&[u8]; 11] = [
             &MAGIC,
             &[VERSION, kind],
             &self.agent.to_be_bytes(),
@@ -75,6 +78,7 @@ impl Payload {
             &self.port.to_be_bytes(),
             &id.to_be_bytes(),
             &[ttl],
+            &held_ns.to_be_bytes(),
         ];
         for (to, from) in bytes.iter_mut().zip(fields.into_iter().flatten()) {
             *to = *from;
@@ -99,9 +103,12 @@ impl Payload {
         let port = u16::from_be_bytes(take(&mut rest)?);
         let id = u16::from_be_bytes(take(&mut rest)?);
         let [ttl] = take(&mut rest)?;
+        let held_ns = u32::from_be_bytes(take(&mut rest)?);
         let kind = match kind {
             0 => DatagramKind::Probe,
             1 => DatagramKind::Trace { id, ttl },
+            2 => DatagramKind::Question,
+            3 => DatagramKind::Answer { held_ns },
             _ => return None,
         };
         Some(Self {

@@ -86,6 +86,13 @@ pub enum DatagramKind {
         /// The initial TTL.
         ttl: u8,
     },
+    /// A probe along the path of a flow, which the agent of another host answers.
+    Question,
+    /// That answer.
+    Answer {
+        /// How long the agent held the probe, in nanoseconds.
+        held_ns: u32,
+    },
 }
 
 /// A datagram to send now.
@@ -95,6 +102,8 @@ pub struct Outgoing {
     pub src: NicIndex,
     /// The receiving NIC.
     pub dst: NicIndex,
+    /// The address of another host, in place of the receiving NIC.
+    pub remote: Option<IpAddr>,
     /// UDP source port.
     pub port: u16,
     /// Number of the probe; of a trace, 0.
@@ -130,6 +139,8 @@ pub enum Event {
         nic: NicIndex,
         /// Its payload.
         payload: Payload,
+        /// The address that sent it, if the backend reports it.
+        from: Option<IpAddr>,
         /// Whether all bytes are unchanged.
         intact: bool,
         /// When, on the clock of the receiving NIC (3).
@@ -191,6 +202,8 @@ pub enum Refusal {
     Unreachable,
     /// The queue pair of the NIC failed and was reset; its datagrams in flight are lost.
     QueuePair,
+    /// The backend sends between the NICs of this host only.
+    Remote,
     /// Any other error of the kernel.
     Other,
 }
@@ -204,6 +217,7 @@ impl fmt::Display for Refusal {
             Self::Resolving => "its next hop had not answered yet",
             Self::Unreachable => "its next hop does not answer",
             Self::QueuePair => "its queue pair failed and was reset",
+            Self::Remote => "the backend sends only within the host",
             Self::Other => "the kernel refused",
         })
     }
@@ -220,6 +234,7 @@ impl Refusal {
             Self::Resolving => "resolving",
             Self::Unreachable => "no_next_hop",
             Self::QueuePair => "queue_pair",
+            Self::Remote => "remote",
             Self::Other => "other",
         }
     }

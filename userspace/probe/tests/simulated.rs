@@ -249,6 +249,7 @@ fn a_clock_step_loses_no_probe_and_gives_no_latency() {
         let at = outgoing.sent + by + Nanos(1_000);
         run.agent.handle(&Event::Sent { payload, nic_sent: at });
         run.agent.handle(&Event::Arrived {
+            from: None,
             nic: outgoing.dst,
             payload,
             intact: true,

@@ -30,6 +30,10 @@ pub struct AgentArguments {
     /// Take a configuration of the controller at the end of a window of DURATION
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = positive_duration, help_heading = "Controller")]
     pub window: Duration,
+    /// Maximum number of probes along paths of flows that the controller may request for one window, which other
+    /// agents answer; 0: none, and no answers
+    #[arg(long, value_name = "COUNT", default_value_t = 160, help_heading = "Controller")]
+    pub flow_probes: u32,
     /// What the agent runs: the other tables of the configuration file.
     #[arg(skip)]
     pub parts: Parts,

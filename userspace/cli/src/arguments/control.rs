@@ -88,6 +88,9 @@ pub struct SubscriptionArguments {
     /// Keep the configuration of the controller in FILE
     #[arg(long, value_name = "FILE")]
     pub control_file: Option<PathBuf>,
+    /// Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u8).range(0..=64))]
+    pub small_flows: u8,
 }
 
 impl SubscriptionArguments {

@@ -5,11 +5,11 @@ use crate::arguments::SubscriptionArguments;
 use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::control::Member;
-use rocescope_collector::control::message::Role;
+use rocescope_collector::control::message::{Flow, Role, SmallFlows};
 use rocescope_collector::{Files, Sender, sender};
 use rocescope_engine::intake::Tap;
 use rocescope_engine::signals::Reloader;
-use rocescope_model::WindowRows;
+use rocescope_model::{FlowRow, WindowRows};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -29,6 +29,7 @@ impl Subscription {
             key: Some(key),
             ca: Some(authority),
             control_file: Some(file),
+            small_flows: _,
         } = arguments.clone()
         else {
             return None;
@@ -64,6 +65,7 @@ impl Subscription {
                 if sender.is_none() {
                     sender = self.connect();
                 }
+                name(&self.member, &rows.small_flows);
                 if self.member.take().is_some() {
                     self.reloader.request();
                 }
@@ -88,6 +90,30 @@ impl Subscription {
             }
         }
     }
+}
+
+/// Names the small flows of the last window to the controller.
+fn name(member: &Member, flows: &[FlowRow]) {
+    let Some(last) = flows.last() else {
+        return;
+    };
+    let of_last = flows.iter().filter(|flow| flow.window_start_ns == last.window_start_ns);
+    let flow = |row: &FlowRow| {
+        Some(Flow {
+            src: row.src,
+            dst: row.dst,
+            udp_src_port: row.udp_src_port?,
+            dst_qpn: row.dst_qpn,
+            flow_hash: row.flow_hash,
+            packets: row.packets,
+            frame_bytes: row.frame_bytes,
+        })
+    };
+    member.name_flows(SmallFlows {
+        window_start_ns: last.window_start_ns,
+        window_ns: last.window_ns,
+        flows: of_last.filter_map(flow).collect(),
+    });
 }
 
 /// Reports a change of the connection.

@@ -34,6 +34,7 @@ const SETTINGS: [(&str, &[&str]); 3] = [
             "flow-rows",
             "spread-rows",
             "elephant",
+            "small-flows",
             "jitter-relative",
             "jitter-absolute",
         ],

@@ -6,9 +6,13 @@
 //! | `fleet` | 200 agents and 4 capture boxes take a configuration, or refuse it |
 //! | `operators` | who may apply, and what `rocescope control` prints |
 //! | `killed` | processes that are killed at any moment |
+//! | `hub` | hosts on a switch, and its mirror |
+//! | `small_flows` | a capture box names small flows, agents probe their paths |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod fleet;
+mod hub;
 mod killed;
 mod operators;
 mod rig;
+mod small_flows;

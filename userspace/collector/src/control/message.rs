@@ -43,7 +43,7 @@ pub struct FlowCounts {
     pub probed: u64,
     /// Flows that it refused because their probes exceed its budget.
     pub over_budget: u64,
-    /// Flows that it refused because it has neither address.
+    /// Flows that it refused because it has neither address, or both, or the request is out of range.
     pub not_owned: u64,
 }
 

@@ -11,7 +11,7 @@ use arrow_flight::{FlightData, PutResult};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 use rocescope_model::human::is_visible;
-use rocescope_model::{AGENT_TABLES, Cells, CounterRow, PathRow, ProbeRow, Row, Time, Type, Value};
+use rocescope_model::{AGENT_TABLES, Cells, CounterRow, PathRow, ProbeRow, Row, SmallFlowRow, Time, Type, Value};
 use rocescope_store::{Batch, Numbered, Parcel};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -170,6 +170,8 @@ fn check_rows(batch: &Batch, label: &Label, max_ahead: Duration) -> Result<(), (
         batch.typed::<ProbeRow>().map(drop)
     } else if table == PathRow::TABLE {
         batch.typed::<PathRow>().map(drop)
+    } else if table == SmallFlowRow::TABLE {
+        batch.typed::<SmallFlowRow>().map(drop)
     } else {
         batch.typed::<CounterRow>().map(drop)
     };

@@ -19,6 +19,7 @@ mod pdcs;
 mod probes;
 mod queue_pairs;
 mod sla;
+mod small_flows;
 mod spread;
 mod verdicts;
 mod windows;
@@ -41,6 +42,7 @@ pub use pdcs::PdcRow;
 pub use probes::ProbeRow;
 pub use queue_pairs::QueuePairRow;
 pub use sla::SlaRow;
+pub use small_flows::SmallFlowRow;
 pub use spread::SpreadRow;
 pub use verdicts::VerdictRow;
 pub use windows::WindowRow;
@@ -68,6 +70,7 @@ pub const TABLES: &[&Table] = &[
     LinkLoadRow::TABLE,
     HostVerdictRow::TABLE,
     LoopbackRow::TABLE,
+    SmallFlowRow::TABLE,
 ];
 
 /// The tables that a capture writes.
@@ -81,6 +84,9 @@ pub const CAPTURE_TABLES: &[&Table] = &[
     SpreadRow::TABLE,
 ];
 
+/// The queue pair number of the first NIC in the probes of an agent; the other NICs follow.
+pub const FIRST_PROBE_QPN: u32 = 0x72_7000;
+
 /// The tables that a probing agent writes.
 pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
 
@@ -91,7 +97,7 @@ pub const COUNTER_TABLES: &[&Table] = &[CounterRow::TABLE];
 pub const QUEUE_PAIR_TABLES: &[&Table] = &[CounterRow::TABLE, QueuePairRow::TABLE];
 
 /// The tables that agents send to a collector.
-pub const AGENT_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE, CounterRow::TABLE];
+pub const AGENT_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE, CounterRow::TABLE, SmallFlowRow::TABLE];
 
 /// The tables that loopback tests inside a host are written to.
 pub const LOOPBACK_TABLES: &[&Table] = &[LoopbackRow::TABLE];
@@ -134,6 +140,8 @@ pub struct WindowRows {
     pub pdcs: Vec<PdcRow>,
     /// UDP source ports of sprayed directions in the windows.
     pub spread: Vec<SpreadRow>,
+    /// The smallest flows of the windows, if they are asked for: for the controller, not for the dataset.
+    pub small_flows: Vec<FlowRow>,
 }
 
 impl WindowRows {
@@ -167,6 +175,7 @@ impl WindowRows {
         self.connections.append(&mut other.connections);
         self.pdcs.append(&mut other.pdcs);
         self.spread.append(&mut other.spread);
+        self.small_flows.append(&mut other.small_flows);
     }
 
     /// Removes all rows and keeps the allocated memory.
@@ -178,6 +187,7 @@ impl WindowRows {
         self.connections.clear();
         self.pdcs.clear();
         self.spread.clear();
+        self.small_flows.clear();
     }
 
     #[cfg(test)]
@@ -190,6 +200,7 @@ impl WindowRows {
             connections: alloc::vec![ConnectionRow::default()],
             pdcs: alloc::vec![PdcRow::default()],
             spread: alloc::vec![SpreadRow::default()],
+            small_flows: Vec::new(),
         }
     }
 }

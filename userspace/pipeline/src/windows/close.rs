@@ -7,6 +7,7 @@ use crate::rate_change::{FOLLOWED, RateChange, RateChanges};
 use crate::rows::{Closing, change_row, is_elephant};
 use crate::settings::Settings;
 use crate::sketch_columns::CountMinColumns;
+use crate::small_flows::SmallFlows;
 use crate::spray::Spray;
 use crate::total::Total;
 use crate::window::Window;
@@ -29,6 +30,7 @@ pub(crate) struct ClosedWindows {
     flows: LinearCounting,
     /// What is already in rows of closed windows.
     delivery: Delivery,
+    small_flows: SmallFlows,
 }
 
 impl ClosedWindows {
@@ -41,6 +43,7 @@ impl ClosedWindows {
             filled: None,
             flows: LinearCounting::default(),
             delivery: Delivery::default(),
+            small_flows: SmallFlows::default(),
         }
     }
 
@@ -61,6 +64,7 @@ impl ClosedWindows {
             filled,
             flows,
             delivery: before,
+            small_flows,
         } = self;
         window.merge_sprayed(spray, empty);
         spray.end_window(&window.flows, &window.ports);
@@ -83,12 +87,20 @@ impl ClosedWindows {
         });
         let pdcs = window.pdcs.rows(&settings.observer, start_ns, settings.window_ns);
         rows.pdcs.extend(pdcs);
+        // Addresses that were replaced are no one's.
+        let small = match settings.addresses {
+            Some(_) => Vec::new(),
+            None => small_flows.name(&window.flows, (number, settings.small_flows), |flow| {
+                !is_elephant(settings, &Bounded::exact(*flow))
+            }),
+        };
         let events = rows.events.len();
         Closing {
             settings,
             start_ns,
             window,
             top: &top,
+            small: &small,
             changes: &completed,
             flows,
             count_min: count_min.as_ref(),

@@ -82,6 +82,7 @@ impl Simulated {
             let arrived = Event::Arrived {
                 nic: outgoing.dst,
                 payload,
+                from: None,
                 intact: passage.outcome == Outcome::Received,
                 nic_received: passage.nic_receive_ns.map(Nanos),
                 received: Nanos(received),
@@ -103,6 +104,7 @@ impl Simulated {
             Event::Arrived {
                 nic: outgoing.dst,
                 payload: Payload::from(outgoing),
+                from: None,
                 intact: true,
                 nic_received: Some(Nanos(there)),
                 received: Nanos(there),
@@ -159,6 +161,7 @@ impl Backend for Simulated {
                 self.trace(outgoing, tuple, ttl);
                 Ok(())
             }
+            _ => Err(Refusal::Remote),
         }
     }
 

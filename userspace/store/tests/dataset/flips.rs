@@ -3,7 +3,7 @@
 use crate::rows::{SECOND, START, files, read, scratch, together, window};
 use rocescope_model::{
     CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, LinkLoadRow, LinkRow, LoopbackRow, PathRow,
-    ProbeRow, QueuePairRow, SlaRow, TABLES, Time, VerdictRow, WindowRows,
+    ProbeRow, QueuePairRow, SlaRow, SmallFlowRow, TABLES, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -97,6 +97,7 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
         connections: found.rows().unwrap(),
         pdcs: found.rows().unwrap(),
         spread: found.rows().unwrap(),
+        small_flows: Vec::new(),
     };
     flip("segments (capture)", root.path(), FLIPS, read, |rows, table| {
         let mut rows = rows.clone();
@@ -127,6 +128,7 @@ struct Mesh {
     link_loads: Vec<LinkLoadRow>,
     host_verdicts: Vec<HostVerdictRow>,
     loopback: Vec<LoopbackRow>,
+    small_flows: Vec<SmallFlowRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -229,6 +231,13 @@ fn mesh(count: i64) -> Mesh {
                 ..LoopbackRow::default()
             })
             .collect(),
+        small_flows: (0..count)
+            .map(|number| SmallFlowRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                ..SmallFlowRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -237,7 +246,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 11] = [
+    let tables: [&dyn Cells; 12] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -249,6 +258,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.link_loads,
         &rows.host_verdicts,
         &rows.loopback,
+        &rows.small_flows,
     ];
     assert_eq!(
         tables.len() + CAPTURE_TABLES.len(),
@@ -277,6 +287,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         link_loads: found.rows().unwrap(),
         host_verdicts: found.rows().unwrap(),
         loopback: found.rows().unwrap(),
+        small_flows: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -292,7 +303,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "flow_paths" => rows.flow_paths.clear(),
             "link_loads" => rows.link_loads.clear(),
             "host_verdicts" => rows.host_verdicts.clear(),
-            _ => rows.loopback.clear(),
+            "loopback" => rows.loopback.clear(),
+            _ => rows.small_flows.clear(),
         }
         rows
     });

@@ -7,7 +7,9 @@ use crate::configuration;
 use crate::status;
 use crate::units::now;
 use rocescope_collector::control::Member;
-use rocescope_probe::{Agent, Nanos};
+use rocescope_collector::control::message::{FlowCounts, FlowRequest};
+use rocescope_model::SmallFlowRow;
+use rocescope_probe::{Agent, FlowTask, Nanos};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -78,6 +80,40 @@ fn edge(window_ns: i64) -> i64 {
 
 impl Companion for Guide {
     fn turn(&mut self, agent: &mut Agent, now: Nanos) {
+        for FlowRequest {
+            capture,
+            window_start_ns,
+            window_ns,
+            flow,
+            probes,
+        } in self.member.requests()
+        {
+            let row = SmallFlowRow {
+                capture: capture.into(),
+                window_start_ns,
+                window_ns,
+                flow_hash: flow.flow_hash,
+                src: flow.src,
+                dst: flow.dst,
+                udp_src_port: flow.udp_src_port,
+                dst_qpn: flow.dst_qpn,
+                packets: flow.packets,
+                frame_bytes: flow.frame_bytes,
+                ..SmallFlowRow::default()
+            };
+            agent.probe_flow(FlowTask { flow: row, probes }, now);
+        }
+        let counters = agent.flow_counters();
+        self.member.has_probed(FlowCounts {
+            probed: counters.probed,
+            over_budget: counters.over_budget,
+            not_owned: counters.refused,
+        });
+        // A backend that sends only within the host cannot be asked.
+        if agent.settings().flow_probes > 0 {
+            let addresses = agent.nics().iter().map(|nic| nic.address);
+            self.member.has_addresses(addresses.collect());
+        }
         self.take(Some((agent, now)));
     }
 }

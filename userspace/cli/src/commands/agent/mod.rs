@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
         None => None,
     };
     let probe = arguments.parts.probe.as_deref();
-    let opened = probe.map(|probe| Ok((Opened::open(probe)?, probe)));
+    let opened = probe.map(|probe| Ok((Opened::open(probe, arguments.flow_probes)?, probe)));
     let opened = opened
         .transpose()
         .map_err(|error: anyhow::Error| error.context("[probe]"))?;

@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     // First, because parsing the command line needs the most memory.
     let mut cost = Cost::new()?;
     let signals = Signals::install()?;
-    let opened = Opened::open(arguments)?;
+    let opened = Opened::open(arguments, 0)?;
     // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
     let mut relay = Relay::open(&arguments.send, opened.observer(), None)?;

@@ -14,12 +14,22 @@ use std::hash::BuildHasher;
 const OTHER_PORT: u16 = 47_910;
 const ROCE_PORT: u16 = 4_791;
 
-pub(super) fn open(arguments: &ProbeArguments) -> Result<(Box<dyn Backend>, Settings)> {
-    let links = links(arguments)?;
+/// Opens the NICs. `flow_probes` is the budget of probes to other hosts; with one, a single NIC suffices.
+pub(super) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<(Box<dyn Backend>, Settings)> {
+    let links = links(arguments, if flow_probes > 0 { 1 } else { 2 })?;
     let names = links.iter().map(|link| format!("{} {}", link.name(), link.address()));
     let names = names.collect::<Vec<String>>().join(", ");
     match arguments.backend {
-        ProbeBackend::Raw => packets(arguments, links, &names),
+        ProbeBackend::Raw => {
+            let (backend, settings) = packets(arguments, links, &names)?;
+            Ok((
+                backend,
+                Settings {
+                    flow_probes,
+                    ..settings
+                },
+            ))
+        }
         ProbeBackend::Verbs => queue_pairs(arguments, &links, &names),
     }
 }
@@ -82,7 +92,7 @@ fn queue_pairs(_: &ProbeArguments, _: &[Link], _: &str) -> Result<(Box<dyn Backe
     )
 }
 
-fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
+fn links(arguments: &ProbeArguments, least: usize) -> Result<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
     if arguments.all {
         ensure!(
@@ -100,8 +110,13 @@ fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
         links.push(raw::find(name)?);
     }
     ensure!(
-        links.len() >= 2,
-        "probing requires at least two NICs: one sends, the other receives"
+        links.len() >= least,
+        "probing requires at least {}",
+        if least < 2 {
+            "one NIC"
+        } else {
+            "two NICs: one sends, the other receives"
+        }
     );
     let is_v4 = |link: &Link| link.address().is_ipv4();
     if let (Some(v4), Some(v6)) = (

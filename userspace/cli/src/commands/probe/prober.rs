@@ -39,8 +39,8 @@ pub(in crate::commands) struct Opened {
 
 impl Opened {
     /// Opens everything that may be refused.
-    pub(in crate::commands) fn open(arguments: &ProbeArguments) -> Result<Self> {
-        let (backend, settings) = open::open(arguments)?;
+    pub(in crate::commands) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<Self> {
+        let (backend, settings) = open::open(arguments, flow_probes)?;
         let outputs = ProbeOutputs::open(arguments, &settings, &*backend)?;
         Ok(Self {
             backend,
@@ -158,6 +158,11 @@ impl Prober {
         }
         probes.clear();
         paths.clear();
+        let flows = self.agent.flow_rows();
+        if let Some(spooler) = spooler {
+            spooler.append(flows);
+        }
+        flows.clear();
         Ok(())
     }
 

@@ -29,7 +29,7 @@ use super::system_clock::{self, SystemClock};
 use super::{Backend, Error, Waited};
 use crate::frame::{self, FrameAddresses, ReceivedFrame};
 use crate::payload::Payload;
-use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
+use crate::types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use changes::Changes;
 use guard::Guard;
 use next_hop::{NextHops, Resolved};
@@ -39,6 +39,8 @@ use rustix::io::Errno;
 use sender::Sender;
 use socket::{Received, Socket};
 use stamping::Stamping;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -53,6 +55,9 @@ const RETRY: Nanos = Nanos::SECOND;
 const FIRST_ANSWER: Duration = Duration::from_millis(20);
 /// A neighbour that has not answered for this long does not answer: the kernel asks three times, once a second.
 const PATIENCE: Nanos = Nanos(3_000_000_000);
+
+/// Next hops to other hosts that are remembered.
+const MAX_REMOTES: usize = 1024;
 
 /// An open NIC.
 struct Port {
@@ -76,6 +81,8 @@ pub struct Raw {
     /// Departures that the agent stamps itself.
     departed: Vec<Event>,
     next_hops: NextHops,
+    /// The next hops from a NIC to other hosts, and when each was looked up.
+    remotes: BTreeMap<(usize, IpAddr), (Hop, Nanos)>,
     routes: Changes,
     interfaces: Changes,
     refresh: Refresh,
@@ -135,6 +142,7 @@ impl Raw {
             nics: ports.iter().map(|port| port.link.nic()).collect(),
             next_hops: NextHops::open(ports.iter().map(|port| &port.link))?,
             ports,
+            remotes: BTreeMap::new(),
             udp_dst_port,
             stamping,
             clock,
@@ -278,6 +286,53 @@ impl Raw {
         }
     }
 
+    /// Sends a datagram to another host. Its next hop is looked up when it is first needed, and again after a while.
+    fn send_to(&mut self, remote: IpAddr, outgoing: &Outgoing) -> Result<(), Refusal> {
+        let src = outgoing.src.at();
+        let port = self.ports.get(src).filter(|port| !port.is_gone).ok_or(Refusal::Down)?;
+        if self.remotes.len() >= MAX_REMOTES {
+            self.remotes.clear();
+        }
+        let now = system_clock::now();
+        let (hop, at) = self
+            .remotes
+            .entry((src, remote))
+            .or_insert((Hop::Unknown, Nanos(i64::MIN)));
+        let lasts = match hop {
+            Hop::At(_) => REFRESH,
+            _ => Nanos(0),
+        };
+        if now - *at > lasts || now < *at {
+            let found = self
+                .next_hops
+                .resolve(&port.link, src, remote)
+                .map_err(|_| Refusal::Other)?;
+            (*hop, *at) = (hop.after(found, now), now);
+        }
+        let hop = hop.mac()?;
+        self.send_by(hop, remote, outgoing)
+    }
+
+    /// Sends a datagram to an address by a next hop.
+    fn send_by(&mut self, dst_mac: [u8; 6], dst: IpAddr, outgoing: &Outgoing) -> Result<(), Refusal> {
+        let port = self.ports.get_mut(outgoing.src.at()).ok_or(Refusal::Other)?;
+        let addresses = FrameAddresses {
+            src_mac: port.link.mac(),
+            dst_mac,
+            src: port.link.address(),
+            dst,
+            udp_dst_port: self.udp_dst_port,
+        };
+        frame::write(&mut self.frame, &addresses, outgoing);
+        let nic_sent = (self.stamping == Stamping::Agent).then(system_clock::now);
+        port.sender.send(&self.frame)?;
+        self.departed.extend(nic_sent.map(|nic_sent| Event::Sent {
+            payload: Payload::from(outgoing),
+            nic_sent,
+        }));
+        Ok(())
+    }
+
     /// Waits until a socket is ready, at most for `timeout`; returns whether a signal interrupted it.
     fn poll(&mut self, timeout: Nanos) -> Result<bool, Error> {
         let timeout = Timespec {
@@ -316,9 +371,10 @@ impl Raw {
         for (_, nic) in some.filter(|(flags, _)| !flags.is_empty()) {
             let nic = nic.u64();
             if let Some(port) = self.ports.get_mut(nic as usize) {
+                let own = port.link.address();
                 port.socket.arrivals(|received: &Received<'_>| {
                     let nic = NicIndex(nic as u16);
-                    events.extend(event(received, nic, stamping, udp_dst_port));
+                    events.extend(event(received, (nic, own), stamping, udp_dst_port));
                 });
             }
         }
@@ -377,12 +433,22 @@ impl Hop {
     }
 }
 
-fn event(received: &Received<'_>, nic: NicIndex, stamping: Stamping, udp_dst_port: u16) -> Option<Event> {
+fn event(
+    received: &Received<'_>,
+    (nic, own): (NicIndex, IpAddr),
+    stamping: Stamping,
+    udp_dst_port: u16,
+) -> Option<Event> {
     let now = system_clock::now();
     Some(match frame::read(received.frame, udp_dst_port) {
-        ReceivedFrame::Datagram(payload, intact) => Event::Arrived {
+        // A switch that floods brings what is for other hosts, which answer themselves.
+        ReceivedFrame::Datagram(payload, _, Some((_, to))) if payload.kind == DatagramKind::Question && to != own => {
+            return None;
+        }
+        ReceivedFrame::Datagram(payload, intact, ends) => Event::Arrived {
             nic,
             payload,
+            from: ends.map(|(from, _)| from),
             intact,
             nic_received: stamping.choose(received.stamps),
             received: now,
@@ -411,27 +477,16 @@ impl Backend for Raw {
     }
 
     fn send(&mut self, outgoing: &Outgoing) -> Result<(), Refusal> {
+        if let Some(remote) = outgoing.remote {
+            return self.send_to(remote, outgoing);
+        }
         let dst = self.nics.get(outgoing.dst.at()).ok_or(Refusal::Other)?.address;
-        let port = self.ports.get_mut(outgoing.src.at()).ok_or(Refusal::Other)?;
+        let port = self.ports.get(outgoing.src.at()).ok_or(Refusal::Other)?;
         if port.is_gone {
             return Err(Refusal::Down);
         }
-        let hop = port.hops.get(outgoing.dst.at()).ok_or(Refusal::Other)?;
-        let addresses = FrameAddresses {
-            src_mac: port.link.mac(),
-            dst_mac: hop.mac()?,
-            src: port.link.address(),
-            dst,
-            udp_dst_port: self.udp_dst_port,
-        };
-        frame::write(&mut self.frame, &addresses, outgoing);
-        let nic_sent = (self.stamping == Stamping::Agent).then(system_clock::now);
-        port.sender.send(&self.frame)?;
-        self.departed.extend(nic_sent.map(|nic_sent| Event::Sent {
-            payload: Payload::from(outgoing),
-            nic_sent,
-        }));
-        Ok(())
+        let hop = port.hops.get(outgoing.dst.at()).ok_or(Refusal::Other)?.mac()?;
+        self.send_by(hop, dst, outgoing)
     }
 
     fn dropped(&mut self) -> u64 {

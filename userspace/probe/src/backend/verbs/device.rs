@@ -253,6 +253,7 @@ impl Device {
             Some(payload) => Event::Arrived {
                 nic,
                 payload,
+                from: None,
                 // A device drops datagrams with a wrong ICRC.
                 intact: true,
                 nic_received: Some(completion.stamp.unwrap_or(now)),

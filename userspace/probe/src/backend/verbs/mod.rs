@@ -127,7 +127,7 @@ impl Backend for Verbs {
 
     fn send(&mut self, outgoing: &Outgoing) -> Result<(), Refusal> {
         if outgoing.kind != DatagramKind::Probe {
-            return Err(Refusal::Other);
+            return Err(Refusal::Remote);
         }
         let to = self.devices.get(outgoing.dst.at()).ok_or(Refusal::Other)?;
         let to = to.target();

@@ -1,0 +1,161 @@
+//! Hosts on one switch, and a mirror of it: all of them network namespaces, removed with the test.
+//!
+//! The switch forgets addresses at once, so that every frame goes to every port: the port of the capture box is a mirror
+//! of all others. Agents reach the controller over a network of its own.
+
+use rocescope_host::interface::Interface;
+use rocescope_host::packet::{Receive, Socket};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The address of the controller.
+pub(crate) const CONTROLLER: &str = "10.8.0.254";
+/// The interface of the capture box, in the namespace of the switch.
+pub(crate) const MIRROR: &str = "mirror";
+
+pub(crate) struct Hub {
+    prefix: String,
+    names: Vec<String>,
+    cable: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
+}
+
+impl Hub {
+    /// Hosts 1, 2 and so on; the cable of the last one delays every frame by `delay`, each way. `None`, after one line,
+    /// where this user may not create namespaces.
+    pub(crate) fn new(hosts: u8, delay: Duration) -> Option<Self> {
+        let mut hub = Self {
+            prefix: format!("rctl{}", std::process::id()),
+            names: Vec::new(),
+            cable: None,
+        };
+        if !hub.add("s") {
+            assert!(std::env::var_os("CI").is_none(), "no namespace");
+            eprintln!("skipped: network namespaces need root and iproute2");
+            return None;
+        }
+        hub.ip("s", "link add hub type bridge ageing_time 0");
+        hub.ip("s", "link add net type bridge");
+        hub.ip("s", "link add port0 type veth peer name mirror");
+        hub.ip("s", "link set port0 master hub");
+        hub.ip("s", &format!("address add {CONTROLLER}/24 dev net"));
+        for interface in ["hub", "net", "port0", MIRROR] {
+            hub.ip("s", &format!("link set {interface} up"));
+        }
+        for host in 1..=hosts {
+            let node = host.to_string();
+            assert!(hub.add(&node));
+            let peer = hub.namespace("s");
+            hub.ip(
+                &node,
+                &format!("link add rail0 type veth peer name port{host} netns {peer}"),
+            );
+            hub.ip(
+                &node,
+                &format!("link add eth0 type veth peer name net{host} netns {peer}"),
+            );
+            hub.ip(&node, &format!("address add 10.9.0.{host}/24 dev rail0"));
+            hub.ip(&node, &format!("address add 10.8.0.{host}/24 dev eth0"));
+            for interface in ["rail0", "eth0"] {
+                hub.ip(&node, &format!("link set {interface} up"));
+            }
+            hub.ip("s", &format!("link set net{host} master net up"));
+            hub.ip("s", &format!("link set port{host} up"));
+            if host < hosts {
+                hub.ip("s", &format!("link set port{host} master hub"));
+            }
+        }
+        hub.ip("s", "link add far type veth peer name near");
+        hub.ip("s", "link set near up");
+        hub.ip("s", "link set far master hub up");
+        let stop = Arc::new(AtomicBool::new(false));
+        let (namespace, theirs) = (hub.namespace("s"), Arc::clone(&stop));
+        let ends = [format!("port{hosts}"), "near".to_owned()];
+        let thread = std::thread::spawn(move || cable(&namespace, &ends, delay, &theirs));
+        hub.cable = Some((stop, thread));
+        Some(hub)
+    }
+
+    fn add(&mut self, node: &str) -> bool {
+        let name = self.namespace(node);
+        let made = Command::new("ip").args(["netns", "add", &name]).output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            return false;
+        }
+        self.names.push(name);
+        self.ip(node, "link set lo up");
+        let quiet = self
+            .command(node, "sysctl")
+            .args(["-qw", "net.ipv6.conf.all.disable_ipv6=1"])
+            .output();
+        assert!(quiet.unwrap().status.success());
+        true
+    }
+
+    pub(crate) fn namespace(&self, node: &str) -> String {
+        format!("{}-{node}", self.prefix)
+    }
+
+    fn ip(&self, node: &str, arguments: &str) {
+        let mut ip = Command::new("ip");
+        ip.args(["-n", &self.namespace(node)]);
+        let output = ip.args(arguments.split(' ')).output().unwrap();
+        assert!(output.status.success(), "{arguments}: {output:?}");
+    }
+
+    /// A program on a node.
+    pub(crate) fn command(&self, node: &str, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.namespace(node), program]);
+        command
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.cable.take() {
+            stop.store(true, Ordering::Relaxed);
+            let _ = thread.join();
+        }
+        for name in &self.names {
+            // The result does not matter for the tests.
+            let _ = Command::new("ip").args(["netns", "del", name]).status();
+        }
+    }
+}
+
+/// Carries frames between two interfaces, each after a delay.
+fn cable(namespace: &str, ends: &[String; 2], delay: Duration, stop: &AtomicBool) {
+    let namespace = File::open(format!("/run/netns/{namespace}")).unwrap();
+    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+    let open = |name: &String| {
+        let socket = Socket::open().unwrap();
+        socket.ignore_outgoing().unwrap();
+        socket
+            .bind(Interface::find(name).unwrap().index, Receive::Everything)
+            .unwrap();
+        fcntl_setfl(&socket, OFlags::NONBLOCK).unwrap();
+        socket
+    };
+    let sockets = ends.each_ref().map(open);
+    let mut frames: VecDeque<(Instant, usize, Vec<u8>)> = VecDeque::new();
+    let mut buffer = vec![0; 16 << 10];
+    while !stop.load(Ordering::Relaxed) {
+        for (end, socket) in sockets.iter().enumerate() {
+            while let Ok(bytes) = rustix::io::read(socket, &mut buffer) {
+                frames.push_back((Instant::now() + delay, 1 - end, buffer[..bytes].to_vec()));
+            }
+        }
+        while let Some((_, end, frame)) = frames.pop_front_if(|(due, _, _)| *due <= Instant::now()) {
+            let _ = sockets[end].send(&frame, 0);
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
