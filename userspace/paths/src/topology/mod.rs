@@ -8,7 +8,7 @@
 //! | `dot` | Graphviz DOT, as Cumulus' PTM uses it |
 //! | `lldp` | neighbors as `lldpcli -f json` prints them |
 //! | `learnt` | hops that traceroutes found |
-//! | [`check`] | what contradicts itself |
+//! | [`mod@check`] | what contradicts itself |
 //! | `tiers` | the tier of every node, stated or inferred |
 //! | `write` | TOML and DOT |
 
