@@ -2,7 +2,7 @@
 
 use super::counting::Pace;
 use crate::arguments::{AgentArguments, Command};
-use crate::commands::probe::{Companion, repace};
+use crate::commands::probe::{Companion, set_pace};
 use crate::configuration;
 use crate::status;
 use crate::units::now;
@@ -60,7 +60,7 @@ impl Guide {
             }
         };
         if let (Some((agent, now)), Some(probe)) = (agent, &parts.probe) {
-            repace(agent, probe, now);
+            set_pace(agent, probe, now);
         }
         if let (Some(counters), Some(arguments)) = (&self.counters, &parts.counters) {
             // A thread that failed is reported at the end.

@@ -14,7 +14,7 @@ mod prober;
 mod summary;
 mod window;
 
-pub(super) use open::repace;
+pub(super) use open::set_pace;
 pub(super) use prober::{Companion, Opened};
 
 use super::cost::Cost;

@@ -154,7 +154,7 @@ fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
 }
 
 /// Adopts what may change while an agent runs.
-pub(in crate::commands) fn repace(agent: &mut Agent, arguments: &ProbeArguments, now: Nanos) {
+pub(in crate::commands) fn set_pace(agent: &mut Agent, arguments: &ProbeArguments, now: Nanos) {
     let mut settings = Settings {
         interval: Nanos::from(arguments.interval),
         timeout: Nanos::from(arguments.timeout),
