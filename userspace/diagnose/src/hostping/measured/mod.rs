@@ -6,7 +6,7 @@
 //! | `perftest` | the text and JSON of `ib_write_bw` and `ib_write_lat` |
 //! | `superbench` | the JSON of SuperBench's `ib-loopback` |
 //! | [`matrix`] | measurements as a [`Matrix`] of NICs and endpoints, and its text |
-//! | [`fit`] | latency as a function of size |
+//! | [`mod@fit`] | latency as a function of size |
 
 pub mod fit;
 pub mod matrix;
