@@ -72,8 +72,6 @@ fn window(second: i64) -> WindowRows {
             detail: "negative acknowledgement at PSN 7".into(),
             ..EventRow::default()
         }],
-        pdcs: Vec::new(),
-        spread: Vec::new(),
         connections: vec![ConnectionRow {
             connection: 1,
             role: "a_to_b".into(),
@@ -83,6 +81,7 @@ fn window(second: i64) -> WindowRows {
             rtt_p50_ns: Some(5_300),
             ..ConnectionRow::default()
         }],
+        ..WindowRows::default()
     }
 }
 
