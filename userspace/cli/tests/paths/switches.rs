@@ -92,6 +92,7 @@ fn servers(folder: &Path) -> bool {
     };
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     if !is_root || !Path::new("/usr/sbin/sshd").exists() || !key("host") || !key("user") {
+        assert!(std::env::var_os("CI").is_none(), "not root, or no sshd");
         eprintln!("skipped: it takes root and /usr/sbin/sshd");
         return false;
     }
