@@ -169,6 +169,34 @@ def check_joins(dataset, queries):
     assert any(row["retransmitted"] for row in rows) and any(row["kinds"] for row in rows), rows
 
 
+def check_queue_pairs(dataset, folder):
+    """The join of docs/counters.md names the process of each direction that retransmitted: no device of RDMA is here, so
+    the queue pairs are made, with the columns and types that the schema states."""
+    with open(os.path.join(ROOT, "docs/counters.md")) as text:
+        [query] = [one for one in re.findall(r"^```sql\n(.*?)^```", text.read(), re.DOTALL | re.MULTILINE) if "queue_pairs" in one]
+    types = {"utf8": pyarrow.string(), "int64": pyarrow.int64(), "timestamp[us, UTC]": pyarrow.timestamp("us", "UTC")}
+    table = rocescope("schema").split("\nqueue_pairs: ")[1].split("\n\n")[1]
+    columns = [re.split(r"  +", line) for line in table.splitlines()[1:]]
+    fields = [pyarrow.field(name, types[kind]) for name, kind, *_ in columns]
+    rows = latest(dataset)
+    known = rows.dropna(subset=["src_qpn", "dst_qpn"])
+    ends = known[["src_qpn", "dst_qpn"]].drop_duplicates().astype(int).values.tolist()
+    # A queue pair has several rows, as its state changes; its number is one of another device too.
+    made = [{"local_qpn": src, "remote_qpn": dst, "pid": src, "state": state} for src, dst in ends for state in ("INIT", "RTS")]
+    made += [{"local_qpn": src, "remote_qpn": 0, "pid": 1, "state": "RTS"} for src, _ in ends]
+    made = [{"observer": "gpu-1", "device": "mlx5_0", "process": "train", **row} for row in made]
+    path = os.path.join(folder, "queue_pairs/date=2026-01-01")
+    os.makedirs(path)
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(made, pyarrow.schema(fields)), os.path.join(path, "made.parquet"))
+    found = sql(query.replace("CAPTURE", dataset).replace("HOSTS", folder))
+    stored = pandas.read_parquet(f"{dataset}/connections").dropna(subset=["src_qpn", "dst_qpn"])
+    expected = stored[stored["retransmitted_packets"] > 0]
+    assert len(found) == len(expected) > 0, (len(found), len(expected))
+    for row in found:
+        assert (row["observer"], row["process"], row["pid"]) == ("gpu-1", "train", row["src_qpn"]), row
+    return len(found)
+
+
 def readme_python(dataset, page="README.md"):
     """Runs the python blocks; returns the names that each defines."""
     found = []
@@ -264,9 +292,12 @@ def main():
         check_pandas(dataset, truth)
         check_flows(dataset, truth)
         sketches = check_readers(dataset)
+        with tempfile.TemporaryDirectory() as hosts:
+            named = check_queue_pairs(dataset, hosts)
     frames = sum(one["frames"] for one in truth.values())
     versions = f"DuckDB {duckdb.__version__}, polars {polars.__version__}, pandas {pandas.__version__}"
     print(f"{versions}: the totals of {len(truth)} captures, {frames} frames, equal the JSON")
+    print(f"queue_pairs: {named} directions that retransmitted have the process of their sender")
     print(f"pyarrow {pyarrow.__version__}: every column equals that of DuckDB, {sketches} sketches included")
 
 

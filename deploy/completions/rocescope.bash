@@ -25,6 +25,9 @@ _rocescope() {
             rocescope,collect)
                 cmd="rocescope__subcmd__collect"
                 ;;
+            rocescope,collective)
+                cmd="rocescope__subcmd__collective"
+                ;;
             rocescope,compare)
                 cmd="rocescope__subcmd__compare"
                 ;;
@@ -97,6 +100,18 @@ _rocescope() {
             rocescope,verify)
                 cmd="rocescope__subcmd__verify"
                 ;;
+            rocescope__subcmd__collective,help)
+                cmd="rocescope__subcmd__collective__subcmd__help"
+                ;;
+            rocescope__subcmd__collective,import)
+                cmd="rocescope__subcmd__collective__subcmd__import"
+                ;;
+            rocescope__subcmd__collective__subcmd__help,help)
+                cmd="rocescope__subcmd__collective__subcmd__help__subcmd__help"
+                ;;
+            rocescope__subcmd__collective__subcmd__help,import)
+                cmd="rocescope__subcmd__collective__subcmd__help__subcmd__import"
+                ;;
             rocescope__subcmd__config,check)
                 cmd="rocescope__subcmd__config__subcmd__check"
                 ;;
@@ -151,6 +166,9 @@ _rocescope() {
             rocescope__subcmd__control__subcmd__help,status)
                 cmd="rocescope__subcmd__control__subcmd__help__subcmd__status"
                 ;;
+            rocescope__subcmd__diagnose,collective)
+                cmd="rocescope__subcmd__diagnose__subcmd__collective"
+                ;;
             rocescope__subcmd__diagnose,help)
                 cmd="rocescope__subcmd__diagnose__subcmd__help"
                 ;;
@@ -162,6 +180,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__diagnose,hosts)
                 cmd="rocescope__subcmd__diagnose__subcmd__hosts"
+                ;;
+            rocescope__subcmd__diagnose__subcmd__help,collective)
+                cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__collective"
                 ;;
             rocescope__subcmd__diagnose__subcmd__help,help)
                 cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__help"
@@ -183,6 +204,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help,collect)
                 cmd="rocescope__subcmd__help__subcmd__collect"
+                ;;
+            rocescope__subcmd__help,collective)
+                cmd="rocescope__subcmd__help__subcmd__collective"
                 ;;
             rocescope__subcmd__help,compare)
                 cmd="rocescope__subcmd__help__subcmd__compare"
@@ -256,6 +280,9 @@ _rocescope() {
             rocescope__subcmd__help,verify)
                 cmd="rocescope__subcmd__help__subcmd__verify"
                 ;;
+            rocescope__subcmd__help__subcmd__collective,import)
+                cmd="rocescope__subcmd__help__subcmd__collective__subcmd__import"
+                ;;
             rocescope__subcmd__help__subcmd__config,check)
                 cmd="rocescope__subcmd__help__subcmd__config__subcmd__check"
                 ;;
@@ -277,6 +304,9 @@ _rocescope() {
             rocescope__subcmd__help__subcmd__control,status)
                 cmd="rocescope__subcmd__help__subcmd__control__subcmd__status"
                 ;;
+            rocescope__subcmd__help__subcmd__diagnose,collective)
+                cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__collective"
+                ;;
             rocescope__subcmd__help__subcmd__diagnose,hostmesh)
                 cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh"
                 ;;
@@ -291,6 +321,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help__subcmd__hostping,diagnose)
                 cmd="rocescope__subcmd__help__subcmd__hostping__subcmd__diagnose"
+                ;;
+            rocescope__subcmd__help__subcmd__hostping,run)
+                cmd="rocescope__subcmd__help__subcmd__hostping__subcmd__run"
                 ;;
             rocescope__subcmd__help__subcmd__hostping,topology)
                 cmd="rocescope__subcmd__help__subcmd__hostping__subcmd__topology"
@@ -331,6 +364,9 @@ _rocescope() {
             rocescope__subcmd__hostping,help)
                 cmd="rocescope__subcmd__hostping__subcmd__help"
                 ;;
+            rocescope__subcmd__hostping,run)
+                cmd="rocescope__subcmd__hostping__subcmd__run"
+                ;;
             rocescope__subcmd__hostping,topology)
                 cmd="rocescope__subcmd__hostping__subcmd__topology"
                 ;;
@@ -342,6 +378,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__hostping__subcmd__help,help)
                 cmd="rocescope__subcmd__hostping__subcmd__help__subcmd__help"
+                ;;
+            rocescope__subcmd__hostping__subcmd__help,run)
+                cmd="rocescope__subcmd__hostping__subcmd__help__subcmd__run"
                 ;;
             rocescope__subcmd__hostping__subcmd__help,topology)
                 cmd="rocescope__subcmd__hostping__subcmd__help__subcmd__topology"
@@ -419,7 +458,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help"
+            opts="-h -V --config --help --version agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -507,7 +546,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --verify-icrc --udp-port --status-interval --quiet --hosts --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --keep-free --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --collector --cert --key --ca --control-file --small-flows --interface --config --help --version"
+            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --collectives --verify-icrc --udp-port --status-interval --quiet --hosts --mode --direction --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-bytes --no-sketches --segment-age --keep-age --keep-bytes --keep-free --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --collector --cert --key --ca --control-file --spool --spool-bytes --wire-rows --small-flows --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -573,6 +612,10 @@ _rocescope() {
                     COMPREPLY=($(compgen -W "auto native generic af-packet" -- "${cur}"))
                     return 0
                     ;;
+                --direction)
+                    COMPREPLY=($(compgen -W "in out both" -- "${cur}"))
+                    return 0
+                    ;;
                 --verdict)
                     COMPREPLY=($(compgen -W "auto pass drop" -- "${cur}"))
                     return 0
@@ -601,11 +644,11 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --segment-age)
+                --segment-bytes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --segment-bytes)
+                --segment-age)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -706,6 +749,18 @@ _rocescope() {
                     return 0
                     ;;
                 --control-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spool)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spool-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wire-rows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -816,6 +871,100 @@ _rocescope() {
                     return 0
                     ;;
                 --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__collective)
+            opts="-h -V --config --help --version import help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__collective__subcmd__help)
+            opts="import help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__collective__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__collective__subcmd__help__subcmd__import)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__collective__subcmd__import)
+            opts="-h -V --format --out --collective --observer --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "vedrfolnir comma nccl-profiler nccl-inspector flight-recorder taps" -- "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collective)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1049,7 +1198,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__connections)
-            opts="-r -o -q -i -h -V --from --to --last --read --hosts --filter --output --udp-port --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -o -q -i -h -V --from --to --last --read --hosts --filter --output --udp-port --quiet --mode --direction --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1097,6 +1246,10 @@ _rocescope() {
                     ;;
                 --mode)
                     COMPREPLY=($(compgen -W "auto native generic af-packet" -- "${cur}"))
+                    return 0
+                    ;;
+                --direction)
+                    COMPREPLY=($(compgen -W "in out both" -- "${cur}"))
                     return 0
                     ;;
                 --verdict)
@@ -1259,7 +1412,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__control__subcmd__diff)
-            opts="-h -V --collector --cert --key --ca --config --help --version"
+            opts="-h -V --unchecked --collector --cert --key --ca --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1569,7 +1722,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose)
-            opts="-h -V --config --help --version hostmesh hosts hostping help"
+            opts="-h -V --config --help --version hostmesh hosts hostping collective help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1586,9 +1739,77 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        rocescope__subcmd__diagnose__subcmd__help)
-            opts="hostmesh hosts hostping help"
+        rocescope__subcmd__diagnose__subcmd__collective)
+            opts="-o -h -V --from --to --last --mode --reading --nccl-debug --collective --output --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "paper authors" -- "${cur}"))
+                    return 0
+                    ;;
+                --reading)
+                    COMPREPLY=($(compgen -W "shares=downstream shares=printed shares=upstream spread=sum spread=max excess=clipped excess=signed excess=execution epochs=both epochs=current" -- "${cur}"))
+                    return 0
+                    ;;
+                --nccl-debug)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collective)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json dot" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json dot" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__help)
+            opts="hostmesh hosts hostping collective help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__help__subcmd__collective)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1961,7 +2182,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help"
+            opts="agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2005,6 +2226,34 @@ _rocescope() {
         rocescope__subcmd__help__subcmd__collect)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__collective)
+            opts="import"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__collective__subcmd__import)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2213,8 +2462,22 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__diagnose)
-            opts="hostmesh hosts hostping"
+            opts="hostmesh hosts hostping collective"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__diagnose__subcmd__collective)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2325,7 +2588,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__hostping)
-            opts="topology diagnose baseline"
+            opts="topology run diagnose baseline"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2353,6 +2616,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__hostping__subcmd__diagnose)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__hostping__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2661,7 +2938,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__hostping)
-            opts="-h -V --config --help --version topology diagnose baseline help"
+            opts="-h -V --config --help --version topology run diagnose baseline help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2775,7 +3052,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__hostping__subcmd__help)
-            opts="topology diagnose baseline help"
+            opts="topology run diagnose baseline help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2830,6 +3107,20 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__hostping__subcmd__help__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__hostping__subcmd__help__subcmd__topology)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -2837,6 +3128,108 @@ _rocescope() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__hostping__subcmd__run)
+            opts="-o -h -V --topology --sysfs-root --plan --nic --endpoint --backend --replay --slow --max-time --max-bytes --force --every --idle-for --on-alarm --duration --counters-root --baseline --rule --min-ratio --out --observer --output --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --topology)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysfs-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nic)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --endpoint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --backend)
+                    COMPREPLY=($(compgen -W "verbs replay simulated" -- "${cur}"))
+                    return 0
+                    ;;
+                --replay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle-for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-alarm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --counters-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rule)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --min-ratio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2953,7 +3346,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__paths__subcmd__advise)
-            opts="-r -o -h -V --topology --driver --host-driver --mode --threads --sessions --time-limit --connect-limit --user --identity --known-hosts --password-file --ssh-config --flows --dataset --read --ss --rdma --filter --pairs --from --to --last --candidates --output --hosts --config --help --version"
+            opts="-r -o -h -V --topology --driver --host-driver --assume-5-tuple --mode --threads --sessions --time-limit --connect-limit --user --identity --known-hosts --password-file --ssh-config --flows --dataset --read --ss --rdma --filter --pairs --from --to --last --candidates --output --hosts --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3083,12 +3476,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__paths__subcmd__compare)
-            opts="-o -h -V --topology --top --output --hosts --config --help --version"
+            opts="-o -h -V --run-a --run-b --topology --top --output --hosts --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --run-a)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --run-b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --topology)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3121,7 +3522,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__paths__subcmd__discover)
-            opts="-r -o -h -V --topology --driver --host-driver --mode --threads --sessions --time-limit --connect-limit --user --identity --known-hosts --password-file --ssh-config --flows --dataset --read --ss --rdma --filter --pairs --from --to --last --out --observer --output --hosts --config --help --version"
+            opts="-r -o -h -V --topology --driver --host-driver --assume-5-tuple --mode --threads --sessions --time-limit --connect-limit --user --identity --known-hosts --password-file --ssh-config --flows --dataset --read --ss --rdma --filter --pairs --from --to --last --out --observer --output --hosts --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3553,7 +3954,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__probe)
-            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --window --out --segment-age --keep-age --keep-bytes --keep-free --collector --cert --key --ca --spool --spool-bytes --config --help --version"
+            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --operations --operations-peers --window --out --segment-age --keep-age --keep-bytes --keep-free --collector --cert --key --ca --spool --spool-bytes --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3628,6 +4029,14 @@ _rocescope() {
                     return 0
                     ;;
                 --refresh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --operations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --operations-peers)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3819,7 +4228,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__top)
-            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --by --hosts --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
+            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --by --hosts --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --direction --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3898,11 +4307,15 @@ _rocescope() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "flows opcodes connections pdcs events windows groups pairs sla verdicts links host-ports" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "flows opcodes connections pdcs events windows groups pairs sla verdicts links host-ports host-verdicts" -- "${cur}"))
                     return 0
                     ;;
                 --mode)
                     COMPREPLY=($(compgen -W "auto native generic af-packet" -- "${cur}"))
+                    return 0
+                    ;;
+                --direction)
+                    COMPREPLY=($(compgen -W "in out both" -- "${cur}"))
                     return 0
                     ;;
                 --verdict)
@@ -4015,12 +4428,16 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__topology__subcmd__check)
-            opts="-o -h -V --output --config --help --version"
+            opts="-o -h -V --leave-out --management --output --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --leave-out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
@@ -4041,12 +4458,16 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__topology__subcmd__convert)
-            opts="-h -V --to --config --help --version"
+            opts="-h -V --leave-out --management --to --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --leave-out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --to)
                     COMPREPLY=($(compgen -W "toml dot" -- "${cur}"))
                     return 0
@@ -4133,12 +4554,16 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__topology__subcmd__show)
-            opts="-o -h -V --output --config --help --version"
+            opts="-o -h -V --leave-out --management --output --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --leave-out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0

@@ -32,6 +32,7 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "capture" -d 'Ca
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "completions" -d 'Print the completion script for a shell'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "collect" -d 'Collect the rows of agents over the network into one dataset, and diagnose the mesh'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "compare" -d 'Compare two datasets, or two times of one: what changed, the largest change first'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "collective" -d 'Read the steps of collectives and the telemetry of switches'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "config" -d 'Print, check or generate a configuration file'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "connections" -d 'Print loss, reordering, latency and congestion for each queue pair'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "control" -d 'Show and change the configuration of all agents and capture boxes'
@@ -43,7 +44,7 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "extract" -d 'Co
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "generate" -d 'Generate deterministic RoCEv2 traffic from a scenario, with its ground truth'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "hostping" -d 'Locate the bottleneck inside a host from loopback tests of its NICs'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "man" -d 'Write the manual pages'
-complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "merge" -d 'Merge the datasets of several capture boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "merge" -d 'Merge the datasets of several capture boxes, hosts and agents'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "paths" -d 'Find the links that flows cross, and how unevenly they lie on them'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "probe" -d 'Probe between the NICs of this host: one-way loss and latency, and paths'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "repair" -d 'Seal the journals that a killed capture left in a dataset, and list unreadable files'
@@ -87,6 +88,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l mode -d 
 native\t'XDP in the driver'
 generic\t'XDP after the driver'
 af-packet\t'Packet socket'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l direction -d 'Frames that arrive, that leave, or both; XDP sees arriving frames only, so `out` and `both` use packet sockets' -r -f -a "in\t'Frames that arrive'
+out\t'Frames that this host sends'
+both\t'All frames'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verdict -d 'What happens to frames after XDP; `auto` drops them if nothing else uses the interface' -r -f -a "auto\t'Drop if the interface has no address, no master and no default route'
 pass\t'Pass frames to the kernel'
 drop\t'Drop frames'"
@@ -97,11 +101,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l ring-byt
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics -d 'Serve Prometheus metrics on this address, such as 127.0.0.1:9464' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics-flows -d 'Number of flows in the metrics: the largest of the last window' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset to this directory' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-bytes -d 'Seal a segment when it reaches SIZE before compression' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-age -d 'Delete sealed segments and recordings whose hour ended more than DURATION ago' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-age -d 'Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames -d 'Keep the headers of the last SECONDS of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces, this uses packet sockets' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-dir -d 'Directory of the recordings; default: `_frames` in the dataset' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-memory -d 'Memory for headers; when it is full, the oldest are overwritten early' -r
@@ -126,11 +130,15 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l cert -d 
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l key -d 'The key of the certificate (PEM)' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l ca -d 'CA certificate that signed the collector\'s certificate (PEM)' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l control-file -d 'Keep the configuration of the controller in FILE' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l spool -d 'Send rows for the analysis of hosts: keep those in DIR that the collector has not acknowledged' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l spool-bytes -d 'Maximum size of the spool; when it is full, the oldest rows are deleted' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l wire-rows -d 'Rows a window for the analysis of hosts, those with trouble first; the others are counted' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l small-flows -d 'Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s D -l list-interfaces -d 'List the interfaces: state, speed, driver, XDP mode and RDMA device'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l connections -d 'Track connections: loss, reordering and round trips of every queue pair'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l collectives -d 'Write the steps of collectives to the table `steps`, with how long each waited for its receiver and its sender'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verify-icrc -d 'Verify the ICRC of every packet'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s q -l quiet -d 'Hide the progress bar and the status line'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l no-sketches -d 'Omit bitmaps and Count-Min tables from the dataset'
@@ -153,16 +161,16 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l metrics 
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l status -d 'Print a status line every DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l observer -d 'Name of the collector in file names and in the rows of its diagnosis' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-age -d 'Delete sealed segments whose hour ended more than DURATION ago' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-age -d 'Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise agents keep their rows until there is space. Without this option, 5 % of the file system, at most 1 GiB' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l topology -d 'Nodes and their addresses (TOML); default: each address is a node' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l lateness -d 'Analyze a window DURATION after its end; later rows are stored but not analyzed' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l scale -d 'Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l no-sync -d 'Acknowledge rows before they are synced to disk; a power failure may lose some'
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -s q -l quiet -d 'Print only errors and new problems'
-complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l diagnose -d 'Diagnose each window of 20 s as `diagnose hostmesh` does, print new problems, and write the tables `sla`, `verdicts` and `links`'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l diagnose -d 'Diagnose probes as `diagnose hostmesh` does, in windows of 20 s, and counters with rows of capture boxes as `diagnose hosts` does, in windows of 10 s: print new problems, and write the tables `sla`, `verdicts`, `links` and `host_verdicts`'
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
@@ -178,6 +186,25 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -l hosts -d
 complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -f -a "import" -d 'Write steps of collectives and telemetry of switches to a dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -l format -d 'Format of the input' -r -f -a "vedrfolnir\t'The folder of a run of Vedrfolnir\'s simulator: `fct.txt`, `telemetry_SWITCH.txt`, `pfc.txt`, `topology.txt`'
+comma\t'`CoMMA`\'s JSON: a file for each rank'
+nccl-profiler\t'The trace of NCCL\'s example profiler: a file for each process'
+nccl-inspector\t'Lines of NCCL Inspector: a file for each process'
+flight-recorder\t'JSON dumps of `PyTorch`\'s flight recorder: a file for each rank, whose name ends in the rank'
+taps\t'Captures of ports of switches, on both sides of a queue: `taps.toml` names them'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -l out -d 'Dataset to write the tables `steps` and `telemetry` to' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -l collective -d 'Name of the collective in the rows, for formats that have none; default: the name of the folder' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -l observer -d 'Name of the import in the rows' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from help" -f -a "import" -d 'Write steps of collectives and telemetry of switches to a dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -s V -l version -d 'Print version'
@@ -211,6 +238,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l mode
 native\t'XDP in the driver'
 generic\t'XDP after the driver'
 af-packet\t'Packet socket'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l direction -d 'Frames that arrive, that leave, or both; XDP sees arriving frames only, so `out` and `both` use packet sockets' -r -f -a "in\t'Frames that arrive'
+out\t'Frames that this host sends'
+both\t'All frames'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l verdict -d 'What happens to frames after XDP; `auto` drops them if nothing else uses the interface' -r -f -a "auto\t'Drop if the interface has no address, no master and no default route'
 pass\t'Pass frames to the kernel'
 drop\t'Drop frames'"
@@ -248,7 +278,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand control; and not __f
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and not __fish_seen_subcommand_from status apply diff rollback help" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and not __fish_seen_subcommand_from status apply diff rollback help" -f -a "status" -d 'Print which agent and capture box runs which version, who refused one and why, and who is away'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and not __fish_seen_subcommand_from status apply diff rollback help" -f -a "apply" -d 'Put the configuration in FILE in force, as the next version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand control; and not __fish_seen_subcommand_from status apply diff rollback help" -f -a "diff" -d 'Print what would change if FILE were applied'
+complete -c rocescope -n "__fish_rocescope_using_subcommand control; and not __fish_seen_subcommand_from status apply diff rollback help" -f -a "diff" -d 'Print what would change if FILE were applied; refuse what `apply` refuses'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and not __fish_seen_subcommand_from status apply diff rollback help" -f -a "rollback" -d 'Put an earlier version in force, as the next version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and not __fish_seen_subcommand_from status apply diff rollback help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from status" -s o -l output -d 'Format of the status' -r -f -a "table\t'Text tables'
@@ -273,6 +303,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from diff" -l key -d 'The key of the certificate (PEM)' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from diff" -l ca -d 'CA certificate that signed the collector\'s certificate (PEM)' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from diff" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from diff" -l unchecked -d 'Compare settings that this version of rocescope does not know'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from diff" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from rollback" -l collector -d 'Ask the controller at URL, such as `https://collector.example:4792`' -r
@@ -284,7 +315,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from rollback" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from help" -f -a "status" -d 'Print which agent and capture box runs which version, who refused one and why, and who is away'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from help" -f -a "apply" -d 'Put the configuration in FILE in force, as the next version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Print what would change if FILE were applied'
+complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Print what would change if FILE were applied; refuse what `apply` refuses'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from help" -f -a "rollback" -d 'Put an earlier version in force, as the next version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand control; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l interval -d 'Time between two reads' -r
@@ -302,12 +333,12 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l observe
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l out -d 'Write a Parquet dataset to this directory: counters that changed' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l refresh -d 'Write unchanged counters again after DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l keep-age -d 'Delete sealed segments whose hour ended more than DURATION ago' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l keep-age -d 'Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l once -d 'Read once and print every value'
-complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l queue-pairs -d 'Print the queue pairs of every device, and the process that created each; with `--out`, also write those that are new, changed or gone at every read'
+complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -l queue-pairs -d 'Print the queue pairs of every device, and the process that created each; with `--out` and in an agent, write those that are new, changed or gone at every read'
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -s q -l quiet -d 'Print nothing while rows are written to a dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand counters" -s V -l version -d 'Print version'
@@ -315,13 +346,14 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l out -d 'Dir
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping help" -s h -l help -d 'Print help'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping help" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping help" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping help" -f -a "hostping" -d 'Locate the abnormal link inside each host from its last loopback tests'
-complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping collective help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping collective help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping collective help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping collective help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping collective help" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping collective help" -f -a "hostping" -d 'Locate the abnormal link inside each host from its last loopback tests'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping collective help" -f -a "collective" -d 'Find which step, flow and port made a collective slow'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh hosts hostping collective help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l to -d 'Read only rows before this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
@@ -361,9 +393,33 @@ json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostping" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostping" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostping" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -l mode -d 'Rules of the analysis' -r -f -a "paper\t'As the paper of Vedrfolnir has it'
+authors\t'As the program of Vedrfolnir\'s authors computes, to the digit'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -l reading -d 'How to read the paper where its text leaves a choice: `shares=printed`, for example; docs/collectives.md has them' -r -f -a "shares=downstream\t''
+shares=printed\t''
+shares=upstream\t''
+spread=sum\t''
+spread=max\t''
+excess=clipped\t''
+excess=signed\t''
+excess=execution\t''
+epochs=both\t''
+epochs=current\t''"
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -l nccl-debug -d 'Name the ranks of captured steps: log of NCCL with `NCCL_DEBUG=INFO` and `NCCL_DEBUG_SUBSYS=INIT,NET`, or a folder of such logs' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -l collective -d 'The collective to analyze; default: the one that took longest' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -s o -l output -d 'Format of the result' -r -f -a "table\t'Text'
+json\t'One JSON object'
+dot\t'The critical path and the provenance graphs for Graphviz'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from collective" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "hostping" -d 'Locate the abnormal link inside each host from its last loopback tests'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "collective" -d 'Find which step, flow and port made a collective slow'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s i -l interface -d 'Interface to check; default: all except the loopback' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s o -l output -d 'Format of the findings' -r -f -a "table\t'Text tables'
@@ -396,13 +452,14 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l config 
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l full-speed -d 'Repeat the first 16,384 frames of the scenario as fast as the kernel accepts them'
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology diagnose baseline help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology diagnose baseline help" -s h -l help -d 'Print help'
-complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology diagnose baseline help" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology diagnose baseline help" -f -a "topology" -d 'Draw the links of a host, and list what looks wrong without a test'
-complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology diagnose baseline help" -f -a "diagnose" -d 'Locate the abnormal link of a host from loopback measurements'
-complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology diagnose baseline help" -f -a "baseline" -d 'Print the baseline of a model of hosts: the medians of healthy runs'
-complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology diagnose baseline help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology run diagnose baseline help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology run diagnose baseline help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology run diagnose baseline help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology run diagnose baseline help" -f -a "topology" -d 'Draw the links of a host, and list what looks wrong without a test'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology run diagnose baseline help" -f -a "run" -d 'Measure each NIC with each endpoint of this host by loopback WRITEs, and locate the abnormal link'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology run diagnose baseline help" -f -a "diagnose" -d 'Locate the abnormal link of a host from loopback measurements'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology run diagnose baseline help" -f -a "baseline" -d 'Print the baseline of a model of hosts: the medians of healthy runs'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and not __fish_seen_subcommand_from topology run diagnose baseline help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from topology" -l topology -d 'Topology of the host: XML of `NCCL_TOPO_DUMP_FILE`, XML of `lstopo --of xml`, or the text of `nvidia-smi topo -m`' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from topology" -l sysfs-root -d 'Read the topology from DIR instead of `/sys` of this host' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from topology" -s o -l output -d 'Format of the topology' -r -f -a "table\t'Text tables'
@@ -410,6 +467,34 @@ json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from topology" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from topology" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from topology" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l topology -d 'Topology of the host: XML of `NCCL_TOPO_DUMP_FILE`, XML of `lstopo --of xml`, or the text of `nvidia-smi topo -m`' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l sysfs-root -d 'Read the topology from DIR instead of `/sys` of this host' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l nic -d 'NICs to test; default: all' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l endpoint -d 'Endpoints to test, such as `mem0` or `GPU3`; default: all' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l backend -d 'What runs the tests' -r -f -a "verbs\t'Queue pairs of the RDMA devices'
+replay\t'Others\' measurements (`--replay`)'
+simulated\t'A simulated host with the topology (`--slow`)'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l replay -d 'Measurements to replay: matrices as text, or the output of perftest or SuperBench' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l slow -d 'Links of the simulated host and what each carries, as a share of the rate of the NICs: `GPU0 <-> PCIe switch 0=0.1`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l max-time -d 'Stop after this time of tests' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l max-bytes -d 'Stop after the tests have written this many bytes' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l every -d 'Run again at this interval, when the host is idle' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l idle-for -d 'How long all NICs must be idle before a run' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l on-alarm -d 'Also test a busy host when a NIC pauses the switch or discards packets, at most once in DURATION' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l duration -d 'Stop after DURATION' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l counters-root -d 'Read the counters of the NICs below DIR instead of `/sys`' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l baseline -d 'Measurements of a healthy host of the same model, or their medians; default: compare the host with itself' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l rule -d 'Threshold: `seed` (80 % of the baseline), `superbench` (95 %), or Azure\'s figure of a model: `azure-a100`, `azure-h100`, `azure-h200`, `azure-mi300x`, `azure-hbv4`, `azure-hbv3`, `azure-v100`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l min-ratio -d 'Share of the baseline below which a test is abnormal, instead of `--rule`: `0.9`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l out -d 'Write the tests to the table `loopback` of this dataset' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l observer -d 'Name of the host in the rows; default: its host name' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -s o -l output -d 'Format of the diagnosis' -r -f -a "table\t'Text tables'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l plan -d 'Print which tests would run, how long and with how many bytes, and run none'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -l force -d 'Test although others use the NICs: short tests of bandwidth, which are compared with each other'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from run" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from diagnose" -l topology -d 'Topology of the host: XML of `NCCL_TOPO_DUMP_FILE`, XML of `lstopo --of xml`, or the text of `nvidia-smi topo -m`' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from diagnose" -l sysfs-root -d 'Read the topology from DIR instead of `/sys` of this host' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from diagnose" -l matrix -d 'Measurements: matrices as text, or the output of perftest or SuperBench; `NIC:ENDPOINT=FILE` names what a file of perftest measured' -r
@@ -432,6 +517,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from baseline" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from baseline" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from help" -f -a "topology" -d 'Draw the links of a host, and list what looks wrong without a test'
+complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from help" -f -a "run" -d 'Measure each NIC with each endpoint of this host by loopback WRITEs, and locate the abnormal link'
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from help" -f -a "diagnose" -d 'Locate the abnormal link of a host from loopback measurements'
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from help" -f -a "baseline" -d 'Print the baseline of a model of hosts: the medians of healthy runs'
 complete -c rocescope -n "__fish_rocescope_using_subcommand hostping; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -507,12 +593,13 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_se
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l to -d 'Read only rows before this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l out -d 'Write the paths to the table `flow_paths` of this dataset' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l observer -d 'Name of the run in the rows of `flow_paths`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l out -d 'Write the paths and the loads of links to the tables `flow_paths` and `link_loads` of this dataset' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l observer -d 'Name of the run in these rows' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -s o -l output -d 'Format of the result; `paths fim --paths` reads the JSON' -r -f -a "table\t'Text tables'
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -l assume-5-tuple -d 'Take the answers of devices that do not state what they hash, as if that were the 5-tuple; default: their flows have the outcome `hash_fields_unknown`'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from discover" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from fim" -l topology -d 'Topology, in any format that `topology show` reads' -r -F
@@ -560,8 +647,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_se
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l hosts -d 'Show the names that FILE gives to addresses, in the format of `/etc/hosts`, as `name (address)`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -l assume-5-tuple -d 'Take the answers of devices that do not state what they hash, as if that were the 5-tuple; default: their flows have the outcome `hash_fields_unknown`'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from advise" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -l run-a -d 'Run of A, if it is a dataset: 1 is the newest, 2 the one before' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -l run-b -d 'Run of B; A and B may be the same dataset' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -l topology -d 'Topology, in any format that `topology show` reads' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -l top -d 'Links and flows to print' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from compare" -s o -l output -d 'Format of the output' -r -f -a "table\t'Text tables'
@@ -595,12 +685,14 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l paths-rate
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l icmp-rate -d 'Maximum number of ICMP answers per second requested from one hop' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l max-hops -d 'Maximum number of hops of a traced path' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l refresh -d 'Write an unchanged path again after DURATION' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l operations -d 'Measure how long SEND, WRITE and READ take between RC queue pairs, every DURATION, where NICs are RDMA devices' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l operations-peers -d 'Agents whose NICs answer, each the one of the same position; without them the next NIC of this host does. Only `rocescope agent` has a controller that introduces them' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l window -d 'Print a status line every DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l out -d 'Write a Parquet dataset to this directory' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-age -d 'Delete sealed segments whose hour ended more than DURATION ago' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-age -d 'Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l collector -d 'Send rows to the `rocescope collect` at URL, such as `https://collector.example:4792`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l cert -d 'The agent\'s certificate (PEM); its first DNS name is the observer' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l key -d 'The key of the certificate (PEM)' -r -F
@@ -689,11 +781,15 @@ pairs\t'Pairs of NICs, for a dataset with probes'
 sla\t'Service level of the probe mesh'
 verdicts\t'Problems of the mesh'
 links\t'Links of the mesh'
-host-ports\t'Ports of hosts, for a dataset with counters and live'"
+host-ports\t'Ports of hosts, for a dataset with counters and live'
+host-verdicts\t'Faults of hosts, for a dataset with verdicts about hosts'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mode -d 'How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`' -r -f -a "auto\t'First of the other modes that works'
 native\t'XDP in the driver'
 generic\t'XDP after the driver'
 af-packet\t'Packet socket'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l direction -d 'Frames that arrive, that leave, or both; XDP sees arriving frames only, so `out` and `both` use packet sockets' -r -f -a "in\t'Frames that arrive'
+out\t'Frames that this host sends'
+both\t'All frames'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l verdict -d 'What happens to frames after XDP; `auto` drops them if nothing else uses the interface' -r -f -a "auto\t'Drop if the interface has no address, no master and no default route'
 pass\t'Pass frames to the kernel'
 drop\t'Drop frames'"
@@ -723,7 +819,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l connections 
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l bytes -d 'Show rates in bytes per second instead of bits per second'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l ascii -d 'Use only ASCII characters; automatic if the locale is not UTF-8'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mouse -d 'Select rows, headings and tabs with the mouse'
-complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l once -d 'Print one window and exit; for a file or dataset, the first'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l once -d 'Print one window and exit; for a file or dataset, the first; with `--table host-verdicts`, the last of a dataset with the faults of all'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and not __fish_seen_subcommand_from check show convert help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
@@ -733,19 +829,25 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and not __
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and not __fish_seen_subcommand_from check show convert help" -f -a "show" -d 'Print the nodes, tiers and links of a topology'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and not __fish_seen_subcommand_from check show convert help" -f -a "convert" -d 'Convert a topology to another format'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and not __fish_seen_subcommand_from check show convert help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from check" -l leave-out -d 'Leave out the links at ports that fit PATTERN, `PORT` or `NODE:PORT` with `*` for any characters, and the nodes that have no others' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from check" -s o -l output -d 'Format of the output' -r -f -a "table\t'Text tables'
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from check" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from check" -l management -d 'Keep the links of LLDP neighbors at management ports, such as `mgmt0`, or `eth0` of a switch'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from check" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from show" -l leave-out -d 'Leave out the links at ports that fit PATTERN, `PORT` or `NODE:PORT` with `*` for any characters, and the nodes that have no others' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from show" -s o -l output -d 'Format of the output' -r -f -a "table\t'Text tables'
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from show" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from show" -l management -d 'Keep the links of LLDP neighbors at management ports, such as `mgmt0`, or `eth0` of a switch'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from convert" -l leave-out -d 'Leave out the links at ports that fit PATTERN, `PORT` or `NODE:PORT` with `*` for any characters, and the nodes that have no others' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from convert" -l to -d 'Format to write' -r -f -a "toml\t'rocescope\'s own'
 dot\t'Graphviz DOT, as PTM uses it'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from convert" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from convert" -l management -d 'Keep the links of LLDP neighbors at management ports, such as `mgmt0`, or `eth0` of a switch'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from convert" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand topology; and __fish_seen_subcommand_from help" -f -a "check" -d 'Check whether a topology contradicts itself'
@@ -757,44 +859,48 @@ json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand verify" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand verify" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "agent" -d 'Run what the configuration file asks for on this host, in one process: probes, paths, counters'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "capture" -d 'Capture from interfaces or a file: top flows, opcode mix, and a Parquet dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "completions" -d 'Print the completion script for a shell'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "collect" -d 'Collect the rows of agents over the network into one dataset, and diagnose the mesh'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "compare" -d 'Compare two datasets, or two times of one: what changed, the largest change first'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "config" -d 'Print, check or generate a configuration file'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "connections" -d 'Print loss, reordering, latency and congestion for each queue pair'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "control" -d 'Show and change the configuration of all agents and capture boxes'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "counters" -d 'Read what the RDMA devices and network interfaces of this host count'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "demo" -d 'Run the whole pipeline on generated traffic, without privileges or input'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "diagnose" -d 'Locate failures from the rows of a dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "doctor" -d 'Check whether this machine can capture, and print how to fix what prevents it'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "extract" -d 'Copy the frames that match a filter to another capture file'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "generate" -d 'Generate deterministic RoCEv2 traffic from a scenario, with its ground truth'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "hostping" -d 'Locate the bottleneck inside a host from loopback tests of its NICs'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "man" -d 'Write the manual pages'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "merge" -d 'Merge the datasets of several capture boxes, window by window'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "paths" -d 'Find the links that flows cross, and how unevenly they lie on them'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "probe" -d 'Probe between the NICs of this host: one-way loss and latency, and paths'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "repair" -d 'Seal the journals that a killed capture left in a dataset, and list unreadable files'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "report" -d 'Summarize a dataset as text, JSON, CSV or one HTML page with charts'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "restore-vlan-offload" -d 'Restore the VLAN offload of a NIC when standard input ends'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "top" -d 'Show flows, opcodes, connections and events in the terminal'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "topology" -d 'Check, print or convert the topology of a fabric'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "verify" -d 'Check every file of a dataset against its checksums, and its tables against each other'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "agent" -d 'Run what the configuration file asks for on this host, in one process: probes, paths, counters'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "capture" -d 'Capture from interfaces or a file: top flows, opcode mix, and a Parquet dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "completions" -d 'Print the completion script for a shell'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "collect" -d 'Collect the rows of agents over the network into one dataset, and diagnose the mesh'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "compare" -d 'Compare two datasets, or two times of one: what changed, the largest change first'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "collective" -d 'Read the steps of collectives and the telemetry of switches'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "config" -d 'Print, check or generate a configuration file'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "connections" -d 'Print loss, reordering, latency and congestion for each queue pair'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "control" -d 'Show and change the configuration of all agents and capture boxes'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "counters" -d 'Read what the RDMA devices and network interfaces of this host count'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "demo" -d 'Run the whole pipeline on generated traffic, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "diagnose" -d 'Locate failures from the rows of a dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "doctor" -d 'Check whether this machine can capture, and print how to fix what prevents it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "extract" -d 'Copy the frames that match a filter to another capture file'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "generate" -d 'Generate deterministic RoCEv2 traffic from a scenario, with its ground truth'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "hostping" -d 'Locate the bottleneck inside a host from loopback tests of its NICs'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "man" -d 'Write the manual pages'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "merge" -d 'Merge the datasets of several capture boxes, hosts and agents'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "paths" -d 'Find the links that flows cross, and how unevenly they lie on them'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "probe" -d 'Probe between the NICs of this host: one-way loss and latency, and paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "repair" -d 'Seal the journals that a killed capture left in a dataset, and list unreadable files'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "report" -d 'Summarize a dataset as text, JSON, CSV or one HTML page with charts'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "restore-vlan-offload" -d 'Restore the VLAN offload of a NIC when standard input ends'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "top" -d 'Show flows, opcodes, connections and events in the terminal'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "topology" -d 'Check, print or convert the topology of a fabric'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "verify" -d 'Check every file of a dataset against its checksums, and its tables against each other'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload top topology verify help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from collective" -f -a "import" -d 'Write steps of collectives and telemetry of switches to a dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print every setting in effect and its source'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Validate the configuration file'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "status" -d 'Print which agent and capture box runs which version, who refused one and why, and who is away'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "apply" -d 'Put the configuration in FILE in force, as the next version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "diff" -d 'Print what would change if FILE were applied'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "diff" -d 'Print what would change if FILE were applied; refuse what `apply` refuses'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from control" -f -a "rollback" -d 'Put an earlier version in force, as the next version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "hosts" -d 'Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "hostping" -d 'Locate the abnormal link inside each host from its last loopback tests'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "collective" -d 'Find which step, flow and port made a collective slow'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from hostping" -f -a "topology" -d 'Draw the links of a host, and list what looks wrong without a test'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from hostping" -f -a "run" -d 'Measure each NIC with each endpoint of this host by loopback WRITEs, and locate the abnormal link'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from hostping" -f -a "diagnose" -d 'Locate the abnormal link of a host from loopback measurements'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from hostping" -f -a "baseline" -d 'Print the baseline of a model of hosts: the medians of healthy runs'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from paths" -f -a "flows" -d 'List the flows of a workload: from captures, datasets, sockets or queue pairs'

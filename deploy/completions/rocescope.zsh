@@ -79,6 +79,9 @@ jsonl\:"A line of JSON for each window as it ends, and one for the summary"))' \
 native\:"XDP in the driver"
 generic\:"XDP after the driver"
 af-packet\:"Packet socket"))' \
+'(-r --read)--direction=[Frames that arrive, that leave, or both; XDP sees arriving frames only, so \`out\` and \`both\` use packet sockets]:DIRECTION:((in\:"Frames that arrive"
+out\:"Frames that this host sends"
+both\:"All frames"))' \
 '(-r --read)--verdict=[What happens to frames after XDP; \`auto\` drops them if nothing else uses the interface]:VERDICT:((auto\:"Drop if the interface has no address, no master and no default route"
 pass\:"Pass frames to the kernel"
 drop\:"Drop frames"))' \
@@ -89,11 +92,11 @@ off\:"Leave tags in the frames"))' \
 '(-r --read)--metrics=[Serve Prometheus metrics on this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
 '(-r --read)--metrics-flows=[Number of flows in the metrics\: the largest of the last window]:COUNT:_default' \
 '--out=[Write a Parquet dataset to this directory]:DIR:_files' \
-'--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
 '--segment-bytes=[Seal a segment when it reaches SIZE before compression]:SIZE:_default' \
-'--keep-age=[Delete sealed segments and recordings whose hour ended more than DURATION ago]:DURATION:_default' \
+'--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
+'--keep-age=[Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
-'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
+'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--keep-frames=[Keep the headers of the last SECONDS of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces, this uses packet sockets]:SECONDS:_default' \
 '--keep-frames-dir=[Directory of the recordings; default\: \`_frames\` in the dataset]:DIR:_files' \
 '--keep-frames-memory=[Memory for headers; when it is full, the oldest are overwritten early]:SIZE:_default' \
@@ -118,6 +121,9 @@ direction\:"Addresses and destination QP alone"))' \
 '--key=[The key of the certificate (PEM)]:FILE:_files' \
 '--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
 '--control-file=[Keep the configuration of the controller in FILE]:FILE:_files' \
+'(--anonymize)--spool=[Send rows for the analysis of hosts\: keep those in DIR that the collector has not acknowledged]:DIR:_files' \
+'--spool-bytes=[Maximum size of the spool; when it is full, the oldest rows are deleted]:SIZE:_default' \
+'--wire-rows=[Rows a window for the analysis of hosts, those with trouble first; the others are counted]:ROWS:_default' \
 '--small-flows=[Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes]:COUNT:_default' \
 '*-i+[Interface to capture on; repeatable]:IFACE:_default' \
 '*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
@@ -125,6 +131,7 @@ direction\:"Addresses and destination QP alone"))' \
 '(-r --read -i --interface)-D[List the interfaces\: state, speed, driver, XDP mode and RDMA device]' \
 '(-r --read -i --interface)--list-interfaces[List the interfaces\: state, speed, driver, XDP mode and RDMA device]' \
 '--connections[Track connections\: loss, reordering and round trips of every queue pair]' \
+'--collectives[Write the steps of collectives to the table \`steps\`, with how long each waited for its receiver and its sender]' \
 '--verify-icrc[Verify the ICRC of every packet]' \
 '-q[Hide the progress bar and the status line]' \
 '--quiet[Hide the progress bar and the status line]' \
@@ -162,9 +169,9 @@ _arguments "${_arguments_options[@]}" : \
 '--status=[Print a status line every DURATION]:DURATION:_default' \
 '--observer=[Name of the collector in file names and in the rows of its diagnosis]:NAME:_default' \
 '--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
-'--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
+'--keep-age=[Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
-'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise agents keep their rows until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
+'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--topology=[Nodes and their addresses (TOML); default\: each address is a node]:FILE:_files' \
 '--lateness=[Analyze a window DURATION after its end; later rows are stored but not analyzed]:DURATION:_default' \
 '--scale=[Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it]:FACTOR:_default' \
@@ -172,7 +179,7 @@ _arguments "${_arguments_options[@]}" : \
 '--no-sync[Acknowledge rows before they are synced to disk; a power failure may lose some]' \
 '-q[Print only errors and new problems]' \
 '--quiet[Print only errors and new problems]' \
-'--diagnose[Diagnose each window of 20 s as \`diagnose hostmesh\` does, print new problems, and write the tables \`sla\`, \`verdicts\` and \`links\`]' \
+'--diagnose[Diagnose probes as \`diagnose hostmesh\` does, in windows of 20 s, and counters with rows of capture boxes as \`diagnose hosts\` does, in windows of 10 s\: print new problems, and write the tables \`sla\`, \`verdicts\`, \`links\` and \`host_verdicts\`]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -201,6 +208,70 @@ json\:"One JSON object"))' \
 ':a -- Dataset of the first span, A:_files' \
 '::b -- Dataset of the second span, B; default\: the same dataset, with `--with-from` and `--with-to`:_files' \
 && ret=0
+;;
+(collective)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_rocescope__subcmd__collective_commands" \
+"*::: :->collective" \
+&& ret=0
+
+    case $state in
+    (collective)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-collective-command-$line[1]:"
+        case $line[1] in
+            (import)
+_arguments "${_arguments_options[@]}" : \
+'--format=[Format of the input]:FORMAT:((vedrfolnir\:"The folder of a run of Vedrfolnir'\''s simulator\: \`fct.txt\`, \`telemetry_SWITCH.txt\`, \`pfc.txt\`, \`topology.txt\`"
+comma\:"\`CoMMA\`'\''s JSON\: a file for each rank"
+nccl-profiler\:"The trace of NCCL'\''s example profiler\: a file for each process"
+nccl-inspector\:"Lines of NCCL Inspector\: a file for each process"
+flight-recorder\:"JSON dumps of \`PyTorch\`'\''s flight recorder\: a file for each rank, whose name ends in the rank"
+taps\:"Captures of ports of switches, on both sides of a queue\: \`taps.toml\` names them"))' \
+'--out=[Dataset to write the tables \`steps\` and \`telemetry\` to]:DATASET:_files' \
+'--collective=[Name of the collective in the rows, for formats that have none; default\: the name of the folder]:NAME:_default' \
+'--observer=[Name of the import in the rows]:NAME:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':input -- The folder to read, or a single file:_files' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__collective__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-collective-help-command-$line[1]:"
+        case $line[1] in
+            (import)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
 ;;
 (config)
 _arguments "${_arguments_options[@]}" : \
@@ -300,6 +371,9 @@ json\:"One JSON object"))' \
 native\:"XDP in the driver"
 generic\:"XDP after the driver"
 af-packet\:"Packet socket"))' \
+'(-r --read)--direction=[Frames that arrive, that leave, or both; XDP sees arriving frames only, so \`out\` and \`both\` use packet sockets]:DIRECTION:((in\:"Frames that arrive"
+out\:"Frames that this host sends"
+both\:"All frames"))' \
 '(-r --read)--verdict=[What happens to frames after XDP; \`auto\` drops them if nothing else uses the interface]:VERDICT:((auto\:"Drop if the interface has no address, no master and no default route"
 pass\:"Pass frames to the kernel"
 drop\:"Drop frames"))' \
@@ -396,6 +470,7 @@ _arguments "${_arguments_options[@]}" : \
 '--key=[The key of the certificate (PEM)]:FILE:_files' \
 '--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--unchecked[Compare settings that this version of rocescope does not know]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -477,12 +552,12 @@ json\:"One JSON object"))' \
 '(--once)--out=[Write a Parquet dataset to this directory\: counters that changed]:DIR:_files' \
 '--refresh=[Write unchanged counters again after DURATION]:DURATION:_default' \
 '--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
-'--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
+'--keep-age=[Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
-'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
+'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '--once[Read once and print every value]' \
-'(--once --metric)--queue-pairs[Print the queue pairs of every device, and the process that created each; with \`--out\`, also write those that are new, changed or gone at every read]' \
+'(--once --metric)--queue-pairs[Print the queue pairs of every device, and the process that created each; with \`--out\` and in an agent, write those that are new, changed or gone at every read]' \
 '-q[Print nothing while rows are written to a dataset]' \
 '--quiet[Print nothing while rows are written to a dataset]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -584,6 +659,30 @@ json\:"One JSON object"))' \
 ':dataset -- Dataset with the table `loopback`, as `rocescope hostping diagnose --out` writes it:_files' \
 && ret=0
 ;;
+(collective)
+_arguments "${_arguments_options[@]}" : \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'--mode=[Rules of the analysis]:MODE:((paper\:"As the paper of Vedrfolnir has it"
+authors\:"As the program of Vedrfolnir'\''s authors computes, to the digit"))' \
+'*--reading=[How to read the paper where its text leaves a choice\: \`shares=printed\`, for example; docs/collectives.md has them]:NAME=VALUE:(shares=downstream shares=printed shares=upstream spread=sum spread=max excess=clipped excess=signed excess=execution epochs=both epochs=current)' \
+'--nccl-debug=[Name the ranks of captured steps\: log of NCCL with \`NCCL_DEBUG=INFO\` and \`NCCL_DEBUG_SUBSYS=INIT,NET\`, or a folder of such logs]:PATH:_files' \
+'--collective=[The collective to analyze; default\: the one that took longest]:NAME:_default' \
+'-o+[Format of the result]:OUTPUT:((table\:"Text"
+json\:"One JSON object"
+dot\:"The critical path and the provenance graphs for Graphviz"))' \
+'--output=[Format of the result]:OUTPUT:((table\:"Text"
+json\:"One JSON object"
+dot\:"The critical path and the provenance graphs for Graphviz"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- Dataset with the tables `steps` and `telemetry`, as `rocescope collective import` writes them:_files' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_rocescope__subcmd__diagnose__subcmd__help_commands" \
@@ -605,6 +704,10 @@ _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (hostping)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(collective)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -712,6 +815,42 @@ json\:"One JSON object"))' \
 '--version[Print version]' \
 && ret=0
 ;;
+(run)
+_arguments "${_arguments_options[@]}" : \
+'--topology=[Topology of the host\: XML of \`NCCL_TOPO_DUMP_FILE\`, XML of \`lstopo --of xml\`, or the text of \`nvidia-smi topo -m\`]:FILE:_files' \
+'--sysfs-root=[Read the topology from DIR instead of \`/sys\` of this host]:DIR:_files' \
+'*--nic=[NICs to test; default\: all]:NIC:_default' \
+'*--endpoint=[Endpoints to test, such as \`mem0\` or \`GPU3\`; default\: all]:NAME:_default' \
+'--backend=[What runs the tests]:BACKEND:((verbs\:"Queue pairs of the RDMA devices"
+replay\:"Others'\'' measurements (\`--replay\`)"
+simulated\:"A simulated host with the topology (\`--slow\`)"))' \
+'*--replay=[Measurements to replay\: matrices as text, or the output of perftest or SuperBench]:FILE:_default' \
+'*--slow=[Links of the simulated host and what each carries, as a share of the rate of the NICs\: \`GPU0 <-> PCIe switch 0=0.1\`]:A <-> B=SHARE:_default' \
+'--max-time=[Stop after this time of tests]:DURATION:_default' \
+'--max-bytes=[Stop after the tests have written this many bytes]:SIZE:_default' \
+'--every=[Run again at this interval, when the host is idle]:DURATION:_default' \
+'--idle-for=[How long all NICs must be idle before a run]:DURATION:_default' \
+'--on-alarm=[Also test a busy host when a NIC pauses the switch or discards packets, at most once in DURATION]:DURATION:_default' \
+'--duration=[Stop after DURATION]:DURATION:_default' \
+'--counters-root=[Read the counters of the NICs below DIR instead of \`/sys\`]:DIR:_files' \
+'--baseline=[Measurements of a healthy host of the same model, or their medians; default\: compare the host with itself]:FILE:_default' \
+'--rule=[Threshold\: \`seed\` (80 % of the baseline), \`superbench\` (95 %), or Azure'\''s figure of a model\: \`azure-a100\`, \`azure-h100\`, \`azure-h200\`, \`azure-mi300x\`, \`azure-hbv4\`, \`azure-hbv3\`, \`azure-v100\`]:NAME:_default' \
+'(--rule)--min-ratio=[Share of the baseline below which a test is abnormal, instead of \`--rule\`\: \`0.9\`]:SHARE:_default' \
+'--out=[Write the tests to the table \`loopback\` of this dataset]:DATASET:_files' \
+'--observer=[Name of the host in the rows; default\: its host name]:NAME:_default' \
+'-o+[Format of the diagnosis]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the diagnosis]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--plan[Print which tests would run, how long and with how many bytes, and run none]' \
+'--force[Test although others use the NICs\: short tests of bandwidth, which are compared with each other]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
 (diagnose)
 _arguments "${_arguments_options[@]}" : \
 '--topology=[Topology of the host\: XML of \`NCCL_TOPO_DUMP_FILE\`, XML of \`lstopo --of xml\`, or the text of \`nvidia-smi topo -m\`]:FILE:_files' \
@@ -763,6 +902,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(run)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (diagnose)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -805,7 +948,7 @@ _arguments "${_arguments_options[@]}" : \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::datasets -- Datasets captured with the same windows, thresholds and sketches; a packet that passed two boxes counts in both:_files' \
+'*::datasets -- Datasets of captures, counters and probes; captures need the same windows, thresholds and sketches, and a packet that passed two boxes counts in both:_files' \
 && ret=0
 ;;
 (paths)
@@ -897,14 +1040,15 @@ parallel\:"All flows at once"))' \
 '--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
 '--to=[Read only rows before this time]:TIME:_default' \
 '(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
-'--out=[Write the paths to the table \`flow_paths\` of this dataset]:DIR:_files' \
-'--observer=[Name of the run in the rows of \`flow_paths\`]:NAME:_default' \
+'--out=[Write the paths and the loads of links to the tables \`flow_paths\` and \`link_loads\` of this dataset]:DIR:_files' \
+'--observer=[Name of the run in these rows]:NAME:_default' \
 '-o+[Format of the result; \`paths fim --paths\` reads the JSON]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '--output=[Format of the result; \`paths fim --paths\` reads the JSON]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--assume-5-tuple[Take the answers of devices that do not state what they hash, as if that were the 5-tuple; default\: their flows have the outcome \`hash_fields_unknown\`]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -969,6 +1113,7 @@ json\:"One JSON object"))' \
 json\:"One JSON object"))' \
 '--hosts=[Show the names that FILE gives to addresses, in the format of \`/etc/hosts\`, as \`name (address)\`]:FILE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--assume-5-tuple[Take the answers of devices that do not state what they hash, as if that were the 5-tuple; default\: their flows have the outcome \`hash_fields_unknown\`]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -977,6 +1122,8 @@ json\:"One JSON object"))' \
 ;;
 (compare)
 _arguments "${_arguments_options[@]}" : \
+'--run-a=[Run of A, if it is a dataset\: 1 is the newest, 2 the one before]:NUMBER:_default' \
+'--run-b=[Run of B; A and B may be the same dataset]:NUMBER:_default' \
 '--topology=[Topology, in any format that \`topology show\` reads]:FILE:_files' \
 '--top=[Links and flows to print]:COUNT:_default' \
 '-o+[Format of the output]:OUTPUT:((table\:"Text tables"
@@ -1064,12 +1211,14 @@ verbs\:"UD queue pairs of RDMA NICs, with hardware timestamps; paths are not tra
 '--icmp-rate=[Maximum number of ICMP answers per second requested from one hop]:RATE:_default' \
 '--max-hops=[Maximum number of hops of a traced path]:COUNT:_default' \
 '--refresh=[Write an unchanged path again after DURATION]:DURATION:_default' \
+'--operations=[Measure how long SEND, WRITE and READ take between RC queue pairs, every DURATION, where NICs are RDMA devices]:DURATION:_default' \
+'*--operations-peers=[Agents whose NICs answer, each the one of the same position; without them the next NIC of this host does. Only \`rocescope agent\` has a controller that introduces them]:AGENT:_default' \
 '--window=[Print a status line every DURATION]:DURATION:_default' \
 '--out=[Write a Parquet dataset to this directory]:DIR:_files' \
 '--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
-'--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
+'--keep-age=[Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
-'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
+'--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--collector=[Send rows to the \`rocescope collect\` at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
 '--cert=[The agent'\''s certificate (PEM); its first DNS name is the observer]:FILE:_files' \
 '--key=[The key of the certificate (PEM)]:FILE:_files' \
@@ -1204,11 +1353,15 @@ pairs\:"Pairs of NICs, for a dataset with probes"
 sla\:"Service level of the probe mesh"
 verdicts\:"Problems of the mesh"
 links\:"Links of the mesh"
-host-ports\:"Ports of hosts, for a dataset with counters and live"))' \
+host-ports\:"Ports of hosts, for a dataset with counters and live"
+host-verdicts\:"Faults of hosts, for a dataset with verdicts about hosts"))' \
 '(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
 generic\:"XDP after the driver"
 af-packet\:"Packet socket"))' \
+'(-r --read)--direction=[Frames that arrive, that leave, or both; XDP sees arriving frames only, so \`out\` and \`both\` use packet sockets]:DIRECTION:((in\:"Frames that arrive"
+out\:"Frames that this host sends"
+both\:"All frames"))' \
 '(-r --read)--verdict=[What happens to frames after XDP; \`auto\` drops them if nothing else uses the interface]:VERDICT:((auto\:"Drop if the interface has no address, no master and no default route"
 pass\:"Pass frames to the kernel"
 drop\:"Drop frames"))' \
@@ -1239,7 +1392,7 @@ direction\:"Addresses and destination QP alone"))' \
 '--bytes[Show rates in bytes per second instead of bits per second]' \
 '--ascii[Use only ASCII characters; automatic if the locale is not UTF-8]' \
 '--mouse[Select rows, headings and tabs with the mouse]' \
-'--once[Print one window and exit; for a file or dataset, the first]' \
+'--once[Print one window and exit; for a file or dataset, the first; with \`--table host-verdicts\`, the last of a dataset with the faults of all]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -1267,11 +1420,13 @@ _arguments "${_arguments_options[@]}" : \
         case $line[1] in
             (check)
 _arguments "${_arguments_options[@]}" : \
+'*--leave-out=[Leave out the links at ports that fit PATTERN, \`PORT\` or \`NODE\:PORT\` with \`*\` for any characters, and the nodes that have no others]:PATTERN:_default' \
 '-o+[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '--output=[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--management[Keep the links of LLDP neighbors at management ports, such as \`mgmt0\`, or \`eth0\` of a switch]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -1281,11 +1436,13 @@ json\:"One JSON object"))' \
 ;;
 (show)
 _arguments "${_arguments_options[@]}" : \
+'*--leave-out=[Leave out the links at ports that fit PATTERN, \`PORT\` or \`NODE\:PORT\` with \`*\` for any characters, and the nodes that have no others]:PATTERN:_default' \
 '-o+[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '--output=[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--management[Keep the links of LLDP neighbors at management ports, such as \`mgmt0\`, or \`eth0\` of a switch]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -1295,9 +1452,11 @@ json\:"One JSON object"))' \
 ;;
 (convert)
 _arguments "${_arguments_options[@]}" : \
+'*--leave-out=[Leave out the links at ports that fit PATTERN, \`PORT\` or \`NODE\:PORT\` with \`*\` for any characters, and the nodes that have no others]:PATTERN:_default' \
 '--to=[Format to write]:TO:((toml\:"rocescope'\''s own"
 dot\:"Graphviz DOT, as PTM uses it"))' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--management[Keep the links of LLDP neighbors at management ports, such as \`mgmt0\`, or \`eth0\` of a switch]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -1386,6 +1545,26 @@ _arguments "${_arguments_options[@]}" : \
 (compare)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
+;;
+(collective)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__help__subcmd__collective_commands" \
+"*::: :->collective" \
+&& ret=0
+
+    case $state in
+    (collective)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-help-collective-command-$line[1]:"
+        case $line[1] in
+            (import)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
 ;;
 (config)
 _arguments "${_arguments_options[@]}" : \
@@ -1483,6 +1662,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(collective)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
         esac
     ;;
 esac
@@ -1512,6 +1695,10 @@ _arguments "${_arguments_options[@]}" : \
         curcontext="${curcontext%:*:*}:rocescope-help-hostping-command-$line[1]:"
         case $line[1] in
             (topology)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(run)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -1652,6 +1839,7 @@ _rocescope_commands() {
 'completions:Print the completion script for a shell' \
 'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
 'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
+'collective:Read the steps of collectives and the telemetry of switches' \
 'config:Print, check or generate a configuration file' \
 'connections:Print loss, reordering, latency and congestion for each queue pair' \
 'control:Show and change the configuration of all agents and capture boxes' \
@@ -1663,7 +1851,7 @@ _rocescope_commands() {
 'generate:Generate deterministic RoCEv2 traffic from a scenario, with its ground truth' \
 'hostping:Locate the bottleneck inside a host from loopback tests of its NICs' \
 'man:Write the manual pages' \
-'merge:Merge the datasets of several capture boxes, window by window' \
+'merge:Merge the datasets of several capture boxes, hosts and agents' \
 'paths:Find the links that flows cross, and how unevenly they lie on them' \
 'probe:Probe between the NICs of this host\: one-way loss and latency, and paths' \
 'repair:Seal the journals that a killed capture left in a dataset, and list unreadable files' \
@@ -1691,6 +1879,37 @@ _rocescope__subcmd__capture_commands() {
 _rocescope__subcmd__collect_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope collect commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__collective_commands] )) ||
+_rocescope__subcmd__collective_commands() {
+    local commands; commands=(
+'import:Write steps of collectives and telemetry of switches to a dataset' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope collective commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__collective__subcmd__help_commands] )) ||
+_rocescope__subcmd__collective__subcmd__help_commands() {
+    local commands; commands=(
+'import:Write steps of collectives and telemetry of switches to a dataset' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope collective help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__collective__subcmd__help__subcmd__help_commands] )) ||
+_rocescope__subcmd__collective__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope collective help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__collective__subcmd__help__subcmd__import_commands] )) ||
+_rocescope__subcmd__collective__subcmd__help__subcmd__import_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope collective help import commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__collective__subcmd__import_commands] )) ||
+_rocescope__subcmd__collective__subcmd__import_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope collective import commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__compare_commands] )) ||
 _rocescope__subcmd__compare_commands() {
@@ -1767,7 +1986,7 @@ _rocescope__subcmd__control_commands() {
     local commands; commands=(
 'status:Print which agent and capture box runs which version, who refused one and why, and who is away' \
 'apply:Put the configuration in FILE in force, as the next version' \
-'diff:Print what would change if FILE were applied' \
+'diff:Print what would change if FILE were applied; refuse what \`apply\` refuses' \
 'rollback:Put an earlier version in force, as the next version' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -1788,7 +2007,7 @@ _rocescope__subcmd__control__subcmd__help_commands() {
     local commands; commands=(
 'status:Print which agent and capture box runs which version, who refused one and why, and who is away' \
 'apply:Put the configuration in FILE in force, as the next version' \
-'diff:Print what would change if FILE were applied' \
+'diff:Print what would change if FILE were applied; refuse what \`apply\` refuses' \
 'rollback:Put an earlier version in force, as the next version' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -1845,9 +2064,15 @@ _rocescope__subcmd__diagnose_commands() {
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
 'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
 'hostping:Locate the abnormal link inside each host from its last loopback tests' \
+'collective:Find which step, flow and port made a collective slow' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope diagnose commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__collective_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__collective_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose collective commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__diagnose__subcmd__help_commands] )) ||
 _rocescope__subcmd__diagnose__subcmd__help_commands() {
@@ -1855,9 +2080,15 @@ _rocescope__subcmd__diagnose__subcmd__help_commands() {
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
 'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
 'hostping:Locate the abnormal link inside each host from its last loopback tests' \
+'collective:Find which step, flow and port made a collective slow' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope diagnose help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__help__subcmd__collective_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__help__subcmd__collective_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose help collective commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__diagnose__subcmd__help__subcmd__help_commands] )) ||
 _rocescope__subcmd__diagnose__subcmd__help__subcmd__help_commands() {
@@ -1917,6 +2148,7 @@ _rocescope__subcmd__help_commands() {
 'completions:Print the completion script for a shell' \
 'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
 'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
+'collective:Read the steps of collectives and the telemetry of switches' \
 'config:Print, check or generate a configuration file' \
 'connections:Print loss, reordering, latency and congestion for each queue pair' \
 'control:Show and change the configuration of all agents and capture boxes' \
@@ -1928,7 +2160,7 @@ _rocescope__subcmd__help_commands() {
 'generate:Generate deterministic RoCEv2 traffic from a scenario, with its ground truth' \
 'hostping:Locate the bottleneck inside a host from loopback tests of its NICs' \
 'man:Write the manual pages' \
-'merge:Merge the datasets of several capture boxes, window by window' \
+'merge:Merge the datasets of several capture boxes, hosts and agents' \
 'paths:Find the links that flows cross, and how unevenly they lie on them' \
 'probe:Probe between the NICs of this host\: one-way loss and latency, and paths' \
 'repair:Seal the journals that a killed capture left in a dataset, and list unreadable files' \
@@ -1956,6 +2188,18 @@ _rocescope__subcmd__help__subcmd__capture_commands() {
 _rocescope__subcmd__help__subcmd__collect_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help collect commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__collective_commands] )) ||
+_rocescope__subcmd__help__subcmd__collective_commands() {
+    local commands; commands=(
+'import:Write steps of collectives and telemetry of switches to a dataset' \
+    )
+    _describe -t commands 'rocescope help collective commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__collective__subcmd__import_commands] )) ||
+_rocescope__subcmd__help__subcmd__collective__subcmd__import_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help collective import commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__compare_commands] )) ||
 _rocescope__subcmd__help__subcmd__compare_commands() {
@@ -2001,7 +2245,7 @@ _rocescope__subcmd__help__subcmd__control_commands() {
     local commands; commands=(
 'status:Print which agent and capture box runs which version, who refused one and why, and who is away' \
 'apply:Put the configuration in FILE in force, as the next version' \
-'diff:Print what would change if FILE were applied' \
+'diff:Print what would change if FILE were applied; refuse what \`apply\` refuses' \
 'rollback:Put an earlier version in force, as the next version' \
     )
     _describe -t commands 'rocescope help control commands' commands "$@"
@@ -2042,8 +2286,14 @@ _rocescope__subcmd__help__subcmd__diagnose_commands() {
 'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
 'hosts:Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic' \
 'hostping:Locate the abnormal link inside each host from its last loopback tests' \
+'collective:Find which step, flow and port made a collective slow' \
     )
     _describe -t commands 'rocescope help diagnose commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__diagnose__subcmd__collective_commands] )) ||
+_rocescope__subcmd__help__subcmd__diagnose__subcmd__collective_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help diagnose collective commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh_commands] )) ||
 _rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh_commands() {
@@ -2084,6 +2334,7 @@ _rocescope__subcmd__help__subcmd__help_commands() {
 _rocescope__subcmd__help__subcmd__hostping_commands() {
     local commands; commands=(
 'topology:Draw the links of a host, and list what looks wrong without a test' \
+'run:Measure each NIC with each endpoint of this host by loopback WRITEs, and locate the abnormal link' \
 'diagnose:Locate the abnormal link of a host from loopback measurements' \
 'baseline:Print the baseline of a model of hosts\: the medians of healthy runs' \
     )
@@ -2098,6 +2349,11 @@ _rocescope__subcmd__help__subcmd__hostping__subcmd__baseline_commands() {
 _rocescope__subcmd__help__subcmd__hostping__subcmd__diagnose_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help hostping diagnose commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__hostping__subcmd__run_commands] )) ||
+_rocescope__subcmd__help__subcmd__hostping__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help hostping run commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__hostping__subcmd__topology_commands] )) ||
 _rocescope__subcmd__help__subcmd__hostping__subcmd__topology_commands() {
@@ -2219,6 +2475,7 @@ _rocescope__subcmd__help__subcmd__verify_commands() {
 _rocescope__subcmd__hostping_commands() {
     local commands; commands=(
 'topology:Draw the links of a host, and list what looks wrong without a test' \
+'run:Measure each NIC with each endpoint of this host by loopback WRITEs, and locate the abnormal link' \
 'diagnose:Locate the abnormal link of a host from loopback measurements' \
 'baseline:Print the baseline of a model of hosts\: the medians of healthy runs' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -2239,6 +2496,7 @@ _rocescope__subcmd__hostping__subcmd__diagnose_commands() {
 _rocescope__subcmd__hostping__subcmd__help_commands() {
     local commands; commands=(
 'topology:Draw the links of a host, and list what looks wrong without a test' \
+'run:Measure each NIC with each endpoint of this host by loopback WRITEs, and locate the abnormal link' \
 'diagnose:Locate the abnormal link of a host from loopback measurements' \
 'baseline:Print the baseline of a model of hosts\: the medians of healthy runs' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -2260,10 +2518,20 @@ _rocescope__subcmd__hostping__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope hostping help help commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__hostping__subcmd__help__subcmd__run_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__help__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping help run commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__hostping__subcmd__help__subcmd__topology_commands] )) ||
 _rocescope__subcmd__hostping__subcmd__help__subcmd__topology_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope hostping help topology commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__hostping__subcmd__run_commands] )) ||
+_rocescope__subcmd__hostping__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope hostping run commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__hostping__subcmd__topology_commands] )) ||
 _rocescope__subcmd__hostping__subcmd__topology_commands() {

@@ -11,6 +11,7 @@
 //! | `fuzz` | seeds and runs the fuzzer |
 //! | `graph` | checks the crates against `ARCHITECTURE.md`, and their files for cycles |
 //! | [`package`] | the Debian package |
+//! | `softroce` | the product in two guests with soft-RoCE |
 //! | `static_build` | one static file, as in `deploy/Containerfile` |
 //! | [`testbed`] | forwards a task to `rocescope-testbed` |
 //! | [`captures`], [`pcap`] | the recorded captures, frame by frame |
@@ -27,6 +28,7 @@ pub mod package;
 pub mod pcap;
 pub mod process;
 pub mod product;
+mod softroce;
 mod static_build;
 pub mod testbed;
 mod words;
@@ -43,6 +45,8 @@ cargo xtask <task>
   graph                         check crates against the table in ARCHITECTURE.md, and files for cycles
   fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
   package                       build the Debian package
+  softroce [OPTION...] [CHECK...]
+                                the product on real verbs: two guests with soft-RoCE; --binary FILE, --kernel PACKAGE
   static                        build one static file, and start it in an empty directory
   words                         refuse the words that docs/style.md replaces
 
@@ -51,6 +55,7 @@ These need the product's crates; they run in rocescope-testbed:
   bench day [OPTION...]         a day at 4 frames a second: what nearly empty windows cost
   bench file [FILE] [OPTION...] the whole path, compared with tcpdump and tshark
   bench capture [OPTION...]     kernel cost, and live capture on a veth pair: --part a|b|c, --soak SECONDS
+  bench collective [SCALE]      the diagnosis of collectives in 220 simulated cases, compared with other methods
   bench mesh [OPTION...]        accuracy and speed of the analysis of probes: [accuracy|quiet|speed] [SEEDS]
   bench memory                  peak memory of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches, compared with other implementations
@@ -84,6 +89,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["graph"] => graph::run(),
         ["package"] => package::run(),
+        ["softroce", rest @ ..] => softroce::run(rest),
         ["static"] => static_build::run(),
         ["words"] => words::run(),
         ["bench" | "object" | "picture" | "service", ..] => testbed::run(arguments),

@@ -26,7 +26,7 @@ const SECONDS: u64 = 62;
 const SETTLE: Duration = Duration::from_secs(3);
 
 /// A directory in memory.
-struct Tree(PathBuf);
+pub(super) struct Tree(pub(super) PathBuf);
 
 impl Drop for Tree {
     fn drop(&mut self) {
@@ -36,7 +36,7 @@ impl Drop for Tree {
 }
 
 impl Tree {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let tree = Self(format!("/dev/shm/rocescope-bench-{}", std::process::id()).into());
         for nic in 0..NICS {
             let port = tree.port(nic);
@@ -58,7 +58,7 @@ impl Tree {
     }
 
     /// Writes all files at step 0, then those that change.
-    fn advance(&self, step: usize) -> Result<()> {
+    pub(super) fn advance(&self, step: usize) -> Result<()> {
         for nic in 0..NICS {
             for file in (0..FILES).filter(|file| step == 0 || file % CHANGING == 0) {
                 let directory = if file < FILES / 4 { "counters" } else { "hw_counters" };

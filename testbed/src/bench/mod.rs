@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: one file per benchmark.
 
+mod agent;
 mod capture;
+mod collective;
 mod cost;
 mod counters;
 mod day;
@@ -17,7 +19,9 @@ use anyhow::{Result, bail};
 
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        ["agent", options @ ..] => agent::run(options),
         ["capture", options @ ..] => capture::run(options),
+        ["collective", options @ ..] => collective::run(options),
         ["counters", options @ ..] => counters::run(options),
         ["day", options @ ..] => day::run(options),
         ["file", options @ ..] => file::run(options),
@@ -30,7 +34,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["view", options @ ..] => view::run(options),
         _ => {
             bail!(
-                "usage: cargo xtask bench capture, counters, day, file, memory, mesh, paper, probe, sketches, truth or view"
+                "usage: cargo xtask bench agent, capture, collective, counters, day, file, memory, mesh, paper, probe, sketches, truth or view"
             )
         }
     }

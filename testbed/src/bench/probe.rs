@@ -25,17 +25,17 @@ const BITS_MAX: f64 = 20_000.0;
 const SECONDS: u64 = 62;
 const ROUNDS: usize = 3;
 /// The router's end of the first rail.
-const COLLECTOR: &str = "https://10.0.0.254:4792";
+pub(super) const COLLECTOR: &str = "https://10.0.0.254:4792";
 /// Wait before the measurement: all paths are unknown at the start.
 const SETTLE: Duration = Duration::from_secs(5);
 
-struct Host {
-    host: String,
+pub(super) struct Host {
+    pub(super) host: String,
     router: String,
 }
 
-struct Cost {
-    cpu: f64,
+pub(super) struct Cost {
+    pub(super) cpu: f64,
     resident: u64,
     resident_max: u64,
     peak: u64,
@@ -85,7 +85,7 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
 }
 
 /// Minimum, median and maximum of all rounds.
-fn row(costs: &[Cost]) -> String {
+pub(super) fn row(costs: &[Cost]) -> String {
     let spread = |figure: fn(&Cost) -> f64, digits: usize| {
         let mut all: Vec<f64> = costs.iter().map(figure).collect();
         all.sort_by(f64::total_cmp);
@@ -117,10 +117,10 @@ impl Cost {
 }
 
 /// A collector behind the router, with new certificates.
-struct Collector(Child);
+pub(super) struct Collector(Child);
 
 impl Collector {
-    fn start(host: &Host, rocescope: &str, directory: &Path) -> Result<Self> {
+    pub(super) fn start(host: &Host, rocescope: &str, directory: &Path) -> Result<Self> {
         let script = certificates::script(&[("collector", "IP:10.0.0.254"), ("h0", "DNS:h0")])?;
         let mut shell = command("sh", &["-euc", &script]);
         let made = shell.current_dir(directory).output()?;
@@ -135,10 +135,14 @@ impl Collector {
         ] {
             collect.arg(option).arg(directory.join(file));
         }
+        fs::write(directory.join("fleet.toml"), "operators = [\"ops\"]\n")?;
+        for (option, file) in [("--control-dir", "control"), ("--control", "fleet.toml")] {
+            collect.arg(option).arg(directory.join(file));
+        }
         Ok(Self(collect.stdout(Stdio::null()).spawn()?))
     }
 
-    fn stop(mut self) -> Result<()> {
+    pub(super) fn stop(mut self) -> Result<()> {
         run_command(&mut command("kill", &["-INT", &self.0.id().to_string()]))?;
         ensure!(self.0.wait()?.success(), "the collector failed");
         Ok(())
@@ -154,7 +158,7 @@ impl Drop for Collector {
 }
 
 impl Host {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let name = format!("rocescope-bench-{}", std::process::id());
         let host = Self {
             host: format!("{name}-h"),
@@ -192,7 +196,7 @@ impl Host {
         measured
     }
 
-    fn watch(&self, pid: u32, time: Duration) -> Result<Cost> {
+    pub(super) fn watch(&self, pid: u32, time: Duration) -> Result<Cost> {
         sleep(SETTLE);
         let begun = Instant::now();
         let (ran, bytes) = (ran(pid)?, self.bytes()?);
@@ -251,6 +255,6 @@ fn ip(namespace: &str, arguments: &str) -> Result<()> {
 }
 
 /// A program in a namespace; `ip` becomes that program.
-fn within(namespace: &str, program: &str) -> Command {
+pub(super) fn within(namespace: &str, program: &str) -> Command {
     command("ip", &["netns", "exec", namespace, program])
 }

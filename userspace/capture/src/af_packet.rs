@@ -6,7 +6,7 @@
 
 use crate::file::Frame;
 use rocescope_host::interface::Interface;
-use rocescope_host::packet::{self, DROP_ALL, Receive, Socket};
+use rocescope_host::packet::{self, DROP_ALL, LEAVING, Receive, Socket};
 use rocescope_wire::{FrameLengths, LinkType};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
@@ -46,6 +46,40 @@ pub enum Error {
 impl Error {
     const fn at(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { what, source }
+    }
+}
+
+/// Frames of which direction are captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Those that arrive.
+    #[default]
+    In,
+    /// Those that leave.
+    Out,
+    /// All.
+    Both,
+}
+
+impl Direction {
+    /// Its name: `in`, `out` or `both`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::In => "in",
+            Self::Out => "out",
+            Self::Both => "both",
+        }
+    }
+
+    /// Its frames, in words.
+    #[must_use]
+    pub const fn frames(self) -> &'static str {
+        match self {
+            Self::In => "arriving frames only",
+            Self::Out => "leaving frames only",
+            Self::Both => "arriving and leaving frames",
+        }
     }
 }
 
@@ -93,11 +127,11 @@ impl Drop for Ring {
 }
 
 impl PacketSocket {
-    /// Opens a socket; the kernel fills its ring from now on.
+    /// Opens a socket; the kernel fills its ring with frames of this direction from now on.
     ///
     /// # Errors
     /// [`Error::NotEthernet`], or an error of the kernel.
-    pub fn open(on: &Interface) -> Result<Self, Error> {
+    pub fn open(on: &Interface, direction: Direction) -> Result<Self, Error> {
         if !on.is_ethernet().map_err(Error::at("the interface"))? {
             return Err(Error::NotEthernet);
         }
@@ -106,7 +140,13 @@ impl PacketSocket {
         socket
             .set(libc::PACKET_VERSION, &version)
             .map_err(Error::at("TPACKET_V3"))?;
-        socket.ignore_outgoing().map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
+        match direction {
+            Direction::In => socket.ignore_outgoing().map_err(Error::at("PACKET_IGNORE_OUTGOING"))?,
+            Direction::Out => {
+                packet::attach_filter(&socket, &LEAVING).map_err(Error::at("a filter of leaving frames"))?;
+            }
+            Direction::Both => {}
+        }
         let request = libc::tpacket_req3 {
             tp_block_size: BLOCK_BYTES as u32,
             tp_block_nr: BLOCKS as u32,

@@ -2,6 +2,7 @@
 
 mod agent;
 mod collect;
+mod collective;
 mod compare;
 mod control;
 mod counters;
@@ -18,12 +19,17 @@ mod paths;
 mod probe;
 mod recorder;
 mod report;
+mod retention;
 mod span;
 mod top;
 mod words;
 
 pub use agent::{AgentArguments, Parts};
 pub use collect::{CollectArguments, SendArguments};
+pub use collective::{
+    CollectiveAction, CollectiveFormat, CollectiveImportArguments, CollectiveMode, CollectiveOutput,
+    DiagnoseCollectiveArguments,
+};
 pub use compare::CompareArguments;
 pub use control::{ControlAction, ControlArguments, SubscriptionArguments};
 pub use counters::CountersArguments;
@@ -34,19 +40,21 @@ pub use examples::command;
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use hostping::{
     DiagnoseHostpingArguments, HostTopologyArguments, HostpingAction, HostpingBaselineArguments,
-    HostpingDiagnoseArguments, HostpingTopologyArguments, RuleArguments,
+    HostpingDiagnoseArguments, HostpingRunArguments, HostpingTopologyArguments, LoopbackBackend, RuleArguments,
+    SlowLink,
 };
 pub use hosts::HostsArguments;
-pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
+pub use live::{Direction, LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::{FlowKey, MeasureArguments};
 pub use paths::{
     AdviseArguments, AskArguments, ComparePathsArguments, ConvertArguments, DiscoverArguments, DiscoverMode,
-    FimArguments, FlowsArguments, PathsAction, SflowArguments, TopologyAction, TopologyArguments, TopologyFormat,
-    WorkloadArguments,
+    FimArguments, FlowsArguments, LinkArguments, PathsAction, SflowArguments, TopologyAction, TopologyArguments,
+    TopologyFormat, WorkloadArguments,
 };
 pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
+pub use retention::RetentionArguments;
 pub use span::{SPAN, SpanArguments};
 pub use top::{AppearanceArguments, ByName, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 pub(crate) use words::settle;
@@ -97,6 +105,9 @@ pub enum Command {
     Collect(Box<CollectArguments>),
     /// Compare two datasets, or two times of one: what changed, the largest change first
     Compare(CompareArguments),
+    /// Read the steps of collectives and the telemetry of switches
+    #[command(subcommand)]
+    Collective(CollectiveAction),
     /// Print, check or generate a configuration file
     #[command(subcommand)]
     Config(ConfigAction),
@@ -122,7 +133,7 @@ pub enum Command {
     Hostping(HostpingAction),
     /// Write the manual pages
     Man(ManArguments),
-    /// Merge the datasets of several capture boxes, window by window
+    /// Merge the datasets of several capture boxes, hosts and agents
     Merge(MergeArguments),
     /// Find the links that flows cross, and how unevenly they lie on them
     #[command(subcommand)]
@@ -212,6 +223,9 @@ pub struct CaptureArguments {
     /// Track connections: loss, reordering and round trips of every queue pair
     #[arg(long)]
     pub connections: bool,
+    /// Write the steps of collectives to the table `steps`, with how long each waited for its receiver and its sender
+    #[arg(long)]
+    pub collectives: bool,
     /// Verify the ICRC of every packet
     #[arg(long)]
     pub verify_icrc: bool,
@@ -358,8 +372,8 @@ pub struct DoctorArguments {
 /// `rocescope merge`.
 #[derive(Debug, Args)]
 pub struct MergeArguments {
-    /// Datasets captured with the same windows, thresholds and sketches; a packet that passed two boxes
-    /// counts in both
+    /// Datasets of captures, counters and probes; captures need the same windows, thresholds and sketches, and a
+    /// packet that passed two boxes counts in both
     #[arg(value_name = "DATASET", required = true)]
     pub datasets: Vec<PathBuf>,
     /// The time.

@@ -1,10 +1,11 @@
 //! Requests to the engine, from the arguments of a command.
 
 use crate::arguments::{
-    CaptureArguments, ConnectionsArguments, DatasetArguments, FlowKey, LiveArguments, MeasureArguments, Mode,
-    RecorderArguments, TopArguments, Verdict, VlanOffload,
+    CaptureArguments, ConnectionsArguments, DatasetArguments, Direction, FlowKey, LiveArguments, MeasureArguments,
+    Mode, RecorderArguments, TopArguments, Verdict, VlanOffload,
 };
 use anyhow::Result;
+use rocescope_capture::af_packet;
 use rocescope_engine::request::{self, MetricsRequest, VerdictPolicy, udp_ports};
 use rocescope_engine::{CaptureRequest, DatasetRequest, IntakeRequest, RecorderRequest};
 use rocescope_pipeline::Settings;
@@ -21,7 +22,10 @@ const TOP_REPORT_NS: u64 = 500_000_000;
 /// `rocescope capture`.
 pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
     let settings = Settings {
-        connections: arguments.connections.then(|| tracked(&arguments.measure)),
+        connections: (arguments.connections || arguments.collectives).then(|| ConnectionSettings {
+            steps: arguments.collectives,
+            ..tracked(&arguments.measure)
+        }),
         filter: arguments.filter.clone(),
         addresses: arguments.anonymize.clone(),
         sketches: !arguments.dataset.no_sketches,
@@ -43,7 +47,7 @@ pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
         request.intake.dataset = dataset(&arguments.dataset);
         request.intake.count = arguments.count;
         request.intake.write = arguments.write.clone();
-        request.intake.recorder = recorder(&arguments.recorder, arguments.dataset.keep_age);
+        request.intake.recorder = recorder(&arguments.recorder, arguments.dataset.retention.keep_age);
     }
     Ok(request)
 }
@@ -114,6 +118,11 @@ fn live(live: &LiveArguments, settings: Settings, ports: &[u16]) -> Result<Captu
             Mode::Generic => request::Mode::Generic,
             Mode::AfPacket => request::Mode::AfPacket,
         },
+        direction: match live.direction {
+            Direction::In => af_packet::Direction::In,
+            Direction::Out => af_packet::Direction::Out,
+            Direction::Both => af_packet::Direction::Both,
+        },
         verdict: match live.verdict {
             Verdict::Auto => VerdictPolicy::Auto,
             Verdict::Pass => VerdictPolicy::Pass,
@@ -142,11 +151,11 @@ fn live(live: &LiveArguments, settings: Settings, ports: &[u16]) -> Result<Captu
 fn dataset(arguments: &DatasetArguments) -> Option<DatasetRequest> {
     Some(DatasetRequest {
         root: arguments.out.clone()?,
-        segment_age: arguments.segment_age,
+        segment_age: arguments.retention.segment_age,
         segment_bytes: arguments.segment_bytes,
-        keep_age: arguments.keep_age,
-        keep_bytes: arguments.keep_bytes,
-        keep_free: arguments.keep_free,
+        keep_age: arguments.retention.keep_age,
+        keep_bytes: arguments.retention.keep_bytes,
+        keep_free: arguments.retention.keep_free,
     })
 }
 

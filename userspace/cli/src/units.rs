@@ -92,6 +92,59 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Parses a duration from `FROM` to `TO` milliseconds, both included: what is shorter burns processors, or fills memory
+/// and disks; what is longer is a typing error.
+///
+/// # Errors
+/// What was expected.
+pub fn within<const FROM: u64, const TO: u64>(text: &str) -> Result<Duration, String> {
+    let (from, to) = (Duration::from_millis(FROM), Duration::from_millis(TO));
+    let duration = duration(text)?;
+    match (from..=to).contains(&duration) {
+        true => Ok(duration),
+        false => Err(format!("expected a duration from {} to {}", short(FROM), short(TO))),
+    }
+}
+
+/// Milliseconds in the largest unit that divides them: `10ms`, `366d`.
+fn short(milliseconds: u64) -> String {
+    let units = [(DAY, "d"), (HOUR, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
+    let unit = units.into_iter().find(|(unit, _)| milliseconds.is_multiple_of(*unit));
+    match unit {
+        Some((unit, name)) if milliseconds > 0 => format!("{}{name}", milliseconds / unit),
+        _ => "0s".into(),
+    }
+}
+
+/// An hour in milliseconds.
+pub const HOUR: u64 = 3_600_000;
+/// A day in milliseconds.
+pub const DAY: u64 = 24 * HOUR;
+/// The longest window, in milliseconds.
+pub const YEAR: u64 = 366 * DAY;
+
+/// Parses a share of a processor: `0.05`.
+///
+/// # Errors
+/// What was expected.
+pub fn share_of_core(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(share) if (0.001..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a share of a core from 0.001 to 1, such as 0.05".into()),
+    }
+}
+
+/// Parses how often something happens in a second, from 0 to 10,000: `0.5`.
+///
+/// # Errors
+/// What was expected.
+pub fn each_second(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(rate) if (0.0..=10_000.0).contains(&rate) => Ok(rate),
+        _ => Err("expected a number a second from 0 to 10000, such as 0.5".into()),
+    }
+}
+
 /// Parses a duration greater than zero, in seconds if it has no unit: `10`, `500ms`, `1m`.
 ///
 /// # Errors
@@ -244,6 +297,26 @@ mod tests {
         assert_eq!(duration("100ms"), Ok(Duration::from_millis(100)));
         assert!(duration("100").is_err());
         assert!(positive_duration("0s").is_err());
+    }
+
+    #[test]
+    fn intervals_and_rates_have_limits_and_name_them() {
+        assert_eq!(within::<10, HOUR>("10ms"), Ok(Duration::from_millis(10)));
+        assert_eq!(within::<10, HOUR>("1h"), Ok(Duration::from_secs(3_600)));
+        for wrong in ["1ns", "9ms", "61m", "0s"] {
+            let expected = "expected a duration from 10ms to 1h";
+            assert_eq!(within::<10, HOUR>(wrong).unwrap_err(), expected, "{wrong}");
+        }
+        assert!(within::<1, YEAR>("1ns").unwrap_err().contains("from 1ms to 366d"));
+        assert!(within::<10, HOUR>("5").unwrap_err().contains("such as 1s"));
+        assert_eq!((share_of_core("0.05"), share_of_core("1")), (Ok(0.05), Ok(1.0)));
+        for wrong in ["0", "500", "1.01", "-1", "nan", ""] {
+            assert!(share_of_core(wrong).unwrap_err().contains("from 0.001 to 1"), "{wrong}");
+            assert!(
+                each_second(wrong).is_err() != ["0", "500", "1.01"].contains(&wrong),
+                "{wrong}"
+            );
+        }
     }
 
     #[test]

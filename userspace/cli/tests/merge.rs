@@ -1,14 +1,18 @@
-//! Two halves of a capture, measured separately and merged, equal the capture measured whole.
+//! Two halves of a capture, measured separately and merged, equal the capture measured whole; and rows of hosts and
+//! agents are kept.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use rocescope_generate::{self as generate, Scenario};
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, WindowRow, footer};
+use rocescope_model::{
+    COUNTER_TABLES, CounterRow, EventRow, FlowRow, OpcodeRow, ProbeRow, Row, Time, WindowRow, footer,
+};
 use rocescope_sketches::{CountMin, FlowHash};
-use rocescope_store::{Scan, scan};
+use rocescope_store::{Options, Scan, Writer, scan};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Instant;
 
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
@@ -217,4 +221,114 @@ fn the_merged_dataset_has_its_own_metadata() {
     let bytes = CountMin::from_spark(&window.count_min_bytes.as_ref().unwrap().to_vec()).unwrap();
     let estimate = bytes.estimate(FlowHash(flow.flow_hash.cast_unsigned()));
     assert!(estimate >= flow.frame_bytes);
+}
+
+/// Three reads of a counter of a host, a second apart from `start_ns` on.
+fn counters(host: &str, start_ns: i64) -> Vec<CounterRow> {
+    let row = |second: i64| CounterRow {
+        observer: host.to_owned().into(),
+        time: Time(start_ns + second * 1_000_000_000),
+        time_ns: start_ns + second * 1_000_000_000,
+        device: "mlx5_0".into(),
+        name: "local_ack_timeout_err".into(),
+        increase: Some(7),
+        ..CounterRow::default()
+    };
+    (0..3).map(row).collect()
+}
+
+impl Bench {
+    /// Writes rows of a host into a dataset of its own.
+    fn write(&self, host: &str, rows: &[CounterRow]) {
+        let options = Options {
+            tables: COUNTER_TABLES,
+            ..Options::new(host)
+        };
+        let mut writer = Writer::create(&self.path(host), options).unwrap();
+        writer.append_cells(&rows, Instant::now()).unwrap();
+        writer.finish().unwrap();
+    }
+
+    fn refused(&self, datasets: &[&str], out: &str) -> String {
+        let refused = self.merge(datasets, out);
+        assert!(!refused.status.success());
+        String::from_utf8(refused.stderr).unwrap()
+    }
+}
+
+/// Until 2026-11-23 a merge dropped every row of counters, probes and paths without a word.
+#[test]
+fn counters_of_hosts_are_kept_beside_the_windows_of_a_capture() {
+    let bench = Bench::new();
+    bench.measure("box", &bench.capture, &[]);
+    let start_ns = bench.rows::<WindowRow>("box")[0].window_start_ns;
+    let (first, second) = (counters("host-1", start_ns), counters("host-2", start_ns));
+    bench.write("host-1", &first);
+    bench.write("host-2", &second);
+    let merged = bench.merge(&["box", "host-1", "host-2"], "all");
+    success(&merged);
+    let said = String::from_utf8(merged.stdout).unwrap();
+    assert!(said.contains("6 rows of `counters`"), "{said}");
+    let found: Vec<CounterRow> = bench.rows("all");
+    assert_eq!(found, [first, second].concat());
+    let names = bench.rows::<WindowRow>("all").into_iter();
+    assert!(names.map(|row| row.observer).all(|name| name == "whole".into()));
+    assert_eq!(bench.rows::<FlowRow>("all").len(), bench.rows::<FlowRow>("box").len());
+}
+
+#[test]
+fn counters_alone_are_merged_and_no_table_of_a_capture_is_made() {
+    let bench = Bench::new();
+    bench.write("host-1", &counters("host-1", 0));
+    bench.write("host-2", &counters("host-2", 0));
+    success(&bench.merge(&["host-1", "host-2"], "all"));
+    assert_eq!(bench.rows::<CounterRow>("all").len(), 6);
+    assert!(
+        bench
+            .scan("all")
+            .segments
+            .iter()
+            .all(|segment| segment.table == "counters")
+    );
+    assert_eq!(bench.rows::<ProbeRow>("all").len(), 0);
+}
+
+#[test]
+fn only_the_requested_time_of_counters_is_copied() {
+    let bench = Bench::new();
+    bench.write("host-1", &counters("host-1", 0));
+    let (from, out) = (bench.path("host-1"), bench.path("all"));
+    let span = ["--from", "1970-01-01T00:00:01Z", "--to", "1970-01-01T00:00:02Z"];
+    success(&rocescope(
+        &[&["merge", text(&from), "--out", text(&out)], &span[..]].concat(),
+    ));
+    let times: Vec<i64> = bench.rows::<CounterRow>("all").iter().map(|row| row.time_ns).collect();
+    assert_eq!(times, [1_000_000_000]);
+    let span = ["--from", "1971-01-01", "--to", "1971-01-02"];
+    let refused = rocescope(&[&["merge", text(&from), "--out", text(&out)], &span[..]].concat());
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        error.contains("has no rows in") && error.lines().count() == 1,
+        "{error}"
+    );
+}
+
+#[test]
+fn counters_are_not_stored_twice() {
+    let bench = Bench::new();
+    bench.write("host-1", &counters("host-1", 0));
+    bench.write("host-2", &counters("host-2", 0));
+    let error = bench.refused(&["host-1", "host-2", "host-1"], "all");
+    assert!(
+        error.contains("have the same rows in `counters`: name each dataset once"),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1);
+    assert!(!bench.path("all").exists());
+    success(&bench.merge(&["host-1"], "all"));
+    let error = bench.refused(&["host-1", "host-2"], "all");
+    assert!(error.contains("already holds rows of"), "{error}");
+    // Another host, or a later time, is welcome.
+    success(&bench.merge(&["host-2"], "all"));
+    assert_eq!(bench.rows::<CounterRow>("all").len(), 6);
 }

@@ -59,6 +59,8 @@ pub struct Status {
     pub connected: bool,
     /// Why the last connection failed.
     pub last_error: Option<String>,
+    /// Whether the collector was reached on it.
+    pub was_reached: bool,
     /// Why the collector refused the last parcel that it refused.
     pub last_refusal: Option<String>,
     /// Connections made.
@@ -217,7 +219,9 @@ async fn run(ends: Ends, target: &Target, settings: &Settings, shared: &Shared) 
         }
         let session = async {
             let connection = timeout(settings.patience, target.connect(settings.patience));
+            shared.status().was_reached = false;
             let connection = connection.await.unwrap_or_else(|_| Err("no answer".into()))?;
+            shared.status().was_reached = true;
             session::run(&ends, connection, settings, shared).await
         };
         let ended = tokio::select! {

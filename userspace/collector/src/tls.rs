@@ -78,6 +78,24 @@ impl Files {
         Ok(Arc::new(config))
     }
 
+    /// Checks that the certificate has the name of an observer: the collector takes rows of no other.
+    ///
+    /// # Errors
+    /// It has another name, or cannot be read.
+    pub fn check_observer(&self, observer: &str) -> Result<(), Error> {
+        let chain = certificates(&self.certificate)?;
+        let name = chain.first().and_then(first_name);
+        let reason = match name {
+            Some(name) if name.eq_ignore_ascii_case(observer) => return Ok(()),
+            Some(name) => format!(
+                "it is the certificate of {name}, and the observer is {observer}: the collector takes only rows of {name}; \
+                 set observer = \"{name}\", or use the certificate of {observer}"
+            ),
+            None => format!("it has no DNS name: use a certificate with the name of the observer, {observer}"),
+        };
+        Err(bad(&self.certificate, &reason))
+    }
+
     fn own(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Error> {
         let chain = certificates(&self.certificate)?;
         let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| bad(&self.key, &error))?;
@@ -115,6 +133,15 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
         return Err(bad(path, &"no certificate in this file"));
     }
     Ok(found)
+}
+
+/// The reason of a failure without the manual of the TLS library, which it may point to.
+pub(crate) fn reason(error: &dyn std::fmt::Display) -> String {
+    let text = error.to_string();
+    match text.split_once(": https://") {
+        Some((reason, _)) => reason.to_owned(),
+        None => text,
+    }
 }
 
 fn bad(path: &Path, reason: &dyn std::fmt::Display) -> Error {

@@ -7,7 +7,10 @@ use crate::notice::{Notice, Notices};
 use crate::request::DatasetRequest;
 use crate::reserve::Reserve;
 use rocescope_capture::file::FrameFiles;
-use rocescope_model::{CounterRow, EventRow, PathRow, ProbeRow, QueuePairRow, Text, Time, WindowRows, footer};
+use rocescope_model::{
+    CAPTURE_TABLES, CounterRow, EventRow, PathRow, ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, Text, Time, WindowRows,
+    footer,
+};
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
 use rocescope_pipeline::{LINEAR_COUNTING_BITS, Settings};
@@ -80,6 +83,10 @@ impl Origin {
                 pair(footer::COUNT_MIN_WIDTH, COUNT_MIN_WIDTH.to_string()),
                 pair(footer::COUNT_MIN_CONSERVATIVE, "false".into()),
             ],
+            tables: match &settings.connections {
+                Some(connections) if connections.steps => STEP_CAPTURE_TABLES,
+                _ => CAPTURE_TABLES,
+            },
             ..Options::new(&*settings.observer)
         }
     }

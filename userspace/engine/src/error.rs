@@ -1,5 +1,6 @@
 //! Why a capture does not start, or ends early.
 
+use crate::request::SocketReason;
 use rocescope_capture::file::FileError;
 use rocescope_capture::{af_packet, xdp};
 use rocescope_model::Time;
@@ -173,9 +174,9 @@ pub enum Conflict {
     /// Packet sockets see copies of frames.
     #[error("a packet socket cannot drop frames: --verdict drop requires XDP")]
     DropBySocket,
-    /// XDP delivers run records, but no frames; the option that requires them.
-    #[error("{0} requires frames, which XDP does not deliver: use --mode af-packet")]
-    FramesByXdp(&'static str),
+    /// XDP cannot do what is requested.
+    #[error("{0}: use --mode af-packet")]
+    OnlyBySocket(SocketReason),
     /// The frames have their original addresses.
     #[error("--write writes frames with their original addresses and cannot be combined with --anonymize")]
     WriteAnonymized,

@@ -1,7 +1,8 @@
 //! The notices of a running capture, one line each.
 
 use crate::live::VerdictReason;
-use crate::request::IntakeRequest;
+use crate::request::{IntakeRequest, SocketReason};
+use rocescope_capture::af_packet::Direction;
 use rocescope_pipeline::Delivery;
 use rocescope_pipeline::filter::words;
 use rocescope_record::Counters;
@@ -22,10 +23,12 @@ pub enum Notice {
         interface: String,
         /// The capture mode.
         mode: &'static str,
+        /// Frames of which direction are captured.
+        direction: Direction,
         /// The NIC strips VLAN tags before XDP sees the frame.
         misses_vlan_tags: bool,
-        /// The option that requires frames, and therefore a packet socket.
-        needs_frames: Option<&'static str>,
+        /// Why it is a packet socket, if XDP might be expected.
+        needs_socket: Option<SocketReason>,
     },
     /// Packet sockets replace XDP; the reason.
     FallsBack(String),
@@ -111,15 +114,16 @@ impl fmt::Display for Notice {
             Self::Capturing {
                 interface,
                 mode,
+                direction,
                 misses_vlan_tags,
-                needs_frames,
+                needs_socket,
             } => {
-                write!(f, "capturing on {interface} with {mode}")?;
+                write!(f, "capturing on {interface} with {mode}, {}", direction.frames())?;
                 if *misses_vlan_tags {
                     f.write_str(", without the VLAN tags that the NIC strips (--vlan-offload off keeps them)")?;
                 }
-                if let Some(option) = needs_frames {
-                    write!(f, ": {option} requires frames, which XDP does not deliver")?;
+                if let Some(reason) = needs_socket {
+                    write!(f, ": {reason}")?;
                 }
                 Ok(())
             }

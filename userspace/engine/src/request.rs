@@ -1,6 +1,7 @@
 //! The request for a capture.
 
 use crate::error::Conflict;
+use rocescope_capture::af_packet::Direction;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::filter::RunFilter;
 use rocescope_pipeline::spray::FlowKeyMode;
@@ -17,6 +18,8 @@ pub struct CaptureRequest {
     pub interfaces: Vec<String>,
     /// How frames are captured.
     pub mode: Mode,
+    /// Frames of which direction are captured.
+    pub direction: Direction,
     /// What happens to frames after XDP.
     pub verdict: VerdictPolicy,
     /// Whether NICs leave VLAN tags in the frames until the capture ends.
@@ -31,6 +34,30 @@ pub struct CaptureRequest {
     pub command: Vec<OsString>,
     /// The processing of the frames.
     pub intake: IntakeRequest,
+}
+
+impl CaptureRequest {
+    /// Why only packet sockets can do it; none if XDP can too.
+    #[must_use]
+    pub const fn needs_socket(&self) -> Option<SocketReason> {
+        match (self.direction, self.intake.needs_frames()) {
+            (_, Some(option)) => Some(SocketReason::Frames(option)),
+            (Direction::Out, _) => Some(SocketReason::Leaving("--direction out")),
+            (Direction::Both, _) => Some(SocketReason::Leaving("--direction both")),
+            (Direction::In, None) => None,
+        }
+    }
+}
+
+/// Why a capture needs packet sockets, with the option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SocketReason {
+    /// XDP delivers run records.
+    #[error("{0} requires frames, which XDP does not deliver")]
+    Frames(&'static str),
+    /// XDP runs when a frame arrives.
+    #[error("{0} requires leaving frames, which XDP does not see")]
+    Leaving(&'static str),
 }
 
 /// How frames are captured.

@@ -132,6 +132,19 @@ pub fn allow_most_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
 }
 
+/// Raises the limit of locked memory as far as this process may: without a limit if it may do that.
+pub fn allow_locked_memory() {
+    let none = Rlimit {
+        current: None,
+        maximum: None,
+    };
+    if setrlimit(Resource::Memlock, none).is_err() {
+        let limit = getrlimit(Resource::Memlock);
+        let current = limit.maximum;
+        let _ = setrlimit(Resource::Memlock, Rlimit { current, ..limit });
+    }
+}
+
 /// The pages of the program and its libraries, which can be released when unused.
 ///
 /// The kernel reads a program's pages sixteen at a time and keeps them while there is memory; a process

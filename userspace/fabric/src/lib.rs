@@ -1,4 +1,4 @@
-//! A simulator of a rail-optimised fabric and of the probes over it, without packets.
+//! A simulator of a rail-optimised fabric and of the probes over it, without packets, and one of collectives with packets.
 //!
 //! Everything is a pure function of its arguments: the crate has no access to clocks, files or sockets (`no_std`),
 //! callers pass the seeds, and the fate of a probe depends only on the fabric, its faults and the probe itself. So a
@@ -12,6 +12,7 @@
 //! | [`route`] | [`FiveTuple`], ECMP and the [`Route`] that a 5-tuple takes |
 //! | [`fault`] | [`Fault`]: kind, place and time |
 //! | [`timing`] | [`Timing`] of links, queues and hosts; the [`Clocks`] of NICs |
+//! | [`packets`] | a simulator of packets, queues and pauses, for collectives |
 //! | [`passage`] | [`Fabric`]: sends probes and traces paths |
 //! | [`probing`] | [`Mesh`]: all probes and paths of a span of time, as if every host ran an agent |
 //! | [`random`] | random draws that depend on their seeds alone |
@@ -26,6 +27,7 @@ extern crate std;
 
 pub mod fault;
 mod file;
+pub mod packets;
 pub mod passage;
 pub mod probing;
 pub mod rails;

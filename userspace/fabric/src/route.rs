@@ -17,7 +17,7 @@ pub struct FiveTuple {
 }
 
 impl FiveTuple {
-    fn hash(&self, seed: u64) -> u64 {
+    pub(crate) fn hash(&self, seed: u64) -> u64 {
         mix(&[
             seed,
             u64::from(self.src.0) << 32 | u64::from(self.dst.0),

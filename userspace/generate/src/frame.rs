@@ -14,6 +14,8 @@ use std::net::IpAddr;
 pub(super) const HEADER_MAX: usize = 14 + 2 * 4 + 40 + 8;
 const UDP_BYTES: usize = 8;
 const IPV4_BYTES: usize = 20;
+/// The usual DSCP of RoCEv2.
+const ROCE_DSCP: u8 = 26;
 
 /// The headers of one side's packets.
 pub(super) type Header = [u8; HEADER_MAX];
@@ -131,6 +133,25 @@ impl Layout {
             is_v6,
             outer: group.encapsulation.as_ref().map(Outer::new),
         }
+    }
+
+    /// Ethernet, IP and UDP alone.
+    pub(super) fn plain(is_v6: bool) -> Self {
+        Self {
+            network_at: 14,
+            header_bytes: 14 + if is_v6 { 40 } else { IPV4_BYTES } + UDP_BYTES,
+            is_v6,
+            outer: None,
+        }
+    }
+
+    /// The headers of packets from one end to another in that layout, with the DSCP of RoCEv2 traffic.
+    pub(super) fn plain_header(&self, ends: [End; 2], src_port: u16) -> Header {
+        let mut bytes = Vec::with_capacity(HEADER_MAX);
+        network(&mut bytes, ends, &[], 0, (ROCE_DSCP << 2, 64), IpNumber::UDP);
+        udp(&mut bytes, src_port, ROCE_UDP_PORT);
+        bytes.resize(HEADER_MAX, 0);
+        bytes.try_into().unwrap_or([0; HEADER_MAX])
     }
 
     /// The headers of packets from one end to another.

@@ -2,6 +2,7 @@
 
 use super::account::{Account, Arrival};
 use super::background::Source;
+use super::collective;
 use super::endpoints::{Endpoints, GSI_PORT};
 use super::frame::Outer;
 use super::lost::LossPoint;
@@ -70,7 +71,9 @@ pub struct Generator {
     endpoints: Endpoints,
     background: Vec<Source>,
     uet: Vec<uet::Source>,
-    /// The time and connection of the next event; indexes after the connections are background, then UET.
+    collectives: Vec<collective::Source>,
+    /// The time and connection of the next event; indexes after the connections are background, then UET, then
+    /// collectives.
     agenda: BinaryHeap<Reverse<(u64, u32)>>,
     now: u64,
     start_ns: u64,
@@ -107,9 +110,15 @@ impl Generator {
             .map(|(at, one)| uet::Source::new(one, seed, at))
             .collect();
         let contexts = uet.iter().map(|source| source.due().unwrap_or(NEVER));
+        let collectives: Vec<collective::Source> = (0..)
+            .zip(scenario.collectives())
+            .map(|(at, one)| collective::Source::new(one, seed, at))
+            .collect();
+        let jobs = collectives.iter().map(|source| source.due().unwrap_or(NEVER));
         let agenda = connections
             .chain(sources)
             .chain(contexts)
+            .chain(jobs)
             .zip(0..)
             .map(Reverse)
             .collect();
@@ -118,6 +127,7 @@ impl Generator {
             seed,
             background,
             uet,
+            collectives,
             agenda,
             now: 0,
             start_ns: scenario.start_unix_s.saturating_mul(1_000_000_000),
@@ -157,8 +167,10 @@ impl Generator {
                 self.connection(index, frame)?
             } else if index - after < self.background.len() {
                 self.background(index - after, frame)?
-            } else {
+            } else if index - after - self.background.len() < self.uet.len() {
                 self.uet(index - after - self.background.len(), frame)?
+            } else {
+                self.collective(index - after - self.background.len() - self.uet.len(), frame)?
             };
             if let Some(mut top) = self.agenda.peek_mut() {
                 if next_at == NEVER {
@@ -300,11 +312,37 @@ impl Generator {
         Some((next_at, Some(original)))
     }
 
+    fn collective(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {
+        let is_delivered = !self.mirror_loss.hits(self.mirror.next());
+        let at_ns = self.start_ns.saturating_add(self.now);
+        let account = is_delivered.then_some(&mut self.account);
+        let source = self.collectives.get_mut(index)?;
+        let original_bytes = source.write(frame, self.scenario.snaplen, at_ns, account)?;
+        let next_at = source.due().unwrap_or(NEVER);
+        if !is_delivered {
+            self.account.lost_by_mirror += 1;
+        }
+        Some((next_at, is_delivered.then_some(original_bytes)))
+    }
+
     /// The truth about all frames so far.
     #[must_use]
     pub fn truth(&self) -> Truth {
-        let mut truth = report::truth(&self.scenario, self.seed, &self.endpoints, &self.account);
+        let mut truth = report::truth(
+            &self.scenario,
+            self.seed,
+            &self.endpoints,
+            &self.collectives,
+            &self.account,
+        );
         truth.pdcs = self.uet.iter().flat_map(uet::Source::truth).collect();
+        let steps = self.collectives.iter().flat_map(|source| source.steps(self.start_ns));
+        truth.steps = steps.collect();
+        truth.stragglers = self
+            .collectives
+            .iter()
+            .flat_map(collective::Source::stragglers)
+            .collect();
         truth
     }
 }

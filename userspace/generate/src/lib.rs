@@ -18,6 +18,7 @@
 //! | `delivery` | what the network does to a packet |
 //! | `channel`, `connection`, `session` | the path between both sides; CM |
 //! | `packet`, `frame`, `background` | bytes |
+//! | `collective` | collectives: ranks, credits, chunks, with their own sender and receiver |
 //! | `uet` | Ultra Ethernet Transport: packet delivery contexts, with their own sender and receiver |
 //! | `tapped`, `sequence_set`, `tally`, `lost`, `account` | counts of what passes the tap |
 //! | `report`, [`truth`] | the truth file |
@@ -29,6 +30,7 @@ mod account;
 mod background;
 mod channel;
 mod classes;
+mod collective;
 mod connection;
 #[cfg(test)]
 mod crosscheck;

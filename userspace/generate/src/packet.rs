@@ -18,6 +18,11 @@ const EXTENSION_MAX: usize = AtomicEth::LEN;
 const QUEUE_KEY: u32 = 0x1111_1111;
 const GSI_QUEUE_KEY: u32 = 0x8001_0000;
 
+/// A credit for one request in NCCL 2.30 (`ncclIbSendFifo`: address, size, eight keys, tag, index).
+const CREDIT_BYTES: u32 = 64;
+/// NAK: PSN sequence error.
+const NAK_SEQUENCE: Syndrome = Syndrome(0x60);
+
 /// A packet ready to write.
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
@@ -32,6 +37,26 @@ pub(super) struct Packet {
     /// The bits of ECN in the IP header.
     pub(super) ecn: u8,
     pub(super) damaged: bool,
+}
+
+/// A packet of a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    pub(super) psn: u32,
+    /// Its number in the chunk, from 0.
+    pub(super) at: u64,
+    pub(super) is_last: bool,
+    /// Bytes of the whole chunk.
+    pub(super) bytes: u32,
+}
+
+/// Where a WRITE writes to.
+fn remote(peer: Qpn, psn: u32, dma_length: u32) -> Reth {
+    Reth {
+        virtual_address: 0x7f00_0000_0000 | u64::from(psn) << 12,
+        remote_key: peer.get() << 8 | 1,
+        dma_length,
+    }
 }
 
 /// The constants of one side of a connection.
@@ -191,6 +216,58 @@ impl Packet {
                 packet
             }
         }
+    }
+
+    /// A packet of a chunk: RDMA WRITE, the last one with the size of the chunk as immediate.
+    pub(super) fn chunk(chunk: &Chunk, peer: u32, mtu: u32) -> Self {
+        let (is_first, peer) = (chunk.at == 0, Qpn::new(peer));
+        let position = match (is_first, chunk.is_last) {
+            (true, true) => Position::Only,
+            (true, false) => Position::First,
+            (false, false) => Position::Middle,
+            (false, true) => Position::Last,
+        };
+        let opcode = request_opcode(Service::Rc, Operation::WriteWithImmediate, position);
+        let mut packet = Self::bare(Bth::new(Opcode(opcode), peer, Psn::new(chunk.psn)));
+        packet.bth.ack_request = chunk.is_last;
+        packet.bth.solicited_event = chunk.is_last;
+        packet.ends_message = chunk.is_last;
+        packet.ecn = 2;
+        packet.payload_bytes = (u64::from(chunk.bytes) - chunk.at * u64::from(mtu)).min(mtu.into()) as u32;
+        if is_first {
+            packet.extend(remote(peer, chunk.psn, chunk.bytes).write());
+        }
+        if chunk.is_last {
+            packet.extend(ImmDt(chunk.bytes.to_be_bytes()).write());
+        }
+        packet.padded()
+    }
+
+    /// A credit of NCCL: where the sender may write the next chunk.
+    pub(super) fn credit(psn: u32, peer: u32) -> Self {
+        let opcode = request_opcode(Service::Rc, Operation::Write, Position::Only);
+        let peer = Qpn::new(peer);
+        let mut packet = Self::bare(Bth::new(Opcode(opcode), peer, Psn::new(psn)));
+        packet.bth.ack_request = true;
+        packet.ends_message = true;
+        packet.ecn = 2;
+        packet.payload_bytes = CREDIT_BYTES;
+        packet.extend(remote(peer, psn, CREDIT_BYTES).write());
+        packet.padded()
+    }
+
+    /// An acknowledgement, or the demand to go back to `psn`.
+    pub(super) fn ack(psn: u32, completed: u32, peer: u32, is_nak: bool) -> Self {
+        let mut packet = Self::bare(Bth::new(Opcode(ACKNOWLEDGE), Qpn::new(peer), Psn::new(psn)));
+        let syndrome = if is_nak { NAK_SEQUENCE } else { Syndrome::ACK };
+        let msn = completed & 0x00ff_ffff;
+        packet.extend(Aeth { syndrome, msn }.write());
+        packet.padded()
+    }
+
+    fn padded(mut self) -> Self {
+        self.bth.pad_bytes = (self.payload_bytes.wrapping_neg() & 3) as u8;
+        self
     }
 
     pub(super) fn extension(&self) -> &[u8] {

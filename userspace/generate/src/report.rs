@@ -1,6 +1,7 @@
 //! Assembles the truth from the counts.
 
 use super::account::Account;
+use super::collective::Source;
 use super::endpoints::{Endpoints, Flow, Link};
 use super::scenario::Scenario;
 use super::tally::Direction;
@@ -11,7 +12,13 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// The truth about all frames so far.
-pub(super) fn truth(scenario: &Scenario, seed: u64, endpoints: &Endpoints, account: &Account) -> Truth {
+pub(super) fn truth(
+    scenario: &Scenario,
+    seed: u64,
+    endpoints: &Endpoints,
+    collectives: &[Source],
+    account: &Account,
+) -> Truth {
     let options = &scenario.truth;
     let mut losses = Losses::default();
     let mut repeated_request_psns = 0;
@@ -34,7 +41,8 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, endpoints: &Endpoints, accou
     }
     losses.lost_by_mirror = account.lost_by_mirror;
     number_lives(&mut connections);
-    let seen = endpoints.flows.iter().filter(|flow| flow.volume.packets > 0);
+    let all = endpoints.flows.iter().chain(collectives.iter().flat_map(Source::flows));
+    let seen = all.filter(|flow| flow.volume.packets > 0);
     let mut flows: Vec<&Flow> = seen.collect();
     let flow_count = flows.len() as u64;
     flows.sort_by_key(|flow| Reverse(flow.volume.frame_bytes));
@@ -72,9 +80,11 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, endpoints: &Endpoints, accou
             .take(options.series)
             .map(|flow| series(flow, account, options.window.0))
             .collect(),
-        connections_total: endpoints.links.len() as u64,
+        connections_total: endpoints.links.len() as u64 + collectives.iter().map(Source::connections).sum::<u64>(),
         connections,
         pdcs: Vec::new(),
+        steps: Vec::new(),
+        stragglers: Vec::new(),
     }
 }
 

@@ -221,7 +221,7 @@ impl Responder {
                 acknowledge = None;
                 self.respond(now, &request, asked_at, rules);
             } else if request.ack_request {
-                acknowledge = Some((request.sequence, asked_at));
+                acknowledge = Some((request.sequence, asked_at.filter(|_| request.position.is_last())));
             }
         }
         if let Some((last, asked_at)) = acknowledge {
@@ -296,7 +296,11 @@ impl Responder {
             Operation::FetchAdd | Operation::CompareSwap => {
                 self.reply(now, ReplyKind::Atomic, request.sequence, asked_at, rules);
             }
-            _ if request.ack_request => self.acknowledge(now, request.sequence, asked_at, rules),
+            // A round trip begins with the last packet of a message.
+            _ if request.ack_request => {
+                let asked_at = asked_at.filter(|_| request.position.is_last());
+                self.acknowledge(now, request.sequence, asked_at, rules);
+            }
             _ => {}
         }
     }

@@ -1,5 +1,6 @@
 //! The truth file: the generated traffic, with the keys of the recorded captures' truth and more.
 
+pub use super::collective::{StepTruth, StragglerTruth};
 use super::scenario::group::Service;
 use super::tally::{Direction, Volume};
 use serde::Serialize;
@@ -62,6 +63,12 @@ pub struct Truth {
     /// UET's packet delivery contexts, if the scenario has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pdcs: Vec<PdcTruth>,
+    /// Steps of collectives, if the scenario has any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepTruth>,
+    /// What is slow in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stragglers: Vec<StragglerTruth>,
 }
 
 /// A packet delivery context of UET: what one side sent and the other answered, as far as it passed the tap and the

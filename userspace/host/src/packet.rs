@@ -14,6 +14,29 @@ pub const DROP_ALL: [libc::sock_filter; 1] = [libc::sock_filter {
     k: 0,
 }];
 
+/// A classic BPF filter that keeps the frames that this host sends.
+pub const LEAVING: [libc::sock_filter; 4] = [
+    libc::sock_filter {
+        code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
+        jt: 0,
+        jf: 0,
+        k: (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE).cast_unsigned(),
+    },
+    libc::sock_filter {
+        code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+        jt: 0,
+        jf: 1,
+        k: libc::PACKET_OUTGOING as u32,
+    },
+    libc::sock_filter {
+        code: (libc::BPF_RET | libc::BPF_K) as u16,
+        jt: 0,
+        jf: 0,
+        k: u32::MAX,
+    },
+    DROP_ALL[0],
+];
+
 /// What a socket receives once it is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receive {
@@ -142,6 +165,16 @@ pub fn attach_filter(socket: impl AsFd, filter: &[libc::sock_filter]) -> io::Res
         filter: filter.as_ptr().cast_mut(),
     };
     set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+}
+
+/// Asks for a receive buffer of this many bytes, for a socket of any kind. Without `CAP_NET_ADMIN` the kernel gives no more
+/// than `net.core.rmem_max`.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn set_receive_buffer(socket: impl AsFd, bytes: i32) -> io::Result<()> {
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
+        .or_else(|_| set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes))
 }
 
 /// Sets an option of a socket of any kind.

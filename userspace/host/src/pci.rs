@@ -146,8 +146,14 @@ fn device(path: &Path, sys: &Path, numa: &[(NumaNode, Vec<u32>)]) -> Result<PciD
     let place = fs::canonicalize(path).map_err(|error| unreadable(path, &error.to_string()))?;
     let above = place.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     let is_address = |name: &&str| name.len() >= 12 && name.contains('.') && name.matches(':').count() == 2;
-    let rdma = names(&path.join("infiniband"));
-    let interfaces = names(&path.join("net"));
+    let mut interfaces = names(&path.join("net"));
+    for below in names(path).iter().filter(|name| name.starts_with("virtio")) {
+        interfaces.extend(names(&path.join(below).join("net")));
+    }
+    let mut rdma = names(&path.join("infiniband"));
+    if rdma.is_empty() {
+        rdma = software_rdma(sys, &interfaces);
+    }
     let [acs, ats] = fs::read(path.join("config")).map_or([None, None], |bytes| configuration::flags(&bytes));
     Ok(PciDevice {
         parent: above.filter(is_address).map(str::to_owned),
@@ -168,6 +174,15 @@ fn device(path: &Path, sys: &Path, numa: &[(NumaNode, Vec<u32>)]) -> Result<PciD
         acs,
         ats,
     })
+}
+
+/// The RDMA devices that software made of these interfaces, such as soft-RoCE: they are not below the PCI device.
+fn software_rdma(sys: &Path, interfaces: &[String]) -> Vec<String> {
+    let class = sys.join("class/infiniband");
+    let is_of = |name: &String| interfaces.contains(&text(&class.join(name).join("parent")));
+    let mut found: Vec<String> = names(&class).into_iter().filter(is_of).collect();
+    found.sort();
+    found
 }
 
 /// `200 Gb/sec (4X HDR)` of a port, or the speed of an interface in Mbit/s.
@@ -208,6 +223,14 @@ fn cpus(list: &str) -> Vec<u32> {
         }
     }
     all
+}
+
+/// The processors near an RDMA device; empty if unknown.
+#[must_use]
+pub fn near_processors(sys: &Path, rdma: &str) -> Vec<u32> {
+    cpus(&text(
+        &sys.join("class/infiniband").join(rdma).join("device/local_cpulist"),
+    ))
 }
 
 /// The NUMA nodes with processors, and these.

@@ -43,7 +43,7 @@ pub fn missing(needed: &[Capability]) -> io::Result<Vec<Capability>> {
 }
 
 /// Gives up every capability of this thread and its children permanently, except the one that lets
-/// root write into any directory, where a dataset may have to go.
+/// root write into any directory, where a dataset may have to go. Calling it again changes nothing.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -67,6 +67,11 @@ fn keep_set(kept: CapabilitySet) -> io::Result<()> {
         permitted: held.permitted & kept,
         inheritable: CapabilitySet::empty(),
     };
+    // Setting them gives the thread new credentials, even if they are equal. An RDMA device takes requests only from
+    // the credentials that opened it (`ib_safe_file_access` of the kernel).
+    if sets == held {
+        return Ok(());
+    }
     Ok(set_capabilities(None, sets)?)
 }
 

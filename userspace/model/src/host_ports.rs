@@ -1,6 +1,6 @@
 //! The ports of hosts in a window, from their counters.
 
-use crate::catalogue::Sign;
+use crate::catalogue::{Place, Sign};
 use crate::{CounterRow, HostPortRow, Text, Time};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -38,7 +38,9 @@ pub fn is_error(row: &CounterRow) -> bool {
 /// An increase counts for the time between its two reads: the part of that time in the window has that part of it.
 #[must_use]
 pub fn host_ports(counters: &[CounterRow], start_ns: i64, window_ns: i64) -> Vec<HostPortRow> {
-    let mut rows: Vec<&CounterRow> = counters.iter().collect();
+    // That a host was read is no port of it.
+    let is_counted = |row: &&CounterRow| &*row.source != Place::Reader.name();
+    let mut rows: Vec<&CounterRow> = counters.iter().filter(is_counted).collect();
     rows.sort_by_key(|row| row.time_ns);
     let mut of_device: BTreeMap<(&str, &str), BTreeSet<Option<u16>>> = BTreeMap::new();
     for row in &rows {

@@ -1,19 +1,20 @@
 //! Cells as text: with prefixes and units, or plain.
 
-use crate::{Cells, EventRow, Row, Unit, Value};
+use crate::{Cells, EventRow, Row, Time, Unit, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
 
 /// Formats a cell with about three digits and its unit: `1.50 MiB`, `12.3 Gbit/s`, `2.40 ms`, `1.20 M`, `3.1 %`.
 ///
-/// Bytes use steps of 1,024, everything else steps of 1,000. Values without a unit and instants are formatted by
-/// [`plain`].
+/// Bytes use steps of 1,024, everything else steps of 1,000. Instants are in UTC, to the
+/// millisecond; values without a unit are formatted by [`plain`].
 ///
 /// ```
 /// use rocescope_model::{Unit, Value, human};
 ///
 /// assert_eq!(human::readable(&Value::I64(1_572_864), Unit::Bytes), "1.50 MiB");
 /// assert_eq!(human::readable(&Value::F64(12.3e9), Unit::BitsPerSecond), "12.3 Gbit/s");
+/// assert_eq!(human::readable(&Value::I64(1_795_228_209_000_000_000), Unit::UnixNanoseconds), "2026-11-21T02:30:09Z");
 /// ```
 #[must_use]
 pub fn readable(value: &Value<'_>, unit: Unit) -> String {
@@ -24,7 +25,12 @@ pub fn readable(value: &Value<'_>, unit: Unit) -> String {
         _ => return plain(value),
     };
     match unit {
-        Unit::None | Unit::UnixNanoseconds => plain(value),
+        Unit::UnixNanoseconds => match value {
+            Value::I64(ns) if ns % 1_000_000_000 == 0 => format!("{:.0}", Time(*ns)),
+            Value::I64(ns) => format!("{:.3}", Time(*ns)),
+            _ => plain(value),
+        },
+        Unit::None => plain(value),
         Unit::Ratio => format!("{:.1} %", number * 100.0),
         Unit::Bytes => scaled(number, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
         Unit::Nanoseconds => scaled(number, 1000.0, &["ns", "µs", "ms", "s"]),

@@ -63,11 +63,12 @@ pub use group::GroupBy;
 pub use row::{Cells, Mismatch, Row};
 pub use sparse::SparseBytes;
 pub use tables::{
-    AGENT_TABLES, CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES,
-    EventRow, FIRST_PROBE_QPN, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow, HOST_DIAGNOSIS_TABLES, HostPortRow,
-    HostVerdictRow, LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow, LoopbackRow, MeshRows, OpcodeRow,
-    PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow, SlaRow, SmallFlowRow, SpreadRow,
-    TABLES, VerdictRow, WindowRow, WindowRows,
+    AGENT_TABLES, CAPTURE_TABLES, COLLECTIVE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES,
+    DIAGNOSIS_TABLES, EventRow, FIRST_PROBE_QPN, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow,
+    HOST_DIAGNOSIS_TABLES, HostPortRow, HostVerdictRow, LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow,
+    LoopbackRow, MeshRows, OPERATION_TABLES, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow,
+    QUEUE_PAIR_TABLES, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, SpreadRow, StepRow, TABLES,
+    TelemetryRow, VerdictRow, WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

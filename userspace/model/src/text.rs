@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
 /// A name in a row: static, or shared by all rows that contain it. Cloning never copies the characters.
@@ -78,6 +79,12 @@ impl PartialEq for Text {
 }
 
 impl Eq for Text {}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        str::hash(self, state);
+    }
+}
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -29,6 +29,9 @@ pub struct Flow {
     /// Destination queue pair number, if it is known: some switches hash it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dst_qpn: Option<u32>,
+    /// Source port of the VXLAN header around it, if it is known: switches between tunnel ends hash that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outer_src_port: Option<u16>,
 }
 
 const fn udp() -> u8 {
@@ -50,6 +53,7 @@ impl Flow {
             src_port,
             dst_port: ROCE_PORT,
             dst_qpn: None,
+            outer_src_port: None,
         }
     }
 
@@ -96,6 +100,7 @@ impl FromStr for Flow {
             src_port: from.port(),
             dst_port: to.port(),
             dst_qpn: None,
+            outer_src_port: None,
         })
     }
 }

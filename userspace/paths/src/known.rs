@@ -7,6 +7,9 @@ use rocescope_diagnose::paths::Hop;
 use serde::Deserialize;
 use serde_json::Value;
 
+/// The outcome of a path that reaches its destination.
+pub const COMPLETE: &str = "complete";
+
 /// The path of a flow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownPath {
@@ -14,7 +17,8 @@ pub struct KnownPath {
     pub name: String,
     /// The flow, if the file has its addresses and ports.
     pub flow: Option<Flow>,
-    /// The egress port of each node, in order.
+    /// The egress port of each node, in order. Empty unless the path is complete: where it goes on is unknown, and a part of
+    /// it would look like an uneven load.
     pub hops: Vec<Hop>,
     /// Its rate in bit/s.
     pub bps: Option<f64>,
@@ -24,6 +28,9 @@ pub struct KnownPath {
 struct Entry {
     flow: Value,
     hops: Vec<(String, String)>,
+    /// How the discovery ended; absent in other files.
+    #[serde(default)]
+    outcome: Option<String>,
     #[serde(default)]
     bps: Option<f64>,
 }
@@ -66,10 +73,12 @@ fn known(entry: Value) -> Result<KnownPath, String> {
     if entry.bps.is_some_and(|bps| !bps.is_finite() || bps < 0.0) {
         return Err(format!("`bps` of {name} is no rate"));
     }
+    let is_complete = entry.outcome.is_none_or(|outcome| outcome == COMPLETE);
+    let hops = if is_complete { entry.hops } else { Vec::new() };
     Ok(KnownPath {
         name,
         flow,
-        hops: entry.hops.into_iter().map(|(node, port)| Hop(node, port)).collect(),
+        hops: hops.into_iter().map(|(node, port)| Hop(node, port)).collect(),
         bps: entry.bps,
     })
 }
@@ -77,6 +86,16 @@ fn known(entry: Value) -> Result<KnownPath, String> {
 #[cfg(test)]
 mod tests {
     use super::parse;
+
+    #[test]
+    fn a_path_that_is_not_complete_has_no_hops() {
+        let paths = parse(
+            r#"[{"flow": "a", "outcome": "unreachable", "hops": [["leaf1", "eth5"]]},
+                {"flow": "b", "outcome": "complete", "hops": [["leaf1", "eth5"]]}]"#,
+        );
+        let hops: Vec<usize> = paths.unwrap().iter().map(|path| path.hops.len()).collect();
+        assert_eq!(hops, [0, 1]);
+    }
 
     #[test]
     fn flows_are_texts_or_objects() {

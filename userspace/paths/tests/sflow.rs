@@ -43,10 +43,15 @@ fn sample(frame: &[u8], rate: u32, is_expanded: bool) -> Vec<u8> {
 }
 
 fn datagram(number: u32, samples: &[Vec<u8>]) -> Vec<u8> {
+    datagram_of(1, number, samples)
+}
+
+/// A datagram of agent 10.0.0.`agent`.
+fn datagram_of(agent: u32, number: u32, samples: &[Vec<u8>]) -> Vec<u8> {
     let mut datagram = words(&[
         5,
         1,
-        0x0a00_0001,
+        0x0a00_0000 + agent,
         0,
         number,
         1000,
@@ -93,26 +98,80 @@ fn flows_are_found_in_plain_and_expanded_samples() {
     assert_eq!(found[0].frame_bytes, 3000 * 1082);
 }
 
-/// A flow of which every thousandth packet is sampled: the estimate is within its stated error in 95 of 100 cases.
-#[test]
-fn the_stated_error_holds() {
+/// Runs a flow of 40,000 packets 200 times past agents with these sampling rates; each sees the packets that `sees` states.
+/// Returns how many estimates are within their stated error, and their mean.
+fn estimates(rates: &[usize], sees: impl Fn(usize, u64) -> bool) -> (u32, f64) {
     let mut random = Random(7);
-    let (mut within, runs, sent) = (0, 200, 200_000);
+    let (mut within, mut sum, runs, sent) = (0, 0.0, 200, 40_000);
+    let datagrams = (1..).zip(rates).map(|(agent, rate)| {
+        let rate = u32::try_from(*rate).unwrap();
+        datagram_of(agent, 1, &[sample(&frame(49_152), rate, false)])
+    });
+    let datagrams: Vec<Vec<u8>> = datagrams.collect();
     for _ in 0..runs {
         let mut reader = Reader::new(PORTS);
         let mut flows = SampledFlows::default();
-        let datagram = datagram(1, &[sample(&frame(49_152), 1000, false)]);
-        for _ in 0..sent {
-            if random.below(1000) == 0 {
-                reader.datagram(&datagram, |sampled| flows.add(sampled));
+        for packet in 0..sent {
+            for (agent, rate) in rates.iter().enumerate() {
+                if sees(agent, packet) && random.below(*rate) == 0 {
+                    reader.datagram(&datagrams[agent], |sampled| flows.add(sampled));
+                }
             }
         }
         let found = &flows.flows(Duration::from_secs(1))[0];
         let error = f64::from(u32::try_from(found.packets.abs_diff(sent)).unwrap());
-        let allowed = found.error_percent / 100.0 * f64::from(u32::try_from(found.packets).unwrap());
-        within += u32::from(error <= allowed);
+        let packets = f64::from(u32::try_from(found.packets).unwrap());
+        within += u32::from(error <= found.error_percent / 100.0 * packets);
+        sum += packets;
+        assert_eq!(found.points, rates.len());
     }
-    assert!((180..=200).contains(&within), "{within} of {runs}");
+    (within, sum / f64::from(runs))
+}
+
+/// A flow of which one of 200 packets is sampled: the estimate is within its stated error in 95 of 100 cases.
+#[test]
+fn the_stated_error_holds() {
+    let (within, _) = estimates(&[200], |_, _| true);
+    assert!((180..=200).contains(&within), "{within}");
+}
+
+/// Three switches on the path, and switches with other sampling rates: the flow counts once, and the error holds.
+#[test]
+fn a_flow_that_several_switches_sample_counts_once() {
+    for rates in [&[200, 200, 200][..], &[40, 800], &[20, 200, 2_000]] {
+        let (within, mean) = estimates(rates, |_, _| true);
+        assert!((180..=200).contains(&within), "{rates:?}: {within}");
+        assert!((mean / 40_000.0 - 1.0).abs() < 0.01, "{rates:?}: {mean}");
+    }
+}
+
+/// A leaf sprays over two spines, each of which sees half.
+#[test]
+fn a_switch_that_sees_a_part_of_a_flow_does_not_lower_its_estimate() {
+    let (_, mean) = estimates(&[100, 100, 100], |agent, packet| {
+        agent == 0 || agent % 2 == usize::from(packet % 2 == 0)
+    });
+    assert!((mean / 40_000.0 - 1.0).abs() < 0.02, "{mean}");
+}
+
+/// An agent that changes its rate: few samples of a large one weigh more than the number of samples suggests.
+#[test]
+fn samples_of_several_rates_state_the_error_of_the_largest() {
+    let mut reader = Reader::new(PORTS);
+    let mut flows = SampledFlows::default();
+    for (count, rate) in [(100, 10), (4, 10_000)] {
+        let datagram = datagram(1, &[sample(&frame(49_152), rate, false)]);
+        (0..count).for_each(|_| reader.datagram(&datagram, |sampled| flows.add(sampled)));
+    }
+    let found = &flows.flows(Duration::from_secs(1))[0];
+    assert_eq!((found.packets, found.samples, found.points), (41_000, 104, 1));
+    // 196 % of the root of (100 * 10² + 4 * 10,000²), less 41,000, over 41,000; and not 196 % / root of 104 = 19 %.
+    assert!((found.error_percent - 95.6).abs() < 0.1, "{}", found.error_percent);
+    // One of one is exact.
+    let mut exact = SampledFlows::default();
+    let datagram = datagram(1, &[sample(&frame(49_152), 1, true)]);
+    reader.datagram(&datagram, |sampled| exact.add(sampled));
+    assert_eq!(exact.flows(Duration::from_secs(1))[0].error_percent, 0.0);
 }
 
 /// `SplitMix64`.

@@ -24,6 +24,7 @@
 //! | [`merge`] | merges the rows of several observers |
 //! | `impairment` | retransmitted and reordered packets of the flows of a window |
 //! | [`connections`] | queue pairs: loss, order, latency, congestion |
+//! | [`steps`] | steps of collectives |
 //! | [`pdcs`] | packet delivery contexts of UET, likewise |
 //! | `mirror` | mirror loss and mirror duplicates |
 //! | `total`, [`summary`] | the whole capture: sums, and the summary that is printed |
@@ -53,6 +54,7 @@ pub mod settings;
 mod sketch_columns;
 mod small_flows;
 pub mod spray;
+pub mod steps;
 pub mod summary;
 mod total;
 pub mod window;

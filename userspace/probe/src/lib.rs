@@ -17,11 +17,14 @@
 //! | [`tracer`], [`route`] | traces of all 5-tuples, a few at a time; the known path of one |
 //! | `answers` | limits how often a switch has to answer |
 //! | [`flows`] | probes along the paths of flows, to agents of other hosts |
+//! | [`loopback`] | tests between the NICs of a host and its own memory and GPUs |
 //! | [`throttle`] | slows the agent down before it disturbs the host |
 //! | [`counters`] | the counters of an agent, and their invariant |
 //! | [`payload`], [`frame`], [`icmp`] | the 50 bytes of a probe, its frame, answers of routers |
 //! | [`types`] | shared types |
 //! | [`backend`] | [`Backend`]: sends and receives packets; raw Ethernet and others |
+//! | `operations` | the latency of RDMA operations between agents (feature `verbs`) |
+//! | `rc` | connected queue pairs of RDMA devices (feature `verbs`) |
 //! | [`mod@drive`] | the loop that connects an agent and a backend |
 
 pub mod agent;
@@ -33,8 +36,13 @@ pub mod drive;
 pub mod flows;
 pub mod frame;
 pub mod icmp;
+pub mod loopback;
+#[cfg(feature = "verbs")]
+pub mod operations;
 pub mod payload;
 pub mod ports;
+#[cfg(feature = "verbs")]
+pub mod rc;
 pub mod route;
 pub mod session;
 pub mod shuffle;

@@ -1,19 +1,21 @@
 //! The report as one JSON object, keyed by the columns of the registry.
 
 use crate::collect::{
-    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, PdcFigures, Peak,
+    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, PathFigures,
+    PdcFigures, Peak,
 };
 use crate::report::{HostFaults, Period};
 use crate::sections::{self, Finding};
 use crate::{Report, csv};
 use rocescope_diagnose::hostmesh::Problem;
+use rocescope_diagnose::paths::Imbalance;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{
     Column, ConnectionRow, CounterRow, EventRow, FlowRow, GroupRow, LinkRow, LoopbackRow, OpcodeRow, PairRow, PdcRow,
     Rule, SlaRow, Time, Type, WindowRow,
 };
 use serde::{Serialize, Serializer};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns without meaning for a sum.
 const OF_ROWS: [&str; 4] = ["observer", "window_start", "window_start_ns", "window_ns"];
@@ -55,10 +57,12 @@ pub fn document(report: &Report) -> String {
         mesh: report.mesh.as_ref().map(|mesh| Mesh::of(mesh, &sla)),
         counters: report.counters.as_ref().map(|counters| &*counters.grown),
         host_faults: report.host_faults.as_ref(),
+        collective: report.collective.as_ref().map(|figures| &figures.document),
         loopback: report.loopback.as_ref().map(|figures| {
             let runs = figures.runs.values();
             runs.flat_map(|(_, tests)| tests).collect()
         }),
+        paths: report.paths.as_ref().map(Paths::of),
         findings: findings(report),
     };
     json::pretty(&document) + "\n"
@@ -93,10 +97,35 @@ struct Document<'a> {
     /// Absent if the dataset has no counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     host_faults: Option<&'a HostFaults>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collective: Option<&'a rocescope_collective::document::Document>,
     /// The last loopback tests inside each host; absent if the dataset has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     loopback: Option<Vec<&'a LoopbackRow>>,
+    /// The last run of path discovery; absent if the dataset has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paths: Option<Paths<'a>>,
     findings: Vec<SectionFinding>,
+}
+
+#[derive(Serialize)]
+struct Paths<'a> {
+    time: Time,
+    outcomes: &'a BTreeMap<String, u64>,
+    problem_counts: &'a BTreeMap<&'static str, u64>,
+    #[serde(flatten)]
+    imbalance: &'a Imbalance,
+}
+
+impl<'a> Paths<'a> {
+    fn of(paths: &'a PathFigures) -> Self {
+        Self {
+            time: Time(paths.time_ns),
+            outcomes: &paths.outcomes,
+            problem_counts: &paths.problems,
+            imbalance: &paths.imbalance,
+        }
+    }
 }
 
 #[derive(Serialize)]

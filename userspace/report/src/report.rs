@@ -2,8 +2,8 @@
 
 use crate::collect::agreement::Agreement;
 use crate::collect::{
-    ConnectionFigures, CounterFigures, EventFigures, FlowFigures, GroupFigures, LoopbackFigures, MeshFigures,
-    OpcodeFigures, Origin, PdcFigures, Scope, Totals,
+    CollectiveFigures, ConnectionFigures, CounterFigures, EventFigures, FlowFigures, GroupFigures, LoopbackFigures,
+    MeshFigures, OpcodeFigures, Origin, PathFigures, PdcFigures, Scope, Totals,
 };
 use crate::series::{Join, Series};
 use rocescope_diagnose::hosts::{HostVerdict, Unknown};
@@ -47,8 +47,12 @@ pub struct Report {
     pub counters: Option<CounterFigures>,
     /// Loopback tests inside hosts; `None` if the dataset has none.
     pub loopback: Option<LoopbackFigures>,
+    /// Paths of flows; `None` if the dataset has none.
+    pub paths: Option<PathFigures>,
     /// What counters and captured traffic show together; `None` if it was not analyzed.
     pub host_faults: Option<HostFaults>,
+    /// The slowest collective; `None` if the dataset has none.
+    pub collective: Option<CollectiveFigures>,
 }
 
 /// The faults that counters and captured traffic show together.

@@ -110,6 +110,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         connections: Vec::new(),
         pdcs: Vec::new(),
         spread: Vec::new(),
+        steps: Vec::new(),
         small_flows: Vec::new(),
     }
 }

@@ -79,6 +79,10 @@ pub(crate) fn list_element() -> Arc<Field> {
     Arc::new(Field::new("element", DataType::Int64, false))
 }
 
+/// Rows of a page. Until its page ends, a value takes eight bytes of memory in its column's dictionary encoder; an agent
+/// has little memory.
+const PAGE_ROWS: usize = 2_048;
+
 /// Configures Parquet: LZ4 and dictionaries, but neither dictionaries nor statistics for sketches, which are all
 /// different. Snappy takes equally long but compresses the zeros of sketches 20-fold, LZ4 250-fold; nearly empty
 /// sketches are [pages of their own](crate::sketch_pages).
@@ -92,6 +96,7 @@ pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_created_by(concat!("rocescope ", env!("CARGO_PKG_VERSION")).into())
         .set_compression(Compression::LZ4_RAW)
+        .set_data_page_row_count_limit(PAGE_ROWS)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_key_value_metadata(Some(pairs));
     for field in schema.fields() {

@@ -131,13 +131,17 @@ fn write_segment(
     let io = |source| Error::io("write", path, source);
     // `into_inner` would flush too, but converts the cause of a failure into text.
     writer.flush().map_err(io)?;
+    step();
     let sums = checksum::value(writer.inner(), writer.flushed_row_groups()).map_err(io)?;
+    step();
     writer.append_key_value_metadata(KeyValue::new(footer::CHECKSUMS.into(), sums));
     step();
     let metadata = writer.finish().map_err(failed)?;
     step();
     writer.flush().map_err(io)?;
+    step();
     checksum::complete(writer.inner(), metadata.row_groups()).map_err(io)?;
+    step();
     writer.inner().sync_all().map_err(io)?;
     let bytes = writer.inner().metadata().map_err(io)?.len();
     Ok((rows, bytes))

@@ -77,7 +77,7 @@ impl SegmentWriter {
             Some(group) => group,
             none => none.insert(Group::new(&self.file, &self.factory, &self.schema, full)?),
         };
-        group.write(&self.schema, batch)
+        group.write(&self.schema, batch, self.step)
     }
 
     /// Ends the last row group. The caller writes the footer.
@@ -102,6 +102,7 @@ impl SegmentWriter {
             (self.step)();
         }
         out.close()?;
+        (self.step)();
         Ok(())
     }
 }
@@ -133,7 +134,7 @@ impl Group {
         })
     }
 
-    fn write(&mut self, schema: &SchemaRef, batch: &RecordBatch) -> Result<()> {
+    fn write(&mut self, schema: &SchemaRef, batch: &RecordBatch, step: fn()) -> Result<()> {
         self.rows += batch.num_rows();
         let columns = self.columns.iter_mut().zip(schema.fields()).zip(batch.columns());
         for ((column, field), array) in columns {
@@ -151,6 +152,7 @@ impl Group {
                 }
                 Column::Arrow(writer) => write(writer, field, array)?,
             }
+            step();
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ pub struct Options {
     pub max_age: Duration,
     /// Size of the journal at which a segment is sealed: 64 MiB.
     pub max_bytes: u64,
-    /// Called between the steps of sealing, which run different code: an agent releases memory. Default: nothing.
+    /// Called between the steps of appending and sealing, which run different code: an agent releases memory. Default: nothing.
     pub between_steps: fn(),
 }
 
@@ -252,6 +252,7 @@ impl Writer {
     fn append_part(&mut self, index: usize, cells: &dyn Cells, part: &Part, now: Instant) -> Result<(), Error> {
         let batch = encode::batch(cells, &part.rows, &self.tables[index].schema)
             .map_err(|error| Error::content("encode rows for", &self.root, &error))?;
+        (self.options.between_steps)();
         self.append_batch(index, &batch, (part.partition, part.start), now)
     }
 
@@ -269,6 +270,7 @@ impl Writer {
             None => {
                 let (table, schema) = (open.table, Arc::clone(&open.schema));
                 let journal = Journal::create(self.free_place(table, start), &schema)?;
+                (self.options.between_steps)();
                 OpenSegment {
                     table,
                     mark: journal.position(),

@@ -2,7 +2,7 @@
 
 use crate::glyphs::Glyphs;
 use rocescope_model::human::{self, Rates};
-use rocescope_model::{Column, Type, Unit, Value};
+use rocescope_model::{Column, Time, Type, Unit, Value};
 
 /// Formats a cell of this unit, short enough for a table.
 #[must_use]
@@ -14,6 +14,8 @@ pub fn cell(value: &Value<'_>, unit: Unit, rates: Rates) -> String {
             let text = format!("{time:.3}");
             text.get(11..23).map_or_else(|| text.clone(), str::to_owned)
         }
+        // A fault may have begun days ago.
+        (Value::I64(ns), Unit::UnixNanoseconds) => format!("{:.0}", Time(*ns)),
         (Value::F64(bps), Unit::BitsPerSecond) if bps.is_finite() => human::rate(*bps, rates),
         (value, unit) if is_count(unit) => {
             let text = human::readable(value, unit);
@@ -45,7 +47,8 @@ pub const fn width(column: &Column) -> Option<usize> {
         (Type::Text, _) => None,
         (Type::Bytes, _) => Some(17),
         (Type::ListI64, _) => Some(20),
-        (_, Unit::None | Unit::UnixNanoseconds) => None,
+        (_, Unit::UnixNanoseconds) => Some(20),
+        (_, Unit::None) => None,
         (_, Unit::Bytes) => Some(8),
         (_, Unit::Nanoseconds | Unit::Ratio) => Some(7),
         (_, Unit::BitsPerSecond) => Some(11),
@@ -80,7 +83,8 @@ pub fn age(ns: i64) -> String {
     format!("{} {unit}", ns / size)
 }
 
-/// Shortens text to `width` cells: an ellipsis replaces its end, or the middle of an address, whose ends both matter.
+/// Shortens text to `width` cells: an ellipsis replaces its end, the middle of an address, whose ends both matter, or
+/// the begin of a path, whose file name matters.
 #[must_use]
 pub fn fit(text: &str, width: usize) -> String {
     let length = text.chars().count();
@@ -92,6 +96,8 @@ pub fn fit(text: &str, width: usize) -> String {
     };
     let from_the_end = if text.parse::<core::net::IpAddr>().is_ok() {
         kept / 2
+    } else if text.starts_with(['/', '.']) {
+        kept
     } else {
         0
     };
@@ -121,6 +127,7 @@ mod tests {
     fn what_does_not_fit_ends_in_an_ellipsis() {
         assert_eq!(fit("RC_SEND_ONLY", 6), "RC_SE…");
         assert_eq!(fit("fd00:1:2:3::4:5", 9), "fd00…:4:5");
+        assert_eq!(fit("/var/captures/rail0.pcap", 12), "…/rail0.pcap");
         assert_eq!(fit("abc", 3), "abc");
         assert_eq!(fit("abc", 0), "");
     }

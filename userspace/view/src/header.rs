@@ -23,6 +23,10 @@ pub struct Header {
     pub no_mesh: Option<String>,
     /// Why there are no counters of hosts, if there are none.
     pub no_counters: Option<String>,
+    /// Why there are no verdicts about hosts, if there are none.
+    pub no_host_verdicts: Option<String>,
+    /// Why there are no loopback tests inside hosts, if there are none.
+    pub no_loopback: Option<String>,
 }
 
 /// The newest data of a dataset that others write, and how old they are.

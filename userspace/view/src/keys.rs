@@ -163,6 +163,10 @@ actions! {
     Groups = "groups", "6";
     /// Ports of hosts, from their counters.
     Hosts = "hosts", "7";
+    /// Whose fault it is: verdicts about hosts.
+    Faults = "faults", "8";
+    /// Loopback tests inside hosts, as a matrix.
+    Inside = "inside", "9";
     /// Group by the next of these.
     GroupBy = "group-by", "b";
     /// Show this pane alone, or all panes.

@@ -44,7 +44,11 @@ pub const fn is_enough(width: u16, height: u16) -> bool {
 pub fn areas(width: u16, height: u16, focus: Pane, zoom: bool) -> Areas {
     let line = |y, lines| Rect::new(0, y, width, lines);
     let body = height.saturating_sub(HEADER + 1);
-    let alone = zoom || matches!(focus, Pane::Mesh | Pane::Groups | Pane::Hosts);
+    let alone = zoom
+        || matches!(
+            focus,
+            Pane::Mesh | Pane::Groups | Pane::Hosts | Pane::Faults | Pane::Inside
+        );
     let panes = if alone || width < ALL_AT_ONCE.0 || height < ALL_AT_ONCE.1 {
         vec![(focus, line(HEADER, body))]
     } else {
@@ -112,7 +116,7 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
         Slot::Flags => 4,
         Slot::Spark => SPARK.0,
         Slot::Share => SHARE.0,
-        Slot::Column(at) if table.columns[at].name == "detail" => match listing.pane {
+        Slot::Column(at) if is_text(table.columns[at].name) => match listing.pane {
             Pane::Hosts => DETAIL_OF_PORTS,
             _ => DETAIL,
         },
@@ -147,7 +151,7 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
             _ if kept[at] == 0 => 0,
             Slot::Spark => SPARK.1,
             Slot::Share => SHARE.1,
-            Slot::Column(at) if table.columns[*at].name == "detail" => room,
+            Slot::Column(at) if is_text(table.columns[*at].name) => room,
             _ => 0,
         };
         let more = max.saturating_sub(kept[at]).min(left);
@@ -174,6 +178,11 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
         x += (cells + GAP) as u16;
     }
     placed
+}
+
+/// Columns that get the remaining room.
+fn is_text(name: &str) -> bool {
+    matches!(name, "detail" | "sentence")
 }
 
 /// Columns that mean nothing if all sizes are exact.

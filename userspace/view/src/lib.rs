@@ -19,6 +19,7 @@
 //! | [`filter`], [`sort`] | which rows are shown, and in which order |
 //! | [`theme`], [`glyphs`], [`format`](mod@format) | colours, characters, numbers |
 //! | [`layout`] | positions on the screen, for drawing and for the mouse |
+//! | [`inside`] | loopback tests inside hosts, and what they show |
 //! | [`mesh`] | layout of the mesh pane, and the text about verdicts and a pair |
 //! | [`mod@draw`] | draws the screen; one file for each part |
 //! | [`screen`] | enters, restores and reads the terminal |
@@ -32,6 +33,7 @@ pub mod filter;
 pub mod format;
 pub mod glyphs;
 pub mod header;
+pub mod inside;
 pub mod keys;
 pub mod layout;
 pub mod mesh;

@@ -5,7 +5,8 @@ use crate::format;
 use crate::recent::Shown;
 use crate::sort;
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupRow, HostPortRow, OpcodeRow, PairRow, Row, Table, Value, human,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupRow, HostPortRow, HostVerdictRow, LoopbackRow, OpcodeRow, PairRow,
+    Row, Table, Value, human,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -26,6 +27,10 @@ pub enum Pane {
     Groups,
     /// Ports of hosts, from their counters.
     Hosts,
+    /// Verdicts about hosts: whose fault it is, and what to do.
+    Faults,
+    /// Loopback tests inside hosts, drawn as a matrix.
+    Inside,
 }
 
 /// What a column of the screen shows.
@@ -132,6 +137,21 @@ const HOSTS: Columns = &[
     ("errors", 18),
     ("detail", 11),
 ];
+const FAULTS: Columns = &[
+    ("state", 12),
+    ("class", 20),
+    ("place", 19),
+    ("since_ns", 18),
+    ("sentence", 17),
+];
+/// What sorts the tests inside hosts; latency is shown if it sorts, else bandwidth.
+const INSIDE: Columns = &[
+    ("observer", 5),
+    ("nic", 4),
+    ("endpoint", 3),
+    ("measured_bps", 2),
+    ("latency_ns", 1),
+];
 /// The metrics of the matrix, one at a time.
 const MESH: Columns = &[
     ("drop_ratio", 5),
@@ -143,7 +163,7 @@ const MESH: Columns = &[
 
 impl Pane {
     /// Every pane, in order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Flows,
         Self::Opcodes,
         Self::Connections,
@@ -151,6 +171,8 @@ impl Pane {
         Self::Mesh,
         Self::Groups,
         Self::Hosts,
+        Self::Faults,
+        Self::Inside,
     ];
 
     /// Its table.
@@ -164,6 +186,8 @@ impl Pane {
             Self::Mesh => PairRow::TABLE,
             Self::Groups => GroupRow::TABLE,
             Self::Hosts => HostPortRow::TABLE,
+            Self::Faults => HostVerdictRow::TABLE,
+            Self::Inside => LoopbackRow::TABLE,
         }
     }
 
@@ -178,6 +202,8 @@ impl Pane {
             Self::Mesh => "Mesh",
             Self::Groups => "By",
             Self::Hosts => "Hosts",
+            Self::Faults => "Faults",
+            Self::Inside => "Inside",
         }
     }
 
@@ -192,6 +218,8 @@ impl Pane {
             Self::Mesh => &shown.mesh.pairs,
             Self::Groups => &shown.groups,
             Self::Hosts => &*shown.host_ports,
+            Self::Faults => &*shown.host_verdicts,
+            Self::Inside => &shown.inside.rows,
         }
     }
 
@@ -204,6 +232,8 @@ impl Pane {
             Self::Mesh => MESH,
             Self::Groups => GROUPS,
             Self::Hosts => HOSTS,
+            Self::Faults => FAULTS,
+            Self::Inside => INSIDE,
         }
     }
 
@@ -217,6 +247,9 @@ impl Pane {
             Self::Mesh => ("drop_ratio", true),
             Self::Groups => ("frame_bps", true),
             Self::Hosts => ("errors", true),
+            Self::Faults => ("since_ns", true),
+            // As they were measured: NIC by NIC.
+            Self::Inside => ("observer", false),
         }
     }
 
@@ -364,6 +397,8 @@ fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
         Pane::Mesh => &["src", "dst"],
         Pane::Groups => &["group"],
         Pane::Hosts => &["observer", "device", "port"],
+        Pane::Faults => &["observer", "class", "place", "since_ns"],
+        Pane::Inside => &["observer", "nic", "endpoint"],
     };
     let mut hasher = DefaultHasher::new();
     for column in columns.iter().filter_map(|name| pane.table().position(name)) {

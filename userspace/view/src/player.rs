@@ -3,7 +3,7 @@
 use crate::control::{Control, Next, Pace, Stopped};
 use crate::show::{Message, Process, Show, ShowError, Stage};
 use crate::{Motion, Seek};
-use rocescope_model::{HostPortRow, MeshRows, WindowRows};
+use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, WindowRows};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -136,6 +136,16 @@ impl Player {
             },
             _ => self.send(Message::HostPorts(rows)),
         }
+    }
+
+    /// Shows these verdicts about hosts from now on.
+    pub fn host_verdicts(&self, rows: Vec<HostVerdictRow>) -> Result<(), Stopped> {
+        self.send(Message::HostVerdicts(rows))
+    }
+
+    /// Shows these loopback tests inside hosts from now on.
+    pub fn loopback(&self, rows: Vec<LoopbackRow>) -> Result<(), Stopped> {
+        self.send(Message::Loopback(rows))
     }
 
     /// Shows a line to the user.

@@ -15,15 +15,18 @@ use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::io::{self, ErrorKind, IsTerminal, Stdout};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout};
 use std::os::fd::AsFd;
 use std::sync::Once;
 use std::time::Duration;
 
+/// Holds every frame: 200 by 60 cells, each with its colours.
+const FRAME_BYTES: usize = 256 << 10;
+
 /// A terminal that shows the view; dropping it restores the terminal.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
     mouse: bool,
     entered: bool,
 }
@@ -46,7 +49,8 @@ impl Screen {
     /// There is no terminal.
     pub fn enter(mouse: bool) -> io::Result<Self> {
         restore_before_panics();
-        let backend = CrosstermBackend::new(io::stdout());
+        // `Stdout` alone writes 1 KiB at a time, and a terminal may show a part of a frame.
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, io::stdout()));
         let size = backend.size()?;
         let viewport = if size.width == 0 || size.height == 0 {
             // A serial line does not report its size: use the minimum.

@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::screen::{self, Input, Screen};
 use crate::{Effect, Losses, Motion, ProcessUsage, View};
-use rocescope_model::{HostPortRow, MeshRows, Time, WindowRows};
+use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, Time, WindowRows};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -87,6 +87,10 @@ pub(crate) enum Message {
     Mesh(Box<MeshRows>),
     /// The ports of hosts from now on.
     HostPorts(Vec<HostPortRow>),
+    /// The verdicts about hosts from now on.
+    HostVerdicts(Vec<HostVerdictRow>),
+    /// The loopback tests inside hosts from now on.
+    Loopback(Vec<LoopbackRow>),
     /// A new motion.
     Motion(Motion),
     /// A line for the user.
@@ -233,6 +237,8 @@ fn handle(view: &mut View, message: Message, control: &Control) -> Result<Turn, 
         Message::Replace(windows) => view.replace(windows),
         Message::Mesh(rows) => view.mesh(*rows),
         Message::HostPorts(rows) => view.host_ports(rows),
+        Message::HostVerdicts(rows) => view.host_verdicts(rows),
+        Message::Loopback(rows) => view.loopback(rows),
         Message::Motion(motion) => view.header().motion = motion,
         Message::Note(note) => view.note(note),
         Message::Gone(error) => return Err(ShowError::Terminal(error)),

@@ -15,7 +15,7 @@ mod readme;
 mod suites;
 
 use crate::process::{command, root, run as run_command};
-use crate::{ebpf, fuzz, graph, testbed, words};
+use crate::{ebpf, fuzz, graph, softroce, testbed, words};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -60,6 +60,7 @@ const SLOW: &[Step] = &[
     ("Spark", spark),
     ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
     ("full disk", full_disk),
+    ("soft-RoCE", || softroce::run(&[])),
 ];
 
 /// Which steps to run.

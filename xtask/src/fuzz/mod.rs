@@ -12,7 +12,15 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 
 /// The targets of `fuzz/`.
-const TARGETS: [&str; 4] = ["decode", "reader", "observe", "connections"];
+const TARGETS: [&str; 7] = [
+    "decode",
+    "reader",
+    "observe",
+    "connections",
+    "collective",
+    "hostping",
+    "texts",
+];
 
 /// The longest input in bytes: a few frames for targets that accept several.
 const LONGEST: u32 = 8_192;

@@ -3,10 +3,12 @@
 use super::{mirrored, transports};
 use crate::captures;
 use crate::pcap::Pcap;
+use crate::process::root;
 use anyhow::Result;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::HashSet;
+use std::fs;
 use std::io::Write;
 
 /// Frames of each capture.
@@ -16,6 +18,13 @@ const LONGEST_FRAME: usize = 400;
 
 /// Seeds of a target by file name.
 pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
+    if target == "hostping" {
+        return hostping();
+    }
+    if matches!(target, "collective" | "texts") {
+        // No frames: `fuzz/seeds` has all of them.
+        return Ok(Vec::new());
+    }
     let captures = captures::ours()?;
     let mut seeds = Vec::new();
     let mut seen = HashSet::new();
@@ -68,6 +77,31 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
         }
         seeds.push(("transports".to_owned(), seed));
     }
+    Ok(seeds)
+}
+
+/// The trees and measurements of the tests, and each tree with each measurement.
+fn hostping() -> Result<Vec<(String, Vec<u8>)>> {
+    let read = |kind: &str| -> Result<Vec<(String, Vec<u8>)>> {
+        let folder = root().join("userspace/diagnose/tests/hostping").join(kind);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            files.push((name, fs::read(entry.path())?));
+        }
+        Ok(files)
+    };
+    let (trees, measured) = (read("trees")?, read("measured")?);
+    let mut seeds = Vec::new();
+    for (tree, topology) in &trees {
+        for (file, values) in &measured {
+            let both = [topology.as_slice(), b"\n=====\n", values].concat();
+            seeds.push((format!("{tree}-{file}"), both));
+        }
+    }
+    seeds.extend(trees);
+    seeds.extend(measured);
     Ok(seeds)
 }
 

@@ -13,7 +13,8 @@ pub fn program() -> Vec<Finding> {
     let with = match xdp::worst_case_ns(&FRAME) {
         Ok(ns) => ns,
         Err(error) => {
-            let finding = Finding::fail("program", format!("{error}."));
+            // The verifier's log has hundreds of lines.
+            let finding = Finding::fail("program", format!("{}.", first_line(&error.to_string())));
             let lacks = |needed| privileges::missing(needed).is_ok_and(|missing| !missing.is_empty());
             // Some kernels, such as Debian 12's 6.1, require it. `host` has printed the command if others are missing.
             return vec![match lacks(&[privileges::TRUST]) && !lacks(&privileges::XDP) {

@@ -1,7 +1,7 @@
 //! The arguments of `rocescope agent`.
 
-use super::{CountersArguments, Output, ProbeArguments, SendArguments};
-use crate::units::{name, positive_duration};
+use super::{CountersArguments, HostpingRunArguments, Output, ProbeArguments, SendArguments};
+use crate::units::{HOUR, name, positive_duration, within};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct AgentArguments {
     #[arg(long, value_name = "FILE", help_heading = "Controller")]
     pub control_file: Option<PathBuf>,
     /// Take a configuration of the controller at the end of a window of DURATION
-    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = positive_duration, help_heading = "Controller")]
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = within::<100, HOUR>, help_heading = "Controller")]
     pub window: Duration,
     /// Maximum number of probes along paths of flows that the controller may request for one window, which other
     /// agents answer; 0: none, and no answers
@@ -46,4 +46,6 @@ pub struct Parts {
     pub probe: Option<Box<ProbeArguments>>,
     /// The table `[counters]`.
     pub counters: Option<Box<CountersArguments>>,
+    /// The table `[hostping]`: the options of `hostping run`.
+    pub hostping: Option<Box<HostpingRunArguments>>,
 }

@@ -1,6 +1,7 @@
 //! The arguments of `rocescope collect`, and of an agent that sends to it.
 
-use crate::units::{bytes, name, positive_duration};
+use super::RetentionArguments;
+use crate::units::{DAY, HOUR, bytes, name, positive_duration, within};
 use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -46,7 +47,7 @@ pub struct CollectArguments {
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
     /// Print a status line every DURATION
-    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = positive_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = within::<100, DAY>)]
     pub status: Duration,
     /// Print only errors and new problems
     #[arg(short, long)]
@@ -54,28 +55,19 @@ pub struct CollectArguments {
     /// Name of the collector in file names and in the rows of its diagnosis
     #[arg(long, value_name = "NAME", default_value = "collector", value_parser = name, help_heading = "Dataset")]
     pub observer: String,
-    /// Seal a segment when its first rows are older than DURATION
-    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = positive_duration, help_heading = "Dataset")]
-    pub segment_age: Duration,
-    /// Delete sealed segments whose hour ended more than DURATION ago
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Dataset")]
-    pub keep_age: Option<Duration>,
-    /// Delete the oldest sealed segments when the total exceeds SIZE
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
-    pub keep_bytes: Option<u64>,
-    /// Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise
-    /// agents keep their rows until there is space. Without this option, 5 % of the file system, at most 1 GiB
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
-    pub keep_free: Option<u64>,
-    /// Diagnose each window of 20 s as `diagnose hostmesh` does, print new problems, and write the tables `sla`,
-    /// `verdicts` and `links`
+    /// When segments are sealed and deleted.
+    #[command(flatten)]
+    pub retention: RetentionArguments,
+    /// Diagnose probes as `diagnose hostmesh` does, in windows of 20 s, and counters with rows of capture boxes as
+    /// `diagnose hosts` does, in windows of 10 s: print new problems, and write the tables `sla`, `verdicts`, `links` and
+    /// `host_verdicts`
     #[arg(long, help_heading = "Diagnosis")]
     pub diagnose: bool,
     /// Nodes and their addresses (TOML); default: each address is a node
     #[arg(long, value_name = "FILE", requires = "diagnose", help_heading = "Diagnosis")]
     pub topology: Option<PathBuf>,
     /// Analyze a window DURATION after its end; later rows are stored but not analyzed
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration, help_heading = "Diagnosis")]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<1, HOUR>, help_heading = "Diagnosis")]
     pub lateness: Duration,
     /// Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Diagnosis")]

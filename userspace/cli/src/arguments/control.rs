@@ -1,6 +1,7 @@
 //! The arguments of `rocescope control`, and of a capture that a controller configures.
 
 use super::Output;
+use crate::units::bytes;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -55,11 +56,14 @@ pub enum ControlAction {
         #[arg(long)]
         unchecked: bool,
     },
-    /// Print what would change if FILE were applied
+    /// Print what would change if FILE were applied; refuse what `apply` refuses
     Diff {
         /// The controller's configuration (TOML)
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Compare settings that this version of rocescope does not know
+        #[arg(long)]
+        unchecked: bool,
     },
     /// Put an earlier version in force, as the next version
     Rollback {
@@ -88,6 +92,15 @@ pub struct SubscriptionArguments {
     /// Keep the configuration of the controller in FILE
     #[arg(long, value_name = "FILE")]
     pub control_file: Option<PathBuf>,
+    /// Send rows for the analysis of hosts: keep those in DIR that the collector has not acknowledged
+    #[arg(long, value_name = "DIR", requires = "collector", conflicts_with = "anonymize")]
+    pub spool: Option<PathBuf>,
+    /// Maximum size of the spool; when it is full, the oldest rows are deleted
+    #[arg(long, value_name = "SIZE", default_value = "64Mi", value_parser = bytes)]
+    pub spool_bytes: u64,
+    /// Rows a window for the analysis of hosts, those with trouble first; the others are counted
+    #[arg(long, value_name = "ROWS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub wire_rows: u32,
     /// Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u8).range(0..=64))]
     pub small_flows: u8,

@@ -1,7 +1,7 @@
 //! The arguments of `rocescope counters`.
 
-use super::Output;
-use crate::units::{bytes, name, positive_duration};
+use super::{Output, RetentionArguments};
+use crate::units::{DAY, HOUR, name, positive_duration, within};
 use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ pub struct CountersArguments {
     /// Read once and print every value
     #[arg(long)]
     pub once: bool,
-    /// Print the queue pairs of every device, and the process that created each; with `--out`, also write those that are
+    /// Print the queue pairs of every device, and the process that created each; with `--out` and in an agent, write those that are
     /// new, changed or gone at every read
     #[arg(long, conflicts_with_all = ["once", "metric"])]
     pub queue_pairs: bool,
     /// Time between two reads
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = positive_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = within::<10, HOUR>)]
     pub interval: Duration,
     /// Stop after DURATION
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "once")]
@@ -58,19 +58,9 @@ pub struct CountersArguments {
     #[arg(long, value_name = "DIR", conflicts_with = "once", help_heading = "Dataset")]
     pub out: Option<PathBuf>,
     /// Write unchanged counters again after DURATION
-    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = positive_duration, help_heading = "Dataset")]
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = within::<100, DAY>, help_heading = "Dataset")]
     pub refresh: Duration,
-    /// Seal a segment when its first rows are older than DURATION
-    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = positive_duration, help_heading = "Dataset")]
-    pub segment_age: Duration,
-    /// Delete sealed segments whose hour ended more than DURATION ago
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Dataset")]
-    pub keep_age: Option<Duration>,
-    /// Delete the oldest sealed segments when the total exceeds SIZE
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
-    pub keep_bytes: Option<u64>,
-    /// Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise
-    /// stop storing until there is space. Without this option, 5 % of the file system, at most 1 GiB
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
-    pub keep_free: Option<u64>,
+    /// When segments are sealed and deleted.
+    #[command(flatten)]
+    pub retention: RetentionArguments,
 }

@@ -1,7 +1,9 @@
 //! `rocescope diagnose`.
 
-use super::{DiagnoseHostpingArguments, DiagnoseHostsArguments, HostsArguments, SpanArguments};
-use crate::units::positive_duration;
+use super::{
+    DiagnoseCollectiveArguments, DiagnoseHostpingArguments, DiagnoseHostsArguments, HostsArguments, SpanArguments,
+};
+use crate::units::{DAY, within};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +17,8 @@ pub enum DiagnoseAction {
     Hosts(DiagnoseHostsArguments),
     /// Locate the abnormal link inside each host from its last loopback tests
     Hostping(DiagnoseHostpingArguments),
+    /// Find which step, flow and port made a collective slow
+    Collective(DiagnoseCollectiveArguments),
 }
 
 /// `rocescope diagnose hostmesh`.
@@ -36,10 +40,10 @@ pub struct HostmeshArguments {
     #[command(flatten)]
     pub hosts: HostsArguments,
     /// Length of a window
-    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = positive_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = within::<1_000, DAY>)]
     pub window: Duration,
     /// Treat a NIC as anomalous for DURATION after its anomalous window
-    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = positive_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = within::<1_000, DAY>)]
     pub sticky: Duration,
     /// Divide `--window` and `--sticky` by FACTOR, for a mesh whose intervals were divided by it
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]

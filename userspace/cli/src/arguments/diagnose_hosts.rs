@@ -1,7 +1,7 @@
 //! `rocescope diagnose hosts`.
 
 use super::{HostsArguments, Output, SpanArguments};
-use crate::units::positive_duration;
+use crate::units::within;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct DiagnoseHostsArguments {
     #[command(flatten)]
     pub hosts: HostsArguments,
     /// Length of a window; counters should be read at least as often
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<1_000, 600_000>)]
     pub window: Duration,
     /// Write the table `host_verdicts` to the dataset
     #[arg(long)]

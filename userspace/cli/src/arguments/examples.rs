@@ -241,6 +241,36 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope diagnose collective",
+        examples: &[
+            (
+                "Which flow and port slowed the all-reduce?",
+                "rocescope diagnose collective DATASET",
+            ),
+            (
+                "The graphs as a picture",
+                "rocescope diagnose collective DATASET -o dot > graphs.dot",
+            ),
+        ],
+        one: None,
+    },
+    Ending {
+        command: "rocescope collective",
+        examples: &[(
+            "A run of Vedrfolnir's simulator",
+            "rocescope collective import --format vedrfolnir DIR --out DATASET",
+        )],
+        one: None,
+    },
+    Ending {
+        command: "rocescope collective import",
+        examples: &[(
+            "A run of Vedrfolnir's simulator",
+            "rocescope collective import --format vedrfolnir DIR --out DATASET",
+        )],
+        one: None,
+    },
+    Ending {
         command: "rocescope hostping",
         examples: &[(
             "Which link inside this host is slow?",
@@ -255,6 +285,21 @@ const ENDINGS: &[Ending] = &[
             (
                 "Those of a dump of NCCL",
                 "rocescope hostping topology --topology topo.xml",
+            ),
+        ],
+        one: None,
+    },
+    Ending {
+        command: "rocescope hostping run",
+        examples: &[
+            ("What would be tested, and how long?", "rocescope hostping run --plan"),
+            (
+                "Test an idle host, and keep the tests",
+                "rocescope hostping run --baseline a100.txt --out DATASET",
+            ),
+            (
+                "Every hour, and when a NIC of a busy host pauses the switch",
+                "rocescope hostping run --every 1h --on-alarm 10m --out DATASET",
             ),
         ],
         one: None,
@@ -419,10 +464,16 @@ const ENDINGS: &[Ending] = &[
     },
     Ending {
         command: "rocescope merge",
-        examples: &[(
-            "Join the datasets of two boxes",
-            "rocescope merge box-1 box-2 --out fleet",
-        )],
+        examples: &[
+            (
+                "Join the datasets of two boxes",
+                "rocescope merge box-1 box-2 --out fleet",
+            ),
+            (
+                "Join a capture with the counters of both hosts, and find whose fault it is",
+                "rocescope merge box host-1 host-2 --out all && rocescope diagnose hosts all",
+            ),
+        ],
         one: None,
     },
     Ending {

@@ -1,16 +1,19 @@
 //! `rocescope hostping`, and `rocescope diagnose hostping`.
 
 use super::{Output, SpanArguments};
-use crate::units::name;
-use clap::{ArgGroup, Args, Subcommand};
+use crate::units::{DAY, YEAR, bytes, name, positive_duration, within};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use rocescope_diagnose::hostping::Rule;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The actions of `rocescope hostping`.
 #[derive(Debug, Subcommand)]
 pub enum HostpingAction {
     /// Draw the links of a host, and list what looks wrong without a test
     Topology(HostpingTopologyArguments),
+    /// Measure each NIC with each endpoint of this host by loopback WRITEs, and locate the abnormal link
+    Run(Box<HostpingRunArguments>),
     /// Locate the abnormal link of a host from loopback measurements
     Diagnose(Box<HostpingDiagnoseArguments>),
     /// Print the baseline of a model of hosts: the medians of healthy runs
@@ -58,6 +61,104 @@ impl RuleArguments {
     pub fn rule(&self) -> Rule {
         self.min_ratio.unwrap_or(self.rule)
     }
+}
+
+/// What runs loopback tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoopbackBackend {
+    /// Queue pairs of the RDMA devices
+    Verbs,
+    /// Others' measurements (`--replay`)
+    Replay,
+    /// A simulated host with the topology (`--slow`)
+    Simulated,
+}
+
+/// `rocescope hostping run`.
+#[derive(Clone, Debug, Args)]
+pub struct HostpingRunArguments {
+    /// The topology.
+    #[command(flatten)]
+    pub source: HostTopologyArguments,
+    /// Print which tests would run, how long and with how many bytes, and run none
+    #[arg(long)]
+    pub plan: bool,
+    /// NICs to test; default: all
+    #[arg(long, value_name = "NIC", num_args = 1.., value_delimiter = ',', help_heading = "Tests")]
+    pub nic: Vec<String>,
+    /// Endpoints to test, such as `mem0` or `GPU3`; default: all
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',', help_heading = "Tests")]
+    pub endpoint: Vec<String>,
+    /// What runs the tests
+    #[arg(long, value_enum, default_value_t = LoopbackBackend::Verbs, help_heading = "Tests")]
+    pub backend: LoopbackBackend,
+    /// Measurements to replay: matrices as text, or the output of perftest or SuperBench
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Tests")]
+    pub replay: Vec<String>,
+    /// Links of the simulated host and what each carries, as a share of the rate of the NICs: `GPU0 <-> PCIe switch 0=0.1`
+    #[arg(long, value_name = "A <-> B=SHARE", num_args = 1.., value_parser = slow_link, help_heading = "Tests")]
+    pub slow: Vec<SlowLink>,
+    /// Stop after this time of tests
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<10, DAY>, help_heading = "Limits")]
+    pub max_time: Duration,
+    /// Stop after the tests have written this many bytes
+    #[arg(long, value_name = "SIZE", default_value = "500G", value_parser = bytes, help_heading = "Limits")]
+    pub max_bytes: u64,
+    /// Test although others use the NICs: short tests of bandwidth, which are compared with each other
+    #[arg(long, help_heading = "Limits")]
+    pub force: bool,
+    /// Run again at this interval, when the host is idle
+    #[arg(long, value_name = "DURATION", value_parser = within::<100, YEAR>, help_heading = "Schedule")]
+    pub every: Option<Duration>,
+    /// How long all NICs must be idle before a run
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = within::<100, DAY>, help_heading = "Schedule")]
+    pub idle_for: Duration,
+    /// Also test a busy host when a NIC pauses the switch or discards packets, at most once in DURATION
+    #[arg(long, value_name = "DURATION", value_parser = within::<100, YEAR>, help_heading = "Schedule")]
+    pub on_alarm: Option<Duration>,
+    /// Stop after DURATION
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Schedule")]
+    pub duration: Option<Duration>,
+    /// Read the counters of the NICs below DIR instead of `/sys`
+    #[arg(long, value_name = "DIR", help_heading = "Schedule")]
+    pub counters_root: Option<PathBuf>,
+    /// Measurements of a healthy host of the same model, or their medians; default: compare the host with itself
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<String>,
+    /// The threshold.
+    #[command(flatten)]
+    pub rule: RuleArguments,
+    /// Write the tests to the table `loopback` of this dataset
+    #[arg(long, value_name = "DATASET")]
+    pub out: Option<PathBuf>,
+    /// Name of the host in the rows; default: its host name
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub observer: Option<String>,
+    /// Format of the diagnosis
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+}
+
+/// A link of a simulated host, and what it carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowLink {
+    /// Its ends.
+    pub ends: [String; 2],
+    /// As a share of the rate of the NICs.
+    pub share: f64,
+}
+
+fn slow_link(text: &str) -> Result<SlowLink, String> {
+    let parse = || {
+        let (ends, share) = text.rsplit_once('=')?;
+        let (a, b) = ends.split_once("<->")?;
+        let share: f64 = share.parse().ok()?;
+        (share.is_finite() && share >= 0.0).then(|| SlowLink {
+            ends: [a.trim().to_owned(), b.trim().to_owned()],
+            share,
+        })
+    };
+    parse().ok_or_else(|| "expected two nodes and a share, such as `GPU0 <-> PCIe switch 0=0.1`".into())
 }
 
 /// `rocescope hostping diagnose`.

@@ -16,6 +16,9 @@ pub struct LiveArguments {
     /// How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`
     #[arg(long, value_enum, default_value_t = Mode::Auto, conflicts_with = "read")]
     pub mode: Mode,
+    /// Frames that arrive, that leave, or both; XDP sees arriving frames only, so `out` and `both` use packet sockets
+    #[arg(long, value_enum, default_value_t = Direction::In, conflicts_with = "read")]
+    pub direction: Direction,
     /// What happens to frames after XDP; `auto` drops them if nothing else uses the interface
     #[arg(long, value_enum, default_value_t = Verdict::Auto, conflicts_with = "read")]
     pub verdict: Verdict,
@@ -50,6 +53,17 @@ pub enum Mode {
     Generic,
     /// Packet socket
     AfPacket,
+}
+
+/// Frames of which direction are captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Direction {
+    /// Frames that arrive
+    In,
+    /// Frames that this host sends
+    Out,
+    /// All frames
+    Both,
 }
 
 /// The VLAN offload of the NIC while a capture runs.

@@ -1,6 +1,6 @@
 //! The arguments of the measurement.
 
-use crate::units::{bits_per_second, bytes, count, duration, name, positive_duration, share};
+use crate::units::{YEAR, bits_per_second, bytes, count, name, share, within};
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ pub struct MeasureArguments {
     #[arg(long, value_name = "NAME", default_value = "local", value_parser = name)]
     pub observer: String,
     /// Length of a window, in event time
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = positive_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = within::<1, YEAR>)]
     pub window: Duration,
     /// Wait DURATION for frames that arrive out of order before a window closes
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = within::<0, YEAR>)]
     pub lateness: Duration,
     /// Maximum number of flows, connections and events in the summary
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = count)]

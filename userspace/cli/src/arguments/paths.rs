@@ -1,7 +1,7 @@
 //! `rocescope paths` and `rocescope topology`.
 
 use super::{HostsArguments, Output, SpanArguments};
-use crate::units::positive_duration;
+use crate::units::{HOUR, positive_duration, within};
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,6 +18,18 @@ pub enum TopologyAction {
     Convert(ConvertArguments),
 }
 
+/// Which links of a topology count.
+#[derive(Debug, Args)]
+pub struct LinkArguments {
+    /// Leave out the links at ports that fit PATTERN, `PORT` or `NODE:PORT` with `*` for any characters, and the nodes
+    /// that have no others
+    #[arg(long, value_name = "PATTERN")]
+    pub leave_out: Vec<String>,
+    /// Keep the links of LLDP neighbors at management ports, such as `mgmt0`, or `eth0` of a switch
+    #[arg(long)]
+    pub management: bool,
+}
+
 /// `rocescope topology check` and `show`.
 #[derive(Debug, Args)]
 pub struct TopologyArguments {
@@ -25,6 +37,9 @@ pub struct TopologyArguments {
     /// -f json show neighbors details`, or a dataset with the table `paths`
     #[arg(value_name = "FILE")]
     pub topology: PathBuf,
+    /// The links.
+    #[command(flatten)]
+    pub links: LinkArguments,
     /// Format of the output
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
@@ -36,6 +51,9 @@ pub struct ConvertArguments {
     /// Topology, in any format that `topology show` reads
     #[arg(value_name = "FILE")]
     pub topology: PathBuf,
+    /// The links.
+    #[command(flatten)]
+    pub links: LinkArguments,
     /// Format to write
     #[arg(long, value_enum, default_value_t = TopologyFormat::Toml)]
     pub to: TopologyFormat,
@@ -108,6 +126,12 @@ pub struct ComparePathsArguments {
     /// Paths of run B
     #[arg(value_name = "B")]
     pub b: PathBuf,
+    /// Run of A, if it is a dataset: 1 is the newest, 2 the one before
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    pub run_a: Option<u16>,
+    /// Run of B; A and B may be the same dataset
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    pub run_b: Option<u16>,
     /// Topology, in any format that `topology show` reads
     #[arg(long, value_name = "FILE")]
     pub topology: PathBuf,
@@ -212,6 +236,10 @@ pub struct AskArguments {
     /// Driver of hosts for which the topology has none; default: hosts with one link are not asked
     #[arg(long, value_name = "NAME")]
     pub host_driver: Option<String>,
+    /// Take the answers of devices that do not state what they hash, as if that were the 5-tuple; default: their flows
+    /// have the outcome `hash_fields_unknown`
+    #[arg(long = "assume-5-tuple")]
+    pub assume_5_tuple: bool,
     /// How flows are traced
     #[arg(long, value_enum, default_value_t = DiscoverMode::Parallel)]
     pub mode: DiscoverMode,
@@ -222,10 +250,10 @@ pub struct AskArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     pub sessions: u16,
     /// Wait for the answer to a command for this long
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<10, HOUR>)]
     pub time_limit: Duration,
     /// Wait for a device to connect and log in for this long
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<10, HOUR>)]
     pub connect_limit: Duration,
     /// User on the devices; default: as the SSH client is configured
     #[arg(long, value_name = "NAME")]
@@ -253,10 +281,10 @@ pub struct DiscoverArguments {
     /// The workload.
     #[command(flatten)]
     pub workload: WorkloadArguments,
-    /// Write the paths to the table `flow_paths` of this dataset
+    /// Write the paths and the loads of links to the tables `flow_paths` and `link_loads` of this dataset
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Name of the run in the rows of `flow_paths`
+    /// Name of the run in these rows
     #[arg(long, value_name = "NAME", default_value = "discover")]
     pub observer: String,
     /// Format of the result; `paths fim --paths` reads the JSON

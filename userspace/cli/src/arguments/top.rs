@@ -124,7 +124,8 @@ pub enum ThemeName {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Without a terminal")]
 pub struct OnceArguments {
-    /// Print one window and exit; for a file or dataset, the first
+    /// Print one window and exit; for a file or dataset, the first; with `--table host-verdicts`, the last of a dataset
+    /// with the faults of all
     #[arg(long)]
     pub once: bool,
     /// Print COUNT windows
@@ -194,4 +195,6 @@ pub enum TableName {
     Links,
     /// Ports of hosts, for a dataset with counters and live
     HostPorts,
+    /// Faults of hosts, for a dataset with verdicts about hosts
+    HostVerdicts,
 }

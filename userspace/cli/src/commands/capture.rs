@@ -182,7 +182,7 @@ fn windows(arguments: &CaptureArguments) -> Tap {
                 ..std::mem::take(&mut early)
             };
             // An error of standard output ends the lines as a closed pipe does.
-            is_read = print_line(&hosts.json(&lines::window(&line, None, None, None))).unwrap_or(false);
+            is_read = print_line(&hosts.json(&lines::window(&line, None, &[], None))).unwrap_or(false);
         }
         match is_read || is_stored {
             true => ControlFlow::Continue(()),

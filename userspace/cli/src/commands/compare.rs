@@ -50,7 +50,9 @@ fn side(root: &Path, span: &SpanArguments, observer: Option<&str>) -> Result<Sid
         observer: observer.map(str::to_owned),
         ..Scope::default()
     };
-    let report = collect(&found, scope, || origin(root, observer, &Hosts::default(), &found))?;
+    let report = collect((&found, &found), scope, || {
+        origin(root, observer, &Hosts::default(), &found)
+    })?;
     if let Some(observer) = observer
         && report.observers.is_empty()
     {

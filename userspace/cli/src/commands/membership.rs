@@ -30,7 +30,13 @@ pub(super) fn open(role: Role, file: &Path) -> Arc<Member> {
     if let Some(held) = &held {
         status!("running version {} of the controller's configuration", held.version);
     }
-    Arc::new(Member::new(role, file, held, Box::new(move |text| check(&line, text))))
+    Arc::new(Member::new(
+        role,
+        file,
+        held,
+        Box::new(move |text| check(&line, text)),
+        Arc::new(|line| status!("{line}")),
+    ))
 }
 
 /// Checks what a controller sent as the configuration of this command line is checked.

@@ -3,6 +3,7 @@
 mod agent;
 mod capture;
 mod collect;
+mod collective;
 mod compare;
 mod completions;
 mod config;
@@ -29,6 +30,7 @@ mod report;
 mod restore_vlan_offload;
 mod schema;
 mod span;
+mod storage;
 mod subscription;
 mod top;
 mod topology;
@@ -47,6 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Agent(arguments) => agent::run(arguments),
         Command::Capture(arguments) => capture::run(arguments),
         Command::Collect(arguments) => collect::run(arguments),
+        Command::Collective(action) => collective::run(action),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Completions(arguments) => completions::run(*arguments),
         Command::Config(action) => config::run(*action, arguments.config.as_deref()),

@@ -64,6 +64,7 @@ impl Relay {
             key,
             authority,
         };
+        files.check_observer(observer)?;
         let settings = sender::Settings::new(url, files, observer);
         let sender = Sender::start_with(Some(Arc::clone(&spool)), member, settings).context("the collector")?;
         Ok(Some(Self {
@@ -99,7 +100,11 @@ impl Relay {
             (true, _) if !self.reported.0 => status!("collector connected"),
             (false, Some(why)) => {
                 let waiting = self.spooler.spool.counts().rows;
-                status!("collector unreachable; {waiting} rows spooled: {why}");
+                let what = match status.was_reached {
+                    true => "the connection to the collector ended",
+                    false => "collector unreachable",
+                };
+                status!("{what}; {waiting} rows spooled: {why}");
             }
             _ => {}
         }

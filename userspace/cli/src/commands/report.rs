@@ -3,16 +3,22 @@
 //! Segments are read one after another, in the order of their windows, and rows are dropped after
 //! they are counted, so `rocescope_report` bounds the memory.
 
+use super::collective::diagnose;
 use super::diagnose::{analyzer_of, hosts};
+use super::paths::held;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use crate::status;
 use anyhow::{Context, Result, bail};
+use rocescope_collective::analysis::Mode;
+use rocescope_collective::read::nccl_debug::Ranks;
+use rocescope_collective::readings::Readings;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
-    ConnectionRow, CounterRow, EventRow, FlowRow, GroupBy, LinkRow, LoopbackRow, OpcodeRow, PdcRow, ProbeRow, Row,
-    SlaRow, VerdictRow, WindowRow, footer,
+    ConnectionRow, CounterRow, EventRow, FLOW_PATH_TABLES, FlowRow, GroupBy, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
+    ProbeRow, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
 };
+use rocescope_report::collect::CollectiveFigures;
 use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
@@ -34,10 +40,12 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         filter: arguments.filter.clone(),
     };
     let names = arguments.hosts.names();
-    let mut report = collect(&found, scope, || {
+    let stored = Query::default().tables(FLOW_PATH_TABLES).open(root)?;
+    let mut report = collect((&found, &stored), scope, || {
         origin(root, arguments.observer.as_deref(), &names, &found)
     })?;
     report.host_faults = hosts::faults(root, time, &names)?;
+    report.collective = collective(&found)?;
     if let Some(observer) = &arguments.observer
         && report.observers.is_empty()
         && report.mesh.is_none()
@@ -47,6 +55,8 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     if report.is_empty()
         && report.mesh.is_none()
         && report.loopback.is_none()
+        && report.paths.is_none()
+        && report.collective.is_none()
         && let Some(nothing) = span::nothing(root, &arguments.span)?
     {
         status!("rocescope: {nothing}");
@@ -65,6 +75,15 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         ReportOutput::Csv => csv::table(&report, table(arguments.table)),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The collective of the dataset that took longest.
+fn collective(found: &Scan) -> Result<Option<CollectiveFigures>> {
+    if found.row_count(StepRow::TABLE.name) == 0 {
+        return Ok(None);
+    }
+    let analysis = diagnose::analysis(found, None, &Ranks::default(), Mode::Paper(Readings::default()))?;
+    Ok(Some(CollectiveFigures::of(&analysis)))
 }
 
 /// What traffic is grouped by; the table of groups needs one.
@@ -99,8 +118,12 @@ pub(super) fn terminal_width() -> Option<usize> {
     Some(size.ws_col.into()).filter(|width| *width > 0)
 }
 
-/// Reads the rows of the scope.
-pub(super) fn collect(found: &Scan, scope: Scope, origin: impl FnOnce() -> Origin) -> Result<Report> {
+/// Reads the rows of the scope; the tables of paths also have the runs of other times in `stored`.
+pub(super) fn collect(
+    (found, stored): (&Scan, &Scan),
+    scope: Scope,
+    origin: impl FnOnce() -> Origin,
+) -> Result<Report> {
     let time = TimeRange {
         from: scope.from,
         to: scope.to,
@@ -108,6 +131,8 @@ pub(super) fn collect(found: &Scan, scope: Scope, origin: impl FnOnce() -> Origi
     let observer = scope.observer.clone();
     let observer = observer.as_deref();
     let mut collector = Collector::new(scope)?;
+    // Runs have names of their own. They come first: the flows of windows have the rates of their flows.
+    let has_paths = held::collect(stored, time, &mut collector)?;
     let mut windows = selected::<WindowRow>(found, observer, time).timeline()?;
     let mut flows = selected::<FlowRow>(found, observer, time).timeline()?;
     let mut opcodes = selected::<OpcodeRow>(found, observer, time).timeline()?;
@@ -153,7 +178,12 @@ pub(super) fn collect(found: &Scan, scope: Scope, origin: impl FnOnce() -> Origi
         collector.loopback(&rows?);
     }
     // Reading may have found damage.
-    Ok(collector.finish(origin()))
+    let mut report = collector.finish(origin());
+    // The paths of another time are about the traffic of this one: without any there is nothing to report.
+    if !has_paths && report.is_empty() {
+        report.paths = None;
+    }
+    Ok(report)
 }
 
 /// The rows of a table in this time range, of one observer or of all.

@@ -65,5 +65,21 @@ pub(super) fn nothing(root: &Path, span: &SpanArguments) -> Result<Option<anyhow
         0 => String::new(),
         open => format!("; {} not sealed yet", plural(open, "journal")),
     };
-    Ok(Some(anyhow!("{root} has no rows in {span}: {known}{now}{open}")))
+    let damage = damage(&found);
+    Ok(Some(anyhow!(
+        "{root} has no rows in {span}: {known}{now}{open}{damage}"
+    )))
+}
+
+/// What could not be read of a dataset, at the end of a line; nothing if all could.
+pub(super) fn damage(found: &Scan) -> String {
+    let damaged = found.damaged();
+    let Some(first) = damaged.first() else {
+        return String::new();
+    };
+    let (path, reason) = (first.path.display(), &first.reason);
+    match damaged.len() as u64 {
+        1 => format!("; 1 file is unreadable: {path}: {reason}"),
+        count => format!("; {count} files are unreadable, such as {path}: {reason}"),
+    }
 }

@@ -1,11 +1,11 @@
 //! `rocescope topology`: reads, checks and converts the topology of a fabric.
 
-use crate::arguments::{ConvertArguments, Output, TopologyAction, TopologyArguments, TopologyFormat};
+use crate::arguments::{ConvertArguments, LinkArguments, Output, TopologyAction, TopologyArguments, TopologyFormat};
 use crate::status;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use rocescope_model::human::plural;
 use rocescope_model::{PathRow, Row, json, render};
-use rocescope_paths::topology::{self, Contradiction, Learnt, NodeKind, Topology, check, tiers};
+use rocescope_paths::topology::{self, Contradiction, Format, Learnt, NodeKind, Topology, check, tiers};
 use rocescope_store::Query;
 use serde::Serialize;
 use std::path::Path;
@@ -30,10 +30,21 @@ pub(super) fn read(path: &Path) -> Result<Topology> {
     Ok(topology::read(path)?.0)
 }
 
+/// Where files are that a topology names.
+pub(super) fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
+}
+
 /// Reads a topology, and warns if it contradicts itself.
 pub(super) fn read_and_warn(path: &Path) -> Result<Topology> {
     let topology = read(path)?;
-    let contradictions = check(&topology).len() as u64;
+    warn_of_management(&topology, path);
+    warn_of_contradictions(&topology, path);
+    Ok(topology)
+}
+
+fn warn_of_contradictions(topology: &Topology, path: &Path) {
+    let contradictions = check(topology, folder(path)).len() as u64;
     if contradictions > 0 {
         status!(
             "rocescope: warning: {} has {}: `rocescope topology check` lists them",
@@ -41,6 +52,36 @@ pub(super) fn read_and_warn(path: &Path) -> Result<Topology> {
             plural(contradictions, "contradiction")
         );
     }
+}
+
+/// Names links at management ports, which are left out.
+fn warn_of_management(topology: &Topology, path: &Path) {
+    let ends = topology.management.iter().flat_map(|link| link.ends.first());
+    let ends: Vec<String> = ends.map(ToString::to_string).collect();
+    if let [first, others @ ..] = &ends[..] {
+        let others = match others.len() as u64 {
+            0 => String::new(),
+            count => format!(" and {}", plural(count, "other")),
+        };
+        status!(
+            "rocescope: warning: {}: {} at management ports left out ({first}{others}): `rocescope topology convert \
+             --management` keeps them",
+            path.display(),
+            plural(ends.len() as u64, "link"),
+        );
+    }
+}
+
+/// Reads a topology, with the links that the arguments choose.
+fn read_chosen(path: &Path, links: &LinkArguments) -> Result<Topology> {
+    let mut topology = read(path)?;
+    topology
+        .leave_out(&links.leave_out)
+        .map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    if links.management {
+        topology.keep_management();
+    }
+    warn_of_management(&topology, path);
     Ok(topology)
 }
 
@@ -68,8 +109,8 @@ fn items(found: &[Contradiction]) -> Vec<Item<'_>> {
 }
 
 fn checked(arguments: &TopologyArguments) -> Result<ExitCode> {
-    let topology = read(&arguments.topology)?;
-    let found = check(&topology);
+    let topology = read_chosen(&arguments.topology, &arguments.links)?;
+    let found = check(&topology, folder(&arguments.topology));
     let (nodes, links) = (topology.nodes.len(), topology.links.len());
     let text = match arguments.output {
         Output::Json => {
@@ -129,7 +170,7 @@ struct ShownLink {
 }
 
 fn show(arguments: &TopologyArguments) -> Result<ExitCode> {
-    let topology = read(&arguments.topology)?;
+    let topology = read_chosen(&arguments.topology, &arguments.links)?;
     let names = topology.tier_names();
     let tier_name = |tier: usize| names.get(tier).cloned().unwrap_or_else(|| format!("tier {tier}"));
     let mut nodes = Vec::new();
@@ -159,7 +200,7 @@ fn show(arguments: &TopologyArguments) -> Result<ExitCode> {
     let document = ShowDocument {
         nodes,
         links: links.collect(),
-        contradictions: check(&topology).len(),
+        contradictions: check(&topology, folder(&arguments.topology)).len(),
         tiers: names.clone(),
     };
     crate::print(&match arguments.output {
@@ -202,10 +243,15 @@ fn text(document: &ShowDocument) -> String {
 }
 
 fn convert(arguments: &ConvertArguments) -> Result<ExitCode> {
-    let topology = read_and_warn(&arguments.topology)?;
-    crate::print(&match arguments.to {
-        TopologyFormat::Toml => topology::to_toml(&topology),
-        TopologyFormat::Dot => topology::to_dot(&topology),
-    })?;
+    let topology = read_chosen(&arguments.topology, &arguments.links)?;
+    warn_of_contradictions(&topology, &arguments.topology);
+    let (text, format) = match arguments.to {
+        TopologyFormat::Toml => (topology::to_toml(&topology), Format::Toml),
+        TopologyFormat::Dot => (topology::to_dot(&topology), Format::Dot),
+    };
+    for lost in topology::lost(&topology, &text, format) {
+        status!("rocescope: warning: not in the converted topology: {lost}");
+    }
+    crate::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! A configuration file, with the line of every value.
 
-use super::keys::{COMMANDS, READERS, SHARED, command, is_flag, is_list, is_settable};
+use super::keys::{COMMANDS, READERS, SHARED, command, is_flag, is_list, is_settable, words};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rocescope_model::nearest::nearest;
@@ -153,7 +153,8 @@ impl ConfigurationFile {
                 } else {
                     format!("--{option}={value}")
                 };
-                let parsed = command(None).try_get_matches_from(["rocescope", name, &line]);
+                let words = ["rocescope"].into_iter().chain(words(name)).chain([line.as_str()]);
+                let parsed = command(None).try_get_matches_from(words);
                 let Err(error) = parsed else { continue };
                 // Environment variables are parsed too; ignore errors about them.
                 if invalid_option(&error).as_ref() == Some(option) {
@@ -206,7 +207,10 @@ fn flag(command: &str, option: &str) -> bool {
 /// The options of a command that can be set.
 pub(super) fn options(name: &str) -> impl Iterator<Item = Arg> {
     let command = command(None);
-    let command = command.find_subcommand(name).cloned();
+    let command = words(name)
+        .into_iter()
+        .try_fold(&command, |command, word| command.find_subcommand(word))
+        .cloned();
     let arguments: Vec<Arg> = command
         .iter()
         .flat_map(Command::get_arguments)

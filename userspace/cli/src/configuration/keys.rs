@@ -6,16 +6,26 @@ use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command};
 
 /// Commands with options that can be set.
-pub const COMMANDS: [&str; 8] = [
+pub const COMMANDS: [&str; 9] = [
     "agent",
     "capture",
     "collect",
     "connections",
     "control",
     "counters",
+    "hostping",
     "probe",
     "top",
 ];
+
+/// The words of the command whose options a table has: `[hostping]` those of its only action that runs on.
+#[must_use]
+pub fn words(table: &str) -> Vec<&str> {
+    match table {
+        "hostping" => vec!["hostping", "run"],
+        table => vec![table],
+    }
+}
 
 /// Commands that read what others have written. Of their options only those of [`SHARED`] can be set, above the first
 /// table: `observer` and `top`, for one, would restrict what they read.
@@ -25,12 +35,13 @@ pub const READERS: [&str; 3] = ["compare", "diagnose", "report"];
 pub const SHARED: [&str; 1] = ["hosts"];
 
 /// Options of a single invocation: input and output.
-const PER_INVOCATION: [&str; 15] = [
+const PER_INVOCATION: [&str; 16] = [
     "config",
     "read",
     "write",
     "count",
     "list-interfaces",
+    "plan",
     "help",
     "version",
     "output",
@@ -88,13 +99,21 @@ pub fn command(file: Option<&ConfigurationFile>) -> Command {
         if !COMMANDS.contains(&name.as_str()) {
             return command;
         }
-        command.mut_args(|argument| {
-            if is_settable(&argument) {
-                layered(argument, &name, file)
-            } else {
-                argument
-            }
-        })
+        match words(&name).get(1) {
+            Some(action) => command.mut_subcommand(action, |action| settable(action, &name, file)),
+            None => settable(command, &name, file),
+        }
+    })
+}
+
+/// A command with the layers of its options.
+fn settable(command: Command, name: &str, file: Option<&ConfigurationFile>) -> Command {
+    command.mut_args(|argument| {
+        if is_settable(&argument) {
+            layered(argument, name, file)
+        } else {
+            argument
+        }
     })
 }
 

@@ -20,7 +20,7 @@ pub mod keys;
 pub mod text;
 
 use crate::Arguments;
-use crate::arguments::{AgentArguments, Command, FILE_VARIABLE, Parts, SendMethod, settle};
+use crate::arguments::{AgentArguments, Command, FILE_VARIABLE, HostpingAction, Parts, SendMethod, settle};
 use crate::units::now;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -95,9 +95,26 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
         let why = "an agent runs what its configuration file asks for: set --config";
         return Err(unusable(why).into());
     };
-    for name in ["probe", "counters"].into_iter().filter(|name| file.has_table(name)) {
-        let matches = keys::command(Some(file)).try_get_matches_from(["rocescope", name])?;
+    for name in ["probe", "counters", "hostping"]
+        .into_iter()
+        .filter(|name| file.has_table(name))
+    {
+        let words = ["rocescope"].into_iter().chain(keys::words(name));
+        let matches = keys::command(Some(file)).try_get_matches_from(words)?;
         match Arguments::from_arg_matches(&matches)?.command {
+            Command::Hostping(HostpingAction::Run(mut hostping)) => {
+                if hostping.out.is_some() {
+                    let why = "[hostping]: an agent sends its rows to the collector: remove `out`";
+                    return Err(unusable(why).into());
+                }
+                if hostping.every.is_none() {
+                    let why = "[hostping]: set `every`, the time from one run on an idle host to the next";
+                    return Err(unusable(why).into());
+                }
+                hostping.observer.clone_from(&agent.observer);
+                hostping.duration = None;
+                parts.hostping = Some(hostping);
+            }
             Command::Probe(mut probe) => {
                 if probe.interfaces.is_empty() && !probe.all {
                     let why = "[probe]: nothing to probe between: set `interface` or `all`";
@@ -125,7 +142,11 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
         Parts {
             probe: None,
             counters: None,
-        } => Err(unusable("nothing to do: the configuration file has neither a table [probe] nor [counters]").into()),
+            hostping: None,
+        } => Err(unusable(
+            "nothing to do: the configuration file has none of the tables [probe], [counters] and [hostping]",
+        )
+        .into()),
         parts => Ok(parts),
     }
 }

@@ -247,6 +247,7 @@ fn dataset<'a>(out: &'a Path, outcome: &'a Outcome) -> Option<DatasetDocument<'a
 #[derive(Serialize)]
 struct LiveDocument<'a> {
     interfaces: Vec<InterfaceDocument<'a>>,
+    direction: &'static str,
     xdp_refused: Option<&'a str>,
     verdict: Option<&'a str>,
     verdict_reason: Option<&'a str>,
@@ -275,6 +276,7 @@ impl<'a> LiveDocument<'a> {
                 .iter()
                 .map(|(name, mode)| InterfaceDocument { name, mode })
                 .collect(),
+            direction: live.direction.name(),
             xdp_refused: live.xdp_refused.as_deref(),
             verdict: verdict.map(VerdictReason::name),
             verdict_reason: verdict.map(|verdict| verdict.reason.as_str()),

@@ -1,14 +1,14 @@
 //! Windows as JSON lines: one object of tables for each window, each table with its rows, without sketches.
 
 use rocescope_model::json::{self, Object, Rows};
-use rocescope_model::{Cells, GroupRow, HostPortRow, MeshRows, WindowRows};
+use rocescope_model::{Cells, GroupRow, MeshRows, WindowRows};
 
 /// The line of a window, with a newline at its end.
 #[must_use]
 pub fn window(
     rows: &WindowRows,
     mesh: Option<&MeshRows>,
-    host_ports: Option<&Vec<HostPortRow>>,
+    hosts: &[&dyn Cells],
     groups: Option<&Vec<GroupRow>>,
 ) -> String {
     let mut tables = rows.tables();
@@ -16,8 +16,11 @@ pub fn window(
     tables.rotate_right(1);
     let of_mesh = mesh.iter().flat_map(|mesh| mesh.tables());
     let groups = groups.map(|groups| groups as &dyn Cells);
-    let host_ports = host_ports.map(|host_ports| host_ports as &dyn Cells);
-    let tables = tables.into_iter().chain(of_mesh).chain(host_ports).chain(groups);
+    let tables = tables
+        .into_iter()
+        .chain(of_mesh)
+        .chain(hosts.iter().copied())
+        .chain(groups);
     let tables = tables.map(|cells| (cells.table().name, Rows(cells, json::no_sketch)));
     json::compact(&tables.collect::<Object<_, _>>()) + "\n"
 }

@@ -180,6 +180,24 @@ fn an_error_in_the_environment_has_no_line_number() {
     out(&rocescope(&["config", "check", "--config", &path], &environment));
 }
 
+/// What is shorter burns processors or gives no answer, what is longer is a typing error.
+#[test]
+fn every_interval_has_bounds_and_names_them() {
+    for (arguments, expected) in [
+        (&["collect", "--lateness", "1ns"][..], "from 1ms to 1h"),
+        (&["hostping", "run", "--idle-for", "1ns"], "from 100ms to 1d"),
+        (&["hostping", "run", "--max-time", "99d"], "from 10ms to 1d"),
+        (&["diagnose", "hostmesh", "d", "--window", "1ns"], "from 1s to 1d"),
+        (&["diagnose", "hostmesh", "d", "--sticky", "99d"], "from 1s to 1d"),
+        (&["paths", "discover", "--time-limit", "1ns"], "from 10ms to 1h"),
+        (&["paths", "discover", "--connect-limit", "2h"], "from 10ms to 1h"),
+    ] {
+        let error = refusal(&rocescope(arguments, &[]));
+        let expected = format!("expected a duration {expected}");
+        assert!(error.contains(&expected), "{arguments:?}: {error}");
+    }
+}
+
 /// The usage of the program does not help an operator who forgot an option of a subcommand.
 #[test]
 fn a_usage_error_shows_the_usage_of_its_subcommand() {

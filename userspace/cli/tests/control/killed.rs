@@ -12,11 +12,22 @@ use std::time::Duration;
 const KILLS: &str = "CONTROL_KILLS";
 const FEW: u64 = 24;
 const AGENTS: usize = 3;
+const BOX: &str = "box";
+
+/// The name of a member.
+fn name(n: usize) -> String {
+    match n {
+        AGENTS => BOX.into(),
+        n => format!("h{n}"),
+    }
+}
 
 fn plan(interval: u64) -> String {
     format!(
         "operators = [\"ops\"]\n[[group]]\nname = \"hosts\"\nmembers = [\"h*\"]\n\
-        [group.counters]\ninterval = \"{interval}ms\"\nrefresh = \"{interval}s\"\n"
+        [group.counters]\ninterval = \"{interval}ms\"\nrefresh = \"{interval}s\"\n\
+        [[group]]\nname = \"boxes\"\nmembers = [\"box\"]\n\
+        [group.capture]\ntop = {interval}\nelephant = \"{interval}M\"\n"
     )
 }
 
@@ -24,7 +35,8 @@ struct Fleet {
     rig: Rig,
     port: u16,
     controller: Child,
-    agents: Vec<Child>,
+    /// Then the capture box.
+    members: Vec<Child>,
 }
 
 impl Fleet {
@@ -53,17 +65,21 @@ impl Fleet {
             write(&rig.path(&format!("h{n}.toml")), &text);
         }
         let controller = controller(&rig, port);
-        let agents = (0..AGENTS).map(|n| agent(&rig, n)).collect();
+        rig.sign(BOX, &[BOX]);
+        let members = (0..=AGENTS).map(|n| member(&rig, port, n)).collect();
         Self {
             rig,
             port,
             controller,
-            agents,
+            members,
         }
     }
 
     fn held(&self, n: usize) -> PathBuf {
-        self.rig.path(&format!("spool-{n}/controlled.toml"))
+        match n {
+            AGENTS => self.rig.path("box.toml"),
+            n => self.rig.path(&format!("spool-{n}/controlled.toml")),
+        }
     }
 }
 
@@ -98,6 +114,40 @@ fn agent(rig: &Rig, n: usize) -> Child {
     )
 }
 
+/// An agent, or the capture box.
+fn member(rig: &Rig, port: u16, n: usize) -> Child {
+    match n {
+        AGENTS => spawn(&mut capture(rig, port)),
+        n => agent(rig, n),
+    }
+}
+
+fn capture(rig: &Rig, port: u16) -> Command {
+    let mut command = Command::new(BINARY);
+    command.args([
+        "capture",
+        "-i",
+        "lo",
+        "--mode",
+        "af-packet",
+        "--window",
+        "200ms",
+        "--lateness",
+        "100ms",
+    ]);
+    command.args(["--observer", BOX, "--collector", &url(port)]);
+    for (option, file) in [
+        ("--cert", "box.pem"),
+        ("--key", "box.key"),
+        ("--ca", "ca.pem"),
+        ("--control-file", "box.toml"),
+        ("--spool", "spool-box"),
+    ] {
+        command.arg(option).arg(rig.path(file));
+    }
+    command
+}
+
 fn kill(child: &mut Child) {
     child.kill().unwrap();
     child.wait().unwrap();
@@ -105,7 +155,7 @@ fn kill(child: &mut Child) {
 
 impl Drop for Fleet {
     fn drop(&mut self) {
-        for child in self.agents.iter_mut().chain([&mut self.controller]) {
+        for child in self.members.iter_mut().chain([&mut self.controller]) {
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -120,18 +170,24 @@ fn check(operator: &Operator, fleet: &Fleet, applied: u64) {
         "{} of {applied}",
         status.version
     );
-    for n in 0..AGENTS {
+    for n in 0..=AGENTS {
         // Whole, or it would not be read; and what the controller meant with that version.
         let Some(held) = Held::read(&fleet.held(n)).unwrap() else {
             continue;
         };
         let version = operator.version(Some(held.version)).unwrap();
-        assert_eq!(Plan::parse(&version.text).unwrap().text(&format!("h{n}")), held.text);
+        assert_eq!(Plan::parse(&version.text).unwrap().text(&name(n)), held.text);
     }
 }
 
+/// Agents, a capture box and the controller.
 #[test]
 fn kills_at_any_moment_leave_each_with_a_whole_configuration() {
+    if rocescope_host::packet::Socket::open().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "no packet socket");
+        eprintln!("skipped: a capture box needs CAP_NET_RAW");
+        return;
+    }
     let kills = std::env::var(KILLS).map_or(FEW, |kills| kills.parse().unwrap());
     let mut fleet = Fleet::new();
     let operator = fleet.rig.operator("ops", fleet.port);
@@ -141,7 +197,7 @@ fn kills_at_any_moment_leave_each_with_a_whole_configuration() {
                 .members
                 .iter()
                 .filter(|m| m.connected && m.state.running == version);
-            running.count() == AGENTS
+            running.count() == AGENTS + 1
         })
     };
     all_run(1);
@@ -155,14 +211,14 @@ fn kills_at_any_moment_leave_each_with_a_whole_configuration() {
     let mut version = 1;
     for round in 0..kills {
         let text = plan(1000 + round);
-        let victim = random(AGENTS as u64 + 1) as usize;
+        let victim = random(AGENTS as u64 + 2) as usize;
         // The controller writes a version within milliseconds, an agent at the end of its window.
         let delay = Duration::from_micros(random(if victim == 0 { 20_000 } else { 300_000 }));
         std::thread::scope(|scope| {
             let applied = scope.spawn(|| operator_of(&fleet.rig, fleet.port).apply(text.clone()));
             let victim = match victim {
                 0 => &mut fleet.controller,
-                n => &mut fleet.agents[n - 1],
+                n => &mut fleet.members[n - 1],
             };
             std::thread::sleep(delay);
             kill(victim);
@@ -171,7 +227,7 @@ fn kills_at_any_moment_leave_each_with_a_whole_configuration() {
         });
         match victim {
             0 => fleet.controller = controller(&fleet.rig, fleet.port),
-            n => fleet.agents[n - 1] = agent(&fleet.rig, n - 1),
+            n => fleet.members[n - 1] = member(&fleet.rig, fleet.port, n - 1),
         }
         check(&operator, &fleet, version + 1);
         version = operator.status().unwrap().version;
@@ -181,9 +237,7 @@ fn kills_at_any_moment_leave_each_with_a_whole_configuration() {
     println!("{kills} kills, {last} versions: every file was whole");
     // Without a controller, a restart goes on with it.
     kill(&mut fleet.controller);
-    for n in 0..AGENTS {
-        kill(&mut fleet.agents[n]);
-    }
+    fleet.members.iter_mut().for_each(kill);
     let mut command = Command::new(BINARY);
     command
         .arg("agent")
@@ -197,6 +251,15 @@ fn kills_at_any_moment_leave_each_with_a_whole_configuration() {
         "{said}"
     );
     assert!(said.contains("reading counters every 1m 17s 777ms"), "{said}");
+    let output = capture(&fleet.rig, fleet.port)
+        .args(["--duration", "1s"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains(&format!("running version {last} of the controller's configuration")),
+        "{said}"
+    );
 }
 
 fn operator_of(rig: &Rig, port: u16) -> Operator {

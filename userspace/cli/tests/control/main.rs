@@ -5,14 +5,20 @@
 //! | `rig` | certificates, a controller, simulated members |
 //! | `fleet` | 200 agents and 4 capture boxes take a configuration, or refuse it |
 //! | `operators` | who may apply, and what `rocescope control` prints |
+//! | `changes` | what an operator learns of a change |
+//! | `messages` | messages between agents |
 //! | `killed` | processes that are killed at any moment |
 //! | `hub` | hosts on a switch, and its mirror |
 //! | `small_flows` | a capture box names small flows, agents probe their paths |
+//! | `wire` | a capture box sends the rows that judge hosts |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
+mod changes;
 mod fleet;
 mod hub;
 mod killed;
+mod messages;
 mod operators;
 mod rig;
 mod small_flows;
+mod wire;

@@ -1,6 +1,6 @@
 //! Who may apply, and what `rocescope control` prints.
 
-use crate::rig::{BINARY, Checks, Rig, until, url, write};
+use crate::rig::{self, BINARY, Checks, Rig, until, write};
 use rocescope_collector::control::message::Role;
 use rocescope_collector::{Files, Server};
 use std::process::Command;
@@ -10,19 +10,7 @@ const FIRST: &str =
 
 /// Runs `rocescope control`; returns whether it succeeded, and what it printed.
 fn control(server: &Server, files: &Files, words: &[&str]) -> (bool, String) {
-    let mut command = Command::new(BINARY);
-    command
-        .arg("control")
-        .args(words)
-        .args(["--collector", &url(server.address().port())]);
-    command
-        .arg("--cert")
-        .arg(&files.certificate)
-        .arg("--key")
-        .arg(&files.key)
-        .arg("--ca")
-        .arg(&files.authority);
-    let output = command.output().unwrap();
+    let output = rig::control(server, files, words);
     let text = match output.status.success() {
         true => output.stdout,
         false => output.stderr,
@@ -53,7 +41,16 @@ fn an_operator_applies_compares_and_rolls_back() {
     let (_, said) = control(&server, &files, &["diff", file]);
     assert_eq!(said, "version 2 is the same\n");
     let (is_done, said) = control(&server, &files, &["rollback"]);
-    assert!(is_done && said.starts_with("version 3 is in force"), "{said}");
+    assert!(
+        is_done && said.starts_with("version 3: the text of version 1 is in force"),
+        "{said}"
+    );
+    // What was undone does not return.
+    let (is_done, said) = control(&server, &files, &["rollback"]);
+    assert!(
+        !is_done && said.contains("none was before it: name a version"),
+        "{said}"
+    );
     let operator = rig.operator("ops", server.address().port());
     assert_eq!(operator.version(None).unwrap().text, FIRST);
     let (is_done, said) = control(&server, &files, &["rollback", "9"]);
@@ -63,7 +60,7 @@ fn an_operator_applies_compares_and_rolls_back() {
     );
     let (_, said) = control(&server, &files, &["status"]);
     assert!(
-        said.starts_with("version 3 in force since 20") && said.contains("operators: ops"),
+        said.starts_with("version 3 (the text of version 1) in force since 20") && said.contains("operators: ops"),
         "{said}"
     );
     let (_, said) = control(&server, &files, &["status", "-o", "json"]);
@@ -76,6 +73,13 @@ fn an_operator_applies_compares_and_rolls_back() {
         !is_done && said.contains("group hosts: unknown setting `intervall`; did you mean `interval`?"),
         "{said}"
     );
+    assert_eq!(
+        control(&server, &files, &["diff", file]),
+        (false, said),
+        "`diff` refuses it, too"
+    );
+    let (is_done, said) = control(&server, &files, &["diff", file, "--unchecked"]);
+    assert!(is_done && said.ends_with("+intervall = \"100ms\"\n"), "{said}");
     write(
         &rig.path("fleet.toml"),
         &FIRST.replace("interval = \"100ms\"", "all = true"),
@@ -88,7 +92,50 @@ fn an_operator_applies_compares_and_rolls_back() {
         said.contains("it would lock you out: keep ops among the operators"),
         "{said}"
     );
+    assert_eq!(control(&server, &files, &["diff", file]), (false, said));
+    // Values that would burn a processor or fill a disk.
+    for (value, expected) in [
+        ("interval = \"1ns\"", "expected a duration from 1ms to 1h"),
+        ("max-cpu = 500.0", "expected a share of a core from 0.001 to 1"),
+    ] {
+        write(&rig.path("fleet.toml"), &FIRST.replace("interval = \"100ms\"", value));
+        let (is_done, said) = control(&server, &files, &["apply", file]);
+        assert!(
+            !is_done && said.contains(expected) && said.lines().count() == 1,
+            "{said}"
+        );
+    }
     assert_eq!(operator.status().unwrap().version, 3);
+}
+
+#[test]
+fn a_controller_checks_its_first_file_and_names_it() {
+    let rig = Rig::new();
+    let files = rig.sign("collector", &["localhost"]);
+    let wrong = write(&rig.path("fleet.toml"), &FIRST.replace("100ms", "1ns"));
+    let output = std::process::Command::new(BINARY)
+        .args(["collect", "--listen", "127.0.0.1:0", "--duration", "1s", "--out"])
+        .arg(rig.path("mesh"))
+        .arg("--cert")
+        .arg(&files.certificate)
+        .arg("--key")
+        .arg(&files.key)
+        .arg("--client-ca")
+        .arg(&files.authority)
+        .arg("--control-dir")
+        .arg(rig.path("first"))
+        .arg("--control")
+        .arg(&wrong)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{said}");
+    let expected = format!("{}: group hosts: ", wrong.display());
+    assert!(
+        said.contains(&expected) && said.contains("expected a duration from 1ms to 1h"),
+        "{said}"
+    );
+    assert!(!rig.path("first").join("versions").exists());
 }
 
 #[test]

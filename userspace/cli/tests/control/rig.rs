@@ -1,7 +1,7 @@
 //! Certificates, a controller, simulated members.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use rocescope::arguments::Command;
+use rocescope::arguments::Command as Arguments;
 use rocescope::configuration::controlled_arguments;
 use rocescope_collector::control::message::{ControllerStatus, Role};
 use rocescope_collector::control::{Member, Operator};
@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -87,7 +88,13 @@ impl Rig {
     pub(crate) fn member(&self, role: Role, name: &str, port: u16, checks: &Checks) -> (Arc<Member>, Sender) {
         let checks = checks.clone();
         let check = move |text: &str| checks.check(role, text);
-        let member = Member::new(role, &self.path(&format!("{name}.toml")), None, Box::new(check));
+        let member = Member::new(
+            role,
+            &self.path(&format!("{name}.toml")),
+            None,
+            Box::new(check),
+            Arc::new(|_| {}),
+        );
         let member = Arc::new(member);
         let mut settings = sender::Settings::new(url(port), self.sign(name, &[name]), name);
         settings.retry = (Duration::from_millis(20), Duration::from_millis(500));
@@ -120,11 +127,31 @@ impl Checks {
             };
             let line: Vec<OsString> = line.iter().map(OsString::from).collect();
             controlled_arguments(&line, text).map(|arguments| {
-                assert!(matches!(arguments.command, Command::Counters(_) | Command::Capture(_)));
+                assert!(matches!(
+                    arguments.command,
+                    Arguments::Counters(_) | Arguments::Capture(_)
+                ));
             })
         });
         checked.clone()
     }
+}
+
+/// Runs `rocescope control`.
+pub(crate) fn control(server: &Server, files: &Files, words: &[&str]) -> Output {
+    let mut command = Command::new(BINARY);
+    command
+        .arg("control")
+        .args(words)
+        .args(["--collector", &url(server.address().port())]);
+    command
+        .arg("--cert")
+        .arg(&files.certificate)
+        .arg("--key")
+        .arg(&files.key)
+        .arg("--ca")
+        .arg(&files.authority);
+    command.output().unwrap()
 }
 
 /// Looks until it is so, or fails.
@@ -146,4 +173,19 @@ pub(crate) fn until(operator: &Operator, what: &str, so: impl Fn(&ControllerStat
 pub(crate) fn write(path: &Path, text: &str) -> PathBuf {
     std::fs::write(path, text).unwrap();
     path.to_owned()
+}
+
+/// Starts a process whose messages go to a file.
+pub(crate) fn spawn(command: &mut Command, log: &Path) -> Child {
+    let log = std::fs::File::create(log).unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.spawn().unwrap()
+}
+
+/// Ends a process, which must succeed.
+pub(crate) fn end(mut child: Child, log: &Path) {
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    let status = child.wait().unwrap();
+    assert!(status.success(), "{}", std::fs::read_to_string(log).unwrap());
 }

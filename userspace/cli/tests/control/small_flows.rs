@@ -1,12 +1,10 @@
 //! Small flows end to end: a capture box on the mirror of a switch names them, agents in the hosts probe their paths.
 
 use crate::hub::{CONTROLLER, Hub, MIRROR};
-use crate::rig::{BINARY, Rig, write};
+use crate::rig::{BINARY, Rig, end, spawn, write};
 use rocescope_model::{FlowRow, SmallFlowRow};
 use rocescope_store::{repair, scan};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Ports of the flows: the big one, two small ones between hosts without delay, and the one along the slow cable.
@@ -21,19 +19,6 @@ fn flow(src: u8, dst: u8, port: u16, rate: &str) -> String {
         "[[flows]]\nsrc = \"10.9.0.{src}\"\ndst = \"10.9.0.{dst}\"\nsrc_ports = [{port}, {port}]\nqpn = {port}\n\
         service = \"uc\"\noperation = \"send\"\nmessage = 1000\nrate = \"{rate}\"\n"
     )
-}
-
-fn spawn(command: &mut Command, log: &Path) -> Child {
-    let log = std::fs::File::create(log).unwrap();
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    command.spawn().unwrap()
-}
-
-fn end(mut child: Child, log: &Path) {
-    let id = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-    let status = child.wait().unwrap();
-    assert!(status.success(), "{}", std::fs::read_to_string(log).unwrap());
 }
 
 #[test]

@@ -169,15 +169,16 @@ fn every_metric_of_every_driver_is_in_the_dataset() {
                     (&*row.observer, &*row.driver, row.event.as_deref()),
                     ("host-1", driver, Some("first"))
                 );
-                let number = |number: Option<u64>| number.map_or_else(|| "-".into(), |number| number.to_string());
+                let number = |number: Option<i64>| number.map_or_else(|| "-".into(), |number| number.to_string());
                 let value = row.value.map_or_else(|| "-".into(), |value| value.to_string());
                 let raw = number(row.raw_value);
                 let name = format!("{}/{}", row.source, row.name);
                 table += &format!("{} | {driver} | {name} | {raw} | {value} | {}\n", metric.name, row.unit);
             }
         }
-        // What hosts do not count, a capture does; the operation latency is not measured yet.
-        let is_read = metric.sources.iter().any(|source| source.place != Place::Dataset);
+        // What hosts do not count, a capture does, or an agent measures.
+        let is_read = |place| !matches!(place, Place::Dataset | Place::Operation | Place::Reader);
+        let is_read = metric.sources.iter().any(|source| is_read(source.place));
         assert_eq!(
             is_read,
             table.contains(&format!("\n{} | mlx5 |", metric.name)),
@@ -213,8 +214,12 @@ fn a_dataset_has_what_changed() {
         }
         assert!(begun.elapsed() < Duration::from_secs(20));
     };
-    assert_eq!(changed.as_array().unwrap().len(), 1, "{changed}");
-    assert_eq!(changed[0]["increase"], 700);
+    // And that it was read.
+    assert_eq!(changed.as_array().unwrap().len(), 2, "{changed}");
+    assert_eq!(
+        (&changed[0]["increase"], &changed[1]["name"]),
+        (&700.into(), &"reads".into())
+    );
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     // What it still prints must not fill the pipe.
@@ -452,4 +457,86 @@ fn queue_pairs_are_listed() {
         .unwrap();
     let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert!(all.as_array().unwrap().iter().all(|pair| pair["local_qpn"].is_u64()));
+}
+
+/// A fault that never changes has one row; that its host is read has one for each read.
+#[test]
+fn diagnose_hosts_finds_what_does_not_change() {
+    let tree = Tree::new();
+    for (file, value) in [("width", "8"), ("speed", "16.0 GT/s PCIe")] {
+        tree.set("mlx5_0", &format!("device/current_link_{file}"), value);
+    }
+    tree.set("mlx5_0", "device/max_link_width", "16");
+    tree.set("mlx5_0", "device/max_link_speed", "16.0 GT/s PCIe");
+    let dataset = tree.path("dataset");
+    let out = dataset.to_str().unwrap();
+    let read = tree.run(&["--out", out, "--interval", "200ms", "--duration", "3500ms", "-q"]);
+    stdout(&read);
+    let diagnose = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+        command.args(["diagnose", "hosts", out]).args(options).output().unwrap()
+    };
+    let text = stdout(&diagnose(&["--window", "1s"]));
+    assert!(text.contains("pcie_degraded  host-1 mlx5_0/1: "), "{text}");
+    assert!(text.contains(" and not over, "), "{text}");
+    // A segment that cannot be read is named, with their number.
+    for file in files(&dataset.join("counters")) {
+        fs::write(file, "no Parquet").unwrap();
+    }
+    let output = diagnose(&[]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.lines().count() == 1, "{error}");
+    assert!(
+        error.contains("1 file is unreadable: ") && error.contains(".parquet: "),
+        "{error}"
+    );
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path),
+            false => vec![path],
+        })
+        .collect()
+}
+
+/// What names nothing is an error or a line, not silence.
+#[test]
+fn options_that_name_nothing_are_reported() {
+    let tree = Tree::new();
+    let error = |arguments: &[&str]| {
+        let output = tree.run(arguments);
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let devices = error(&["--once", "--device", "nope"]);
+    assert!(
+        devices.contains("--device nope: no such device; there are bnxt_re0, hfi1_0, mlx5_0, rocep177s0, rxe0"),
+        "{devices}"
+    );
+    let watched = tree.run(&["--device", "mlx5_0", "nope", "--duration", "50ms"]);
+    assert!(watched.status.success());
+    let said = String::from_utf8(watched.stderr).unwrap();
+    assert!(said.contains("--device nope: no such device"), "{said}");
+    let metrics = error(&["--once", "--metric", "nosuch*"]);
+    assert!(
+        metrics.contains("--metric nosuch*: no counter of this host has such a metric or name"),
+        "{metrics}"
+    );
+    for how in [&["--once"][..], &["--duration", "50ms"]] {
+        let some = tree.run(&[how, &["--metric", "nosuch*", "port_xmit_data"]].concat());
+        let said = String::from_utf8(some.stderr).unwrap();
+        assert!(
+            some.status.success() && said.contains("--metric nosuch*: no counter"),
+            "{said}"
+        );
+    }
+    for option in ["--ethtool-root", "--proc-root"] {
+        let said = error(&["--once", option, "/nope"]);
+        assert!(said.contains(&format!("{option}: /nope is no directory")), "{said}");
+    }
+    let said = error(&["--interval", "1ns"]);
+    assert!(said.contains("expected a duration from 10ms to 1h"), "{said}");
 }

@@ -4,7 +4,9 @@
 #[path = "../simulated/mod.rs"]
 mod simulated;
 
-use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkRow, SlaRow, Time, VerdictRow};
+use rocescope_fabric::probing::{Mesh, Names};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, Nic, Rails};
+use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkRow, PROBE_TABLES, SlaRow, Time, VerdictRow};
 use rocescope_store::{Options, Writer, scan};
 use simulated::dataset;
 use std::path::Path;
@@ -105,6 +107,7 @@ fn flows_whose_path_the_switches_stated_are_affected_too() {
             hop,
             node: node.into(),
             egress: Some("port".into()),
+            outcome: "complete".into(),
             ..FlowPathRow::default()
         };
         let rows: Vec<FlowPathRow> = vec![hop(1, "r1"), hop(2, spine), hop(3, "r0")];
@@ -154,7 +157,10 @@ fn windows_can_be_scaled_and_bad_input_gives_one_line() {
     assert!(printed.contains("windows   12 of 10.0 s"), "{printed}");
     std::fs::create_dir(folder.path().join("folder")).unwrap();
     let error = refused(&diagnose(folder.path(), &["folder"]));
-    assert!(error.contains("folder contains no dataset"), "{error}");
+    assert!(
+        error.contains("folder contains no dataset: `rocescope capture`, `counters` and `probe`"),
+        "{error}"
+    );
     // A writer left no rows.
     std::fs::create_dir_all(folder.path().join("empty/.open")).unwrap();
     let error = refused(&diagnose(folder.path(), &["empty"]));
@@ -169,4 +175,110 @@ fn windows_can_be_scaled_and_bad_input_gives_one_line() {
     assert!(error.contains("t.toml: 10.0.0.1 belongs to both a and b"), "{error}");
     let error = refused(&diagnose(folder.path(), &["d", "--window", "2h"]));
     assert!(error.contains("the window must be 1 us to 17 minutes long"), "{error}");
+}
+
+/// A NIC that loses packets, and loopback tests of its host that accuse the link behind it: one sentence, from either side.
+#[test]
+fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
+    const START: i64 = 1_795_201_200_000_000_000;
+    const WINDOW: i64 = 20_000_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("d");
+    let mut fabric = Fabric::new(Rails::two_tiers(4, 4, 2).build().unwrap(), 3);
+    fabric.faults.push(Fault {
+        kind: FaultKind::Loss { probability: 0.3 },
+        place: FaultLocation::Nic(Nic(6)),
+        from_ns: START,
+        until_ns: i64::MAX,
+    });
+    let (mesh, names) = (Mesh::default(), Names::new(&fabric));
+    let (mut probes, mut paths) = (Vec::new(), Vec::new());
+    for at in (0..3).map(|window| START + window * WINDOW) {
+        mesh.paths(&fabric, at, |tuple, hops| {
+            paths.extend(names.path(&fabric, tuple, at, &hops));
+        });
+        mesh.probes(&fabric, at, at + WINDOW, |probe| {
+            probes.push(names.probe(&fabric, &mesh, &probe));
+        });
+    }
+    let options = Options {
+        tables: PROBE_TABLES,
+        ..Options::new("agents")
+    };
+    let mut writer = Writer::create(&root, options).unwrap();
+    writer.append_cells(&probes, Instant::now()).unwrap();
+    writer.append_cells(&paths, Instant::now()).unwrap();
+    writer.finish().unwrap();
+    let problem = |output: &Output| -> serde_json::Value {
+        let document: serde_json::Value = serde_json::from_str(&text(output)).unwrap();
+        document["problems"][0].clone()
+    };
+    let alone = problem(&diagnose(folder.path(), &["d", "-o", "json", "--write"]));
+    assert_eq!(
+        (&alone["verdict"]["place_kind"], &alone["hostping"]),
+        (&"nic".into(), &serde_json::Value::Null),
+        "{alone}"
+    );
+    let (host, nic) = alone["verdict"]["nic"].as_str().unwrap().split_once('/').unwrap();
+
+    let tree = format!(
+        r#"<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x060400">
+        <pci busid="0000:03:00.0" class="0x020700"><nic><net name="{nic}" speed="200000"/></nic></pci>
+        <pci busid="0000:04:00.0" class="0x030200"><gpu dev="0"/></pci>
+        </pci></cpu><cpu numaid="1"/></system>"#
+    );
+    std::fs::write(folder.path().join("topo.xml"), tree).unwrap();
+    let hostping = |action: &[&str], more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+        text(
+            &command
+                .args(action)
+                .args(more)
+                .current_dir(folder.path())
+                .output()
+                .unwrap(),
+        )
+    };
+    let measure = |slow: &[&str]| {
+        let run = ["--topology", "topo.xml", "--backend", "simulated"];
+        hostping(
+            &["hostping", "run", "--out", "d", "--observer", host],
+            &[&run, slow].concat(),
+        )
+    };
+    let slow = format!("{nic} <-> PCIe switch 0=0.05");
+    measure(&["--slow", &slow]);
+    let joined = problem(&diagnose(folder.path(), &["d", "-o", "json"]));
+    let sentence = joined["hostping"].as_str().unwrap();
+    assert!(
+        sentence.starts_with(&format!(
+            "the NIC, or the PCIe path behind it: loopback tests of {host} at "
+        )),
+        "{sentence}"
+    );
+    assert!(
+        sentence.contains(&format!(
+            "accuse {nic} <-> PCIe switch 0 (NIC PCIe link failure, likely)"
+        )),
+        "{sentence}"
+    );
+    let printed = text(&diagnose(folder.path(), &["d"]));
+    assert!(printed.contains(&format!("    hostping: {sentence}\n")), "{printed}");
+    // The other side: the verdict of the mesh beside the accused link.
+    let printed = hostping(&["diagnose", "hostping", "d"], &[]);
+    assert!(
+        printed.contains("hostmesh   loss: ") && printed.contains(sentence),
+        "{printed}"
+    );
+    let found: serde_json::Value =
+        serde_json::from_str(&hostping(&["diagnose", "hostping", "d", "-o", "json"], &[])).unwrap();
+    assert_eq!(found["runs"][0]["hostmesh"][0]["hostping"], sentence);
+    // A later run with a normal path leaves the NIC.
+    measure(&[]);
+    let joined = problem(&diagnose(folder.path(), &["d", "-o", "json"]));
+    let sentence = joined["hostping"].as_str().unwrap();
+    assert!(
+        sentence.starts_with("the NIC, its link or its switch port, not the PCIe path behind it"),
+        "{sentence}"
+    );
 }

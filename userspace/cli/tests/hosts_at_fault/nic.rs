@@ -53,6 +53,8 @@ pub(super) struct Counts {
 pub(super) struct Nic {
     pub(super) driver: Driver,
     pub(super) counts: Counts,
+    /// Whether its host has it.
+    pub(super) is_present: bool,
     /// Whether it is up.
     pub(super) is_up: bool,
     pub(super) rate_bps: u64,
@@ -86,6 +88,7 @@ impl Nic {
         Self {
             driver,
             counts: Counts::default(),
+            is_present: true,
             is_up: true,
             rate_bps,
             pcie: (16.0, 16),

@@ -1,7 +1,7 @@
 //! Runs a script: frames through the pipeline, counters through their reader, all rows through the analysis.
 
 use super::frame::Packet;
-use super::nic::Driver;
+use super::nic::{Counts, Driver};
 use super::script::{Cause, Expected, Script};
 use super::world::{World, address, host, number};
 use rocescope_diagnose::hosts::{Analyzer, HostVerdict, Settings as HostSettings};
@@ -257,10 +257,17 @@ fn act(script: &mut Script, world: &mut World, second: u64) {
     }
     let outages = script.outages();
     let culprit = &mut world.nics[script.culprit];
-    if outages.iter().any(|(from, _)| *from == second) {
-        culprit.counts.link_failures += 1;
+    let is_out = outages.iter().any(|(from, until)| (*from..*until).contains(&second));
+    if script.cause == Cause::NicVanished {
+        if second == script.until {
+            // The driver counts from 0 again.
+            culprit.counts = Counts::default();
+        }
+        culprit.is_present = !is_out;
+    } else {
+        culprit.counts.link_failures += u64::from(outages.iter().any(|(from, _)| *from == second));
+        culprit.is_up = !is_out;
     }
-    culprit.is_up = !outages.iter().any(|(from, until)| (*from..*until).contains(&second));
     if !(script.from..script.until).contains(&second) {
         return;
     }

@@ -27,10 +27,11 @@ pub(super) enum Cause {
     ReceiverDrops,
     MirrorRepeats,
     MirrorLacks,
+    NicVanished,
 }
 
 impl Cause {
-    pub(super) const ALL: [Self; 18] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::Quiet,
         Self::Busy,
         Self::ReceiverDied,
@@ -49,6 +50,7 @@ impl Cause {
         Self::ReceiverDrops,
         Self::MirrorRepeats,
         Self::MirrorLacks,
+        Self::NicVanished,
     ];
 
     /// The verdict that it must get.
@@ -61,6 +63,7 @@ impl Cause {
             Self::SlowReceiver => Class::SlowReceiver,
             Self::DamagedCable | Self::FlappingCable => Class::SickCable,
             Self::LinkDown => Class::LinkDown,
+            Self::NicVanished => Class::NicVanished,
             Self::Pcie => Class::PcieDegraded,
             Self::PauseStorm => Class::PauseStorm,
             Self::NoCnps => Class::NoCnps,
@@ -318,7 +321,7 @@ impl Script {
                 self.lose_at(culprit, 0.03, true);
             }
             Cause::FlappingCable => self.cut_off(culprit, 200),
-            Cause::LinkDown => {
+            Cause::LinkDown | Cause::NicVanished => {
                 // Connections die of it, or wait for the link.
                 let retries = self.random.pick(&[7, 200]);
                 self.cut_off(culprit, retries);
@@ -401,11 +404,11 @@ impl Script {
         }
     }
 
-    /// Seconds in which the link of the host at fault is down.
+    /// Seconds in which the link of the host at fault is down, or its NIC is gone.
     pub(super) fn outages(&self) -> Vec<(u64, u64)> {
         match self.cause {
             Cause::FlappingCable => (self.from..self.until).step_by(12).map(|at| (at, at + 2)).collect(),
-            Cause::LinkDown => vec![(self.from, self.until)],
+            Cause::LinkDown | Cause::NicVanished => vec![(self.from, self.until)],
             _ => Vec::new(),
         }
     }

@@ -74,14 +74,19 @@ impl World {
             if !self.is_read[host_number] {
                 continue;
             }
-            tree.write(nic, host_number);
+            match nic.is_present {
+                true => tree.write(nic, host_number),
+                false => tree.remove(nic),
+            }
             let moment = Moment {
                 time,
                 clock: Duration::from_secs(second),
             };
             reader.read(moment, Rows::Changed(Duration::from_secs(300)), &mut *take);
             for row in beside(host_number, nic, latencies[host_number], time) {
-                take(row);
+                if nic.is_present {
+                    take(row);
+                }
             }
         }
     }
@@ -170,6 +175,17 @@ impl Tree {
             self.set(format!("class/infiniband/{device}/{path}"), content);
         }
         self.set("ethtool/eth2".to_owned(), statistics);
+    }
+
+    /// The NIC and its interface vanish.
+    fn remove(&mut self, nic: &Nic) {
+        if self.written.is_empty() {
+            return;
+        }
+        self.written.clear();
+        let device = self.root.path().join("class/infiniband").join(device(nic.driver));
+        fs::remove_dir_all(device).unwrap();
+        fs::remove_file(self.root.path().join("ethtool/eth2")).unwrap();
     }
 
     fn set(&mut self, path: String, content: String) {

@@ -10,6 +10,7 @@
 //! | `connections` | queue pairs equal those of the file, CM included |
 //! | `counters` | every counter of a connection equals that of the file |
 //! | `reordered` | reordered traffic has the same counters over XDP and over packet sockets |
+//! | `collectives` | steps of collectives equal those of the file |
 //! | `totals` | native, generic and packet sockets count the frames of the file |
 //! | `rows` | rows are whole, idle windows are rows, losses of a stopped capture are in the dataset |
 //! | `full_disk` | a disk that is full for a while: stored and named gaps are all that was captured |
@@ -21,6 +22,7 @@
 //! | `recorder` | the frames around events, tags and all |
 //! | `uet` | packet delivery contexts of UET, as of their file |
 //! | `frames` | `--count` and `--write` |
+//! | `direction` | frames that arrive, that leave, or both |
 //! | `metrics` | the metrics for Prometheus equal the summary |
 //! | `privileges` | without capabilities, and with only the required ones |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
@@ -30,8 +32,10 @@ mod background;
 #[path = "../small_disk/ballast.rs"]
 mod ballast;
 mod check;
+mod collectives;
 mod connections;
 mod counters;
+mod direction;
 mod frames;
 mod full_disk;
 mod generate;

@@ -96,7 +96,7 @@ fn xdp_hands_over_no_frames() {
     command.args(["--keep-frames", "1", "--keep-frames-dir", place]);
     let output = command.output().unwrap();
     assert!(output.status.success());
-    let why = "with af_packet: --keep-frames requires frames, which XDP does not deliver";
+    let why = "with af_packet, arriving frames only: --keep-frames requires frames, which XDP does not deliver";
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
         format!("capturing on {RECEIVER} {why}\n")

@@ -126,17 +126,16 @@ fn hops_that_contradict_the_topology_are_counted_by_reason() {
 
 const SECOND: i64 = 1_000_000_000;
 
-#[test]
-fn a_dataset_gives_the_metric_of_each_window_with_rates() {
-    let folder = tempfile::tempdir().unwrap();
-    fabric(folder.path());
-    let root = folder.path().join("dataset");
-    let start = 1_700_000_000 * SECOND;
+const START: i64 = 1_700_000_000 * SECOND;
+
+/// `dataset`: two windows of flows from `START` on, and a run of `paths discover` that started at this time.
+fn dataset(folder: &Path, run_ns: i64) {
+    fabric(folder);
     let addresses = ("10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap());
     // Port 49152 + n leaves leaf1 by its port n + 1.
     let hop = |port: u16| FlowPathRow {
-        time: Time(start),
-        time_ns: start,
+        time: Time(run_ns),
+        time_ns: run_ns,
         src: addresses.0,
         dst: addresses.1,
         protocol: 17,
@@ -150,8 +149,8 @@ fn a_dataset_gives_the_metric_of_each_window_with_rates() {
         ..FlowPathRow::default()
     };
     let captured = |window: i64, port: u16, gigabits: u64| FlowRow {
-        window_start: Time(start + window * SECOND),
-        window_start_ns: start + window * SECOND,
+        window_start: Time(START + window * SECOND),
+        window_start_ns: START + window * SECOND,
         window_ns: SECOND,
         src: addresses.0,
         dst: addresses.1,
@@ -164,13 +163,59 @@ fn a_dataset_gives_the_metric_of_each_window_with_rates() {
         tables: FLOW_PATH_TABLES,
         ..Options::new("test")
     };
-    let mut writer = Writer::create(&root, options).unwrap();
+    let mut writer = Writer::create(&folder.join("dataset"), options).unwrap();
     let paths: Vec<FlowPathRow> = (0..4).map(hop).collect();
     writer.append_cells(&paths, Instant::now()).unwrap();
     let mut flows: Vec<FlowRow> = (0..4).map(|port| captured(0, port, 10)).collect();
     flows.extend([captured(1, 0, 38), captured(1, 1, 2), captured(1, 7, 10)]);
     writer.append_cells(&flows, Instant::now()).unwrap();
     writer.finish().unwrap();
+}
+
+/// Paths stay as they are until another run finds others: a run before or after the time of a capture holds for it.
+#[test]
+fn a_run_of_another_time_holds_for_a_capture() {
+    for run_ns in [START - 7_200 * SECOND, START + 7_200 * SECOND] {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        dataset(folder, run_ns);
+        let time = ["--from", "2023-11-14T22:13:20Z", "--to", "2023-11-14T22:13:21Z"];
+        let fim = ["paths", "fim", "--topology", "fabric.toml", "--paths", "dataset"];
+        let windows = [&fim[..], &time, &["--windows", "--out", "dataset", "-o", "json"]].concat();
+        let found = json(&windows, folder);
+        assert_eq!(found["windows"].as_array().unwrap().len(), 1);
+        assert_eq!(found["windows"][0]["flows"], 4);
+        // The first window has 10 Gbit/s of each flow: by rate as uneven as by flows.
+        assert_eq!(
+            (&found["flows"], found["bytes_fim_percent"].as_f64()),
+            (&json!(4), Some(100.0))
+        );
+        // The report of that time has the paths, too.
+        let report = ["report", "dataset", "-o", "json"];
+        let found = json(&[&report[..], &time].concat(), folder);
+        assert_eq!(
+            (&found["paths"]["flows"], found["paths"]["fim_percent"].as_f64()),
+            (&json!(4), Some(100.0))
+        );
+        assert!(text(&[&report[..2], &time].concat(), folder).contains("Paths of flows"));
+        // A time without any rows has no report of paths.
+        let later = ["--from", "2023-11-20T00:00:00Z", "--to", "2023-11-21T00:00:00Z"];
+        let empty = json(&[&report[..], &later].concat(), folder);
+        assert_eq!(empty["paths"], Value::Null);
+        // Without windows, a run of that time is meant.
+        let output = rocescope(&[&fim[..], &time].concat(), folder);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("dataset has 1 run, from 20"), "{error}");
+        let output = rocescope(&[&fim[..], &later, &["--windows"]].concat(), folder);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("dataset has no rows"), "{error}");
+    }
+}
+
+#[test]
+fn a_dataset_gives_the_metric_of_each_window_with_rates() {
+    let folder = tempfile::tempdir().unwrap();
+    dataset(folder.path(), START);
     let call = [
         "paths",
         "fim",
@@ -207,4 +252,93 @@ fn a_dataset_gives_the_metric_of_each_window_with_rates() {
         folder.path(),
     );
     assert!(shown.starts_with("FIM 100.0 %: 4 flows\nweighted by rate 1"), "{shown}");
+}
+
+#[test]
+fn input_that_cannot_be_meant_is_an_error_of_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let fabric = "[[node]]\nname = \"leaf1\"\n[[node]]\nname = \"h0\"\naddresses = [\"10.0.0.1\"]\n\
+                  [[link]]\nends = [\"h0:eth0\", \"leaf1:e1\"]\n";
+    let paths = r#"[{"flow": "a", "hops": [["h0", "eth0"], ["leaf1", "e9"]]}]"#;
+    let flows = r#"["10.0.0.1:49152>10.0.0.2:4791"]"#;
+    for (name, text) in [
+        ("fabric.toml", fabric),
+        ("paths.json", paths),
+        ("flows.json", flows),
+        ("empty.json", "[]"),
+        ("unknown", "h9 10.0.0.2\n"),
+        ("twice", "h0 10.0.0.2 4\nh0 10.0.0.2 2\n"),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let options = Options {
+        tables: FLOW_PATH_TABLES,
+        ..Options::new("test")
+    };
+    let mut runs = Writer::create(&folder.join("runs"), options).unwrap();
+    let rows = [FlowPathRow::default()];
+    runs.append_cells(&rows.as_slice(), Instant::now()).unwrap();
+    runs.finish().unwrap();
+    let error = |arguments: &str| {
+        let output = rocescope(&arguments.split(' ').collect::<Vec<&str>>(), folder);
+        assert!(!output.status.success(), "{arguments}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let list = "paths flows --topology fabric.toml --flows flows.json --pairs";
+    let cases = [
+        (
+            format!("{list} unknown"),
+            "unknown: h9 is no address, and no node of the topology",
+        ),
+        (format!("{list} twice"), "twice: the pair h0 10.0.0.2 is listed twice"),
+        (
+            "paths fim --topology fabric.toml --paths paths.json --from 2026-01-01T00:00:00Z".into(),
+            "needs a dataset, and paths.json is a file",
+        ),
+        (
+            "paths flows --ss fabric.toml".into(),
+            "fabric.toml: no line is one of `ss -tun`",
+        ),
+        (
+            "paths flows --dataset runs".into(),
+            "runs has no rows in `flows`: `rocescope capture --out` writes them",
+        ),
+        (
+            "paths flows --flows flows.json --from 2026-01-01T00:00:00Z".into(),
+            "--from, --to and --last select flows of --dataset, which is missing",
+        ),
+        (
+            "paths flows --flows flows.json --filter dst=10.0.0.2".into(),
+            "--filter selects flows of --dataset and -r, which are missing",
+        ),
+        (
+            "paths discover --topology fabric.toml --flows empty.json".into(),
+            "the workload has no flows",
+        ),
+        (
+            "topology check none.toml".into(),
+            "none.toml: No such file or directory (os error 2)\n",
+        ),
+        (
+            "paths discover --topology fabric.toml --flows flows.json --password-file none".into(),
+            "the password file none: No such file",
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let error = error(&arguments);
+        assert!(
+            error.contains(expected) && error.matches("No such file").count() < 2,
+            "{error}"
+        );
+    }
+    // A hop that contradicts the topology is in the text of both.
+    for arguments in ["paths fim --paths paths.json", "paths compare paths.json paths.json"] {
+        let arguments = format!("{arguments} --topology fabric.toml");
+        let shown = text(&arguments.split(' ').collect::<Vec<&str>>(), folder);
+        assert!(
+            shown.contains("contradicts the topology (unknown_port): a: "),
+            "{shown}"
+        );
+    }
 }

@@ -1,10 +1,15 @@
 //! `rocescope topology` and `rocescope paths`.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
+mod devices;
 mod fim;
+mod hashing;
 mod namespaces;
+mod sessions;
+mod sflow;
 mod switches;
 mod topology;
+mod workload;
 
 use serde_json::Value;
 use std::path::Path;
@@ -23,4 +28,25 @@ fn text(arguments: &[&str], folder: &Path) -> String {
 
 fn json(arguments: &[&str], folder: &Path) -> Value {
     serde_json::from_str(&text(arguments, folder)).unwrap()
+}
+
+/// `paths discover` of a list of flows, with the topology `fabric.toml` and the client's configuration `ssh`.
+fn discover<'a>(list: &'a str, options: &[&'a str]) -> Vec<&'a str> {
+    let call = [
+        "paths",
+        "discover",
+        "--topology",
+        "fabric.toml",
+        "--ssh-config",
+        "ssh",
+        "--flows",
+        list,
+        "-o",
+        "json",
+    ];
+    [&call, options].concat()
+}
+
+fn discovered(folder: &Path, list: &str, options: &[&str]) -> Value {
+    json(&discover(list, options), folder)
 }

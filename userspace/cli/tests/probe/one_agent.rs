@@ -4,7 +4,7 @@ use crate::agent::BINARY;
 use crate::background;
 use crate::certificates;
 use crate::rails::Rails;
-use rocescope_model::{CounterRow, PathRow, ProbeRow};
+use rocescope_model::{CounterRow, LoopbackRow, PathRow, ProbeRow};
 use rocescope_store::{repair, scan};
 use std::fs;
 use std::io::Read;
@@ -12,6 +12,11 @@ use std::path::Path;
 use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+const TOPOLOGY: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml"
+);
 
 fn collector(rails: &Rails, directory: &Path, address: &str) -> Child {
     let at = |name: &str| directory.join(name);
@@ -57,7 +62,9 @@ fn one_process_sends_probes_paths_and_counters_over_one_connection() {
     let configuration = format!(
         "observer = \"h0\"\n[agent]\ncollector = \"https://{address}:4792\"\ncert = \"{}\"\nkey = \"{}\"\nca = \"{}\"\n\
         spool = \"{}\"\n[probe]\nall = true\ninterval = \"20ms\"\nwindow = \"1s\"\npaths-rate = 20\nmax-cpu = 1\n\
-        [counters]\ninterval = \"200ms\"\nsysfs-root = \"{}\"\n",
+        [counters]\ninterval = \"200ms\"\nsysfs-root = \"{}\"\n\
+        [hostping]\nbackend = \"simulated\"\ntopology = \"{TOPOLOGY}\"\nslow = \"GPU0 <-> PCIe switch 0=0.1\"\n\
+        every = \"1h\"\nidle-for = \"1s\"\n",
         at("h0.pem"),
         at("h0.key"),
         at("ca.pem"),
@@ -102,6 +109,16 @@ fn one_process_sends_probes_paths_and_counters_over_one_connection() {
     let values: Vec<_> = cnps.iter().map(|row| (row.raw_value, row.increase)).collect();
     assert_eq!(values, [(Some(10), None), (Some(17), Some(7))]);
     assert!(counters.iter().all(|row| &*row.observer == "h0"));
+    // The host was idle for a second: one run of 40 tests.
+    let tests = found.rows::<LoopbackRow>().unwrap();
+    assert_eq!(tests.len(), 40, "{said}");
+    assert!(said.contains("hostping: 1 runs"), "{said}");
+    let to_gpu: Vec<_> = tests.iter().filter(|row| &*row.endpoint == "GPU0").collect();
+    assert!(
+        to_gpu
+            .iter()
+            .all(|row| &*row.status == "abnormal" && &*row.observer == "h0")
+    );
 }
 
 #[test]
@@ -152,12 +169,17 @@ fn an_agent_without_something_to_do_is_a_usage_error() {
     let said = refused("[counters]\n");
     assert!(said.contains("an agent sends its rows: set --collector"), "{said}");
     let said = refused(&format!("[agent]\n{send}"));
-    assert!(said.contains("neither a table [probe] nor [counters]"), "{said}");
+    assert!(
+        said.contains("none of the tables [probe], [counters] and [hostping]"),
+        "{said}"
+    );
     let said = refused(&format!("[agent]\n{send}[probe]\n"));
     assert!(
         said.contains("[probe]: nothing to probe between: set `interface` or `all`"),
         "{said}"
     );
+    let said = refused(&format!("[agent]\n{send}[hostping]\nbackend = \"simulated\"\n"));
+    assert!(said.contains("[hostping]: set `every`"), "{said}");
     let said = refused(&format!("[agent]\n{send}[counters]\nout = \"x\"\n"));
     assert!(
         said.contains("[counters]: an agent sends its rows to the collector: remove `out`"),

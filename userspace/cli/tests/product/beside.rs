@@ -66,6 +66,7 @@ fn readers_beside_a_writer_and_after_its_kill_never_contradict_themselves() {
         });
         let sealed = || rocescope_store::scan(&out).is_ok_and(|found| found.row_count("windows") > 0);
         while !sealed() {
+            assert!(!feeder.is_finished(), "the capture ended before it sealed a segment");
             sleep(Duration::from_millis(10));
         }
         while !feeder.is_finished() {

@@ -18,9 +18,44 @@ fn reader_keeps_its_promises() {
     replay("reader", targets::reader::run);
 }
 
+/// Its seeds are the trees and the measurements of the tests, whole and cut anywhere.
+#[test]
+fn hostping_keeps_its_promises() {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/hostping");
+    let mut topologies = Vec::new();
+    for entry in fs::read_dir(files.join("trees")).unwrap() {
+        topologies.push(fs::read_to_string(entry.unwrap().path()).unwrap());
+    }
+    assert!(topologies.len() >= 8, "{}", topologies.len());
+    let mut inputs = topologies.clone();
+    for entry in fs::read_dir(files.join("measured")).unwrap() {
+        let measured = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let joined = topologies.iter().map(|tree| format!("{tree}\n=====\n{measured}"));
+        inputs.extend(joined);
+        inputs.push(measured);
+    }
+    for input in &inputs {
+        targets::hostping::run(input.as_bytes());
+        for part in 1..16 {
+            targets::hostping::run(&input.as_bytes()[..input.len() * part / 16]);
+        }
+    }
+    replay("hostping", targets::hostping::run);
+}
+
 #[test]
 fn observe_keeps_its_promises() {
     replay("observe", targets::observe::run);
+}
+
+#[test]
+fn collective_keeps_its_promises() {
+    replay("collective", targets::collective::run);
+}
+
+#[test]
+fn texts_keep_their_promises() {
+    replay("texts", targets::texts::run);
 }
 
 /// Its inputs have the format of `observe`.

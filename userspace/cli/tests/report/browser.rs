@@ -243,7 +243,8 @@ fn pages_fit_their_screens() {
     let captured = Bench::new();
     captured.capture("data", &["--connections", "--observer", OBSERVER]);
     let mesh = super::mesh::bench(true);
-    for (name, bench) in [("captured", captured), ("mesh", mesh)] {
+    let paths = super::paths::bench();
+    for (name, bench) in [("captured", captured), ("mesh", mesh), ("paths", paths)] {
         let page = bench.html(&[]);
         assert_eq!(page.contains("<h2>Verdicts</h2>"), name == "mesh");
         for (width, row, scheme) in [

@@ -6,6 +6,7 @@
 //! | `totals` | a report equals its capture |
 //! | `choice` | times, observers and filters |
 //! | `mesh` | the mesh of probes |
+//! | `paths` | paths of flows over a fabric |
 //! | `damage` | datasets that are empty, torn or missing |
 //! | `names` | names with markup stay text |
 //! | `browser` | Chromium opens the page: it draws charts and requests nothing |
@@ -21,6 +22,7 @@ mod damage;
 mod documents;
 mod mesh;
 mod names;
+mod paths;
 mod png;
 mod totals;
 

@@ -235,7 +235,7 @@ fn a_dataset_of_a_newer_version_names_the_reason() {
     writer.finish().unwrap();
     let error = refused(&["top", folder.path().to_str().unwrap(), "--once"]);
     assert!(
-        error.contains("no windows, no probes and no counters; skipped "),
+        error.contains("no windows, no probes, no counters and no loopback tests; skipped "),
         "{error}"
     );
     assert!(

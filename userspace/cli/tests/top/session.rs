@@ -84,7 +84,10 @@ fn drive(terminal: &Terminal) {
     terminal.press(&["u", "Down", "Enter"]);
     terminal.wait("all fields of the row");
     terminal.wait("Source IP address.");
-    terminal.press(&["Escape", "?"]);
+    // Alone: a terminal may take Escape and the next key for one with Alt.
+    terminal.press(&["Escape"]);
+    terminal.until("no detail", |screen| !screen.contains("all fields of the row"));
+    terminal.press(&["?"]);
     terminal.wait("Next pane.");
     terminal.press(&["Escape"]);
     terminal.until("the tables", |screen| !screen.contains("Next pane."));

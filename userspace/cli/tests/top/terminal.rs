@@ -60,9 +60,19 @@ impl Terminal {
         self.ask(&["send-keys", "-l", text]);
     }
 
-    /// The text on the screen.
+    /// The text on the screen, when no frame is being painted: two looks are equal.
     pub(crate) fn screen(&self) -> String {
-        self.ask(&["capture-pane", "-p"])
+        let look = || self.ask(&["capture-pane", "-p"]);
+        let mut screen = look();
+        for _ in 0..20 {
+            sleep(Duration::from_millis(10));
+            let next = look();
+            if next == screen {
+                break;
+            }
+            screen = next;
+        }
+        screen
     }
 
     /// The screen with its escape codes.

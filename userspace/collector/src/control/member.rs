@@ -2,7 +2,10 @@
 //! goes on with it across restarts, with and without a controller.
 
 use super::durable;
-use super::message::{FlowCounts, FlowRequest, FromMember, MemberState, Refused, Role, SmallFlows, ToMember};
+use super::message::{
+    AgentMessage, FlowCounts, FlowRequest, FromMember, MemberState, Refused, Role, SmallFlows, ToMember, WireCounts,
+};
+use crate::server::StatusSink;
 use rocescope_model::human::visible;
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,6 +16,8 @@ use tokio::sync::Notify;
 
 /// Requests that wait for the member; the oldest beyond them are dropped.
 const MAX_REQUESTS: usize = 256;
+/// Messages of and to other agents that wait; the oldest beyond them are dropped.
+const MAX_MESSAGES: usize = 1024;
 /// Maximum characters of a reason.
 const MAX_REASON: usize = 1000;
 
@@ -67,6 +72,7 @@ const HEADER: &str = "# from the controller, version ";
 pub struct Member {
     file: PathBuf,
     check: Check,
+    status: StatusSink,
     inside: Mutex<Inside>,
     /// There is something to send.
     pub(crate) changed: Notify,
@@ -80,6 +86,15 @@ struct Inside {
     waiting: Option<Held>,
     requests: VecDeque<FlowRequest>,
     small_flows: VecDeque<SmallFlows>,
+    from_agents: VecDeque<AgentMessage>,
+    to_agents: VecDeque<AgentMessage>,
+}
+
+/// Appends to a queue that is bounded.
+fn push(queue: &mut VecDeque<AgentMessage>, message: AgentMessage) {
+    queue.push_back(message);
+    let excess = queue.len().saturating_sub(MAX_MESSAGES);
+    queue.drain(..excess);
 }
 
 impl fmt::Debug for Member {
@@ -91,13 +106,14 @@ impl fmt::Debug for Member {
 }
 
 impl Member {
-    /// A member that keeps what it takes in `file`, and runs `held`.
+    /// A member that keeps what it takes in `file`, and runs `held`. It reports to `status` what it refuses.
     #[must_use]
-    pub fn new(role: Role, file: &Path, held: Option<Held>, check: Check) -> Self {
+    pub fn new(role: Role, file: &Path, held: Option<Held>, check: Check, status: StatusSink) -> Self {
         let held = held.unwrap_or_default();
         Self {
             file: file.to_owned(),
             check,
+            status,
             inside: Mutex::new(Inside {
                 state: MemberState {
                     role,
@@ -130,10 +146,8 @@ impl Member {
                 Some(next)
             }
             Err(error) => {
-                inside.state.refused = Some(Refused {
-                    version: next.version,
-                    reason: format!("cannot write {}: {error}", self.file.display()),
-                });
+                let reason = format!("cannot write {}: {error}", self.file.display());
+                self.refuse(&mut inside, next.version, reason);
                 None
             }
         };
@@ -154,6 +168,11 @@ impl Member {
     /// Reports the probes of small flows.
     pub fn has_probed(&self, flows: FlowCounts) {
         self.update(|state| state.flows = flows);
+    }
+
+    /// Reports the rows for the analysis of hosts.
+    pub fn has_sent(&self, wire: WireCounts) {
+        self.update(|state| state.wire = wire);
     }
 
     fn update(&self, change: impl FnOnce(&mut MemberState)) {
@@ -180,6 +199,18 @@ impl Member {
         self.inside().requests.drain(..).collect()
     }
 
+    /// Sends a message to the agent of this name, if the controller knows it.
+    pub fn send_to(&self, agent: &str, text: String) {
+        let agent = agent.to_owned();
+        push(&mut self.inside().to_agents, AgentMessage { agent, text });
+        self.changed.notify_one();
+    }
+
+    /// The messages of other agents since the last call.
+    pub fn received(&self) -> Vec<AgentMessage> {
+        self.inside().from_agents.drain(..).collect()
+    }
+
     /// A message of the controller.
     pub(crate) fn receive(&self, message: ToMember) {
         match message {
@@ -190,6 +221,7 @@ impl Member {
                 let excess = inside.requests.len().saturating_sub(MAX_REQUESTS);
                 inside.requests.drain(..excess);
             }
+            ToMember::FromAgent(message) => push(&mut self.inside().from_agents, message),
         }
     }
 
@@ -197,20 +229,29 @@ impl Member {
         // Without the lock: it takes milliseconds.
         let checked = (self.check)(&next.text);
         let mut inside = self.inside();
-        inside.state.refused = None;
+        let before = inside.state.refused.take();
         inside.waiting = None;
         match checked {
             Ok(()) if next == inside.held => {}
             Ok(()) => inside.waiting = Some(next),
             Err(reason) => {
-                inside.state.refused = Some(Refused {
-                    version: next.version,
-                    reason: visible(&reason).chars().take(MAX_REASON).collect(),
-                });
+                let reason = visible(&reason).chars().take(MAX_REASON).collect();
+                // The controller sends it again with every connection.
+                inside.state.refused = before;
+                self.refuse(&mut inside, next.version, reason);
             }
         }
         inside.state.waiting = inside.waiting.as_ref().map(|held| held.version);
         self.report(inside);
+    }
+
+    fn refuse(&self, inside: &mut Inside, version: u64, reason: String) {
+        let line = format!("refused version {version} of the controller's configuration: {reason}");
+        let refused = Some(Refused { version, reason });
+        if inside.state.refused != refused {
+            (self.status)(&line);
+            inside.state.refused = refused;
+        }
     }
 
     fn report(&self, mut inside: MutexGuard<'_, Inside>) {
@@ -227,6 +268,7 @@ impl Member {
             messages.push(FromMember::State(inside.state.clone()));
         }
         messages.extend(inside.small_flows.drain(..).map(FromMember::SmallFlows));
+        messages.extend(inside.to_agents.drain(..).map(FromMember::ToAgent));
         messages
     }
 
@@ -239,6 +281,7 @@ impl Member {
 mod tests {
     use super::{Held, Member};
     use crate::control::message::{Role, ToMember};
+    use std::sync::{Arc, Mutex};
 
     fn send(member: &Member, version: u64, text: &str) {
         member.receive(ToMember::Configuration {
@@ -255,7 +298,10 @@ mod tests {
             true => Err("bad\nsetting".to_owned()),
             false => Ok(()),
         };
-        let member = Member::new(Role::Agent, &file, None, Box::new(check));
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let lines = Arc::clone(&log);
+        let status = Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned()));
+        let member = Member::new(Role::Agent, &file, None, Box::new(check), status);
         send(&member, 3, "a = 1\n");
         assert_eq!((member.state().running, member.state().waiting), (0, Some(3)));
         assert_eq!(Held::read(&file).unwrap(), None, "before the edge");
@@ -264,13 +310,25 @@ mod tests {
         assert_eq!(Held::read(&file).unwrap(), Some(held.clone()));
         assert_eq!(member.take(), None);
         send(&member, 4, "bad");
+        // After each connection.
+        send(&member, 4, "bad");
+        assert_eq!(
+            *log.lock().unwrap(),
+            ["refused version 4 of the controller's configuration: bad\u{fffd}setting"]
+        );
         let state = member.state();
         let refused = state.refused.unwrap();
         assert_eq!((state.running, state.waiting, refused.version), (3, None, 4));
         assert_eq!(refused.reason, "bad\u{fffd}setting");
         assert_eq!(Held::read(&file).unwrap(), Some(held.clone()));
         // A restart goes on with it, without a controller.
-        let again = Member::new(Role::Agent, &file, Held::read(&file).unwrap(), Box::new(check));
+        let again = Member::new(
+            Role::Agent,
+            &file,
+            Held::read(&file).unwrap(),
+            Box::new(check),
+            Arc::new(|_| {}),
+        );
         assert_eq!(again.state().running, 3);
         send(&again, 3, "a = 1\n");
         assert_eq!(again.take(), None, "it runs already");
@@ -281,7 +339,13 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_written_refuses_the_version() {
-        let member = Member::new(Role::Capture, "/nowhere/x".as_ref(), None, Box::new(|_| Ok(())));
+        let member = Member::new(
+            Role::Capture,
+            "/nowhere/x".as_ref(),
+            None,
+            Box::new(|_| Ok(())),
+            Arc::new(|_| {}),
+        );
         send(&member, 1, "");
         assert_eq!(member.take(), None);
         let state = member.state();

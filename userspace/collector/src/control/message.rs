@@ -47,6 +47,22 @@ pub struct FlowCounts {
     pub not_owned: u64,
 }
 
+/// Rows of a capture box for the analysis of hosts, since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WireCounts {
+    /// Rows put into the spool.
+    pub sent: u64,
+    /// Rows that show trouble, beyond the budget of their window.
+    pub over_budget: u64,
+    /// Rows that show none, beyond it.
+    pub quiet: u64,
+    /// Events that no rule reads.
+    pub unread: u64,
+    /// Rows that left the spool in another way than to the collector: it or the disk was full, they were damaged or
+    /// refused.
+    pub dropped: u64,
+}
+
 /// What a member runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberState {
@@ -64,6 +80,9 @@ pub struct MemberState {
     pub addresses: Vec<IpAddr>,
     /// Probes of small flows.
     pub flows: FlowCounts,
+    /// Rows for the analysis of hosts.
+    #[serde(default)]
+    pub wire: WireCounts,
 }
 
 /// A flow of a window, which a capture box saw.
@@ -119,6 +138,8 @@ pub enum FromMember {
     State(MemberState),
     /// The smallest flows of a window, from a capture box.
     SmallFlows(SmallFlows),
+    /// To another agent.
+    ToAgent(AgentMessage),
 }
 
 /// From the controller to a member.
@@ -134,6 +155,22 @@ pub enum ToMember {
     },
     /// Probe these flows in the next window.
     ProbeFlows(Vec<FlowRequest>),
+    /// From another agent.
+    FromAgent(AgentMessage),
+}
+
+/// A message of an agent to another one; the controller passes it on unread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentMessage {
+    /// The name of the other agent: the receiver's on the way to the controller, then the sender's.
+    pub agent: String,
+    /// At most [`AgentMessage::MAX_BYTES`] of text.
+    pub text: String,
+}
+
+impl AgentMessage {
+    /// The controller drops a longer text.
+    pub const MAX_BYTES: usize = 1024;
 }
 
 /// A member as the controller knows it.
@@ -149,6 +186,9 @@ pub struct MemberStatus {
     pub since_ns: i64,
     /// What it reported last.
     pub state: MemberState,
+    /// The texts that it refused, each by the version that had it first; the last ones.
+    #[serde(default)]
+    pub refused: Vec<Refused>,
 }
 
 /// The small flows that capture boxes named, since the start of the controller.
@@ -164,11 +204,27 @@ pub struct FlowTotals {
     pub undelivered: u64,
 }
 
+/// Messages between agents, since the start of the controller.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentMessageTotals {
+    /// Passed on.
+    pub delivered: u64,
+    /// Dropped: no agent of this name is connected.
+    pub without_agent: u64,
+    /// Dropped: too long, or not from an agent.
+    pub refused: u64,
+    /// Dropped: the agent did not read its messages in time.
+    pub undelivered: u64,
+}
+
 /// What the controller knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControllerStatus {
     /// The version in force.
     pub version: u64,
+    /// The version whose text it has, after a rollback.
+    #[serde(default)]
+    pub text_of: Option<u64>,
     /// When it was applied, in nanoseconds since 1970.
     pub applied_ns: i64,
     /// Who applied it.
@@ -179,6 +235,12 @@ pub struct ControllerStatus {
     pub members: Vec<MemberStatus>,
     /// Small flows.
     pub flows: FlowTotals,
+    /// Messages between agents.
+    #[serde(default)]
+    pub agent_messages: AgentMessageTotals,
+    /// Groups and patterns that have no member, each in a line.
+    #[serde(default)]
+    pub unmatched: Vec<String>,
 }
 
 /// A version of the controller's configuration.
@@ -192,17 +254,38 @@ pub struct Version {
     pub applied_by: String,
     /// The text of the file.
     pub text: String,
+    /// The version that had this text first, after a rollback to it.
+    #[serde(default)]
+    pub text_of: Option<u64>,
+}
+
+impl Version {
+    /// The version that had this text first: itself, unless it is a rollback.
+    #[must_use]
+    pub fn first_with_text(&self) -> u64 {
+        self.text_of.unwrap_or(self.number)
+    }
 }
 
 /// The outcome of an operator's change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// The version in force.
     pub version: u64,
+    /// The version whose text it has, after a rollback.
+    #[serde(default)]
+    pub text_of: Option<u64>,
     /// Whether it is new.
     pub is_new: bool,
     /// Members that the controller knows.
     pub members: usize,
+    /// Those of them that no group has: they run their own configuration.
+    #[serde(default)]
+    pub without_group: usize,
+    /// What an operator should look at, each in a line: patterns without a member, members that refused this text
+    /// before.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// A message as the text beside Flight data.

@@ -18,6 +18,8 @@ pub(crate) const STATUS: &str = "status";
 pub(crate) const VERSION: &str = "version";
 /// Puts a text in force.
 pub(crate) const APPLY: &str = "apply";
+/// What putting a text in force would do.
+pub(crate) const CHECK: &str = "check";
 /// Puts an earlier version in force.
 pub(crate) const ROLL_BACK: &str = "rollback";
 
@@ -80,6 +82,14 @@ impl Operator {
     /// The controller is not reachable, or refuses.
     pub fn apply(&self, text: String) -> Result<Applied, Error> {
         self.ask(APPLY, text)
+    }
+
+    /// What [`apply`](Self::apply) would answer; changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`apply`](Self::apply). Those who may not apply may ask, too.
+    pub fn check(&self, text: String) -> Result<Applied, Error> {
+        self.ask(CHECK, text)
     }
 
     /// Puts an earlier version in force; without a number, the one before.

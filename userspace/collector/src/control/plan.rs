@@ -11,7 +11,7 @@
 //! ```
 
 use rocescope_model::filter::matches;
-use rocescope_model::human::is_visible;
+use rocescope_model::human::{is_visible, visible};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -86,6 +86,29 @@ impl Plan {
     pub fn group(&self, member: &str) -> Option<&Group> {
         let is_of = |group: &&Group| group.members.iter().any(|pattern| matches(member, pattern));
         self.groups.iter().find(is_of)
+    }
+
+    /// What has no member among these names, each in a line: patterns that match none, and groups whose members belong
+    /// to earlier groups. Without names nothing is known.
+    #[must_use]
+    pub fn unmatched(&self, members: &[&str]) -> Vec<String> {
+        let mut lines = Vec::new();
+        for group in self.groups.iter().filter(|_| !members.is_empty()) {
+            let is_unmatched = |pattern: &&String| !members.iter().any(|member| matches(member, pattern));
+            let unmatched = group.members.iter().filter(is_unmatched);
+            let unmatched: Vec<&str> = unmatched.map(String::as_str).collect();
+            let has_member = members.iter().any(|member| self.group(member) == Some(group));
+            if !unmatched.is_empty() {
+                let patterns = visible(&unmatched.join(", "));
+                lines.push(format!("group {}: no member matches {patterns}", group.name));
+            } else if !has_member {
+                lines.push(format!(
+                    "group {}: all its members belong to earlier groups",
+                    group.name
+                ));
+            }
+        }
+        lines
     }
 
     /// Whether a certificate of this name may apply. Names of DNS know no case.
@@ -170,6 +193,18 @@ mod tests {
         assert_eq!(plan.group("box-1").unwrap().name, "rest");
         assert_eq!(plan.text("box-1"), "");
         assert!(plan.is_operator("OPS") && !plan.is_operator("h7"));
+    }
+
+    #[test]
+    fn patterns_and_groups_without_a_member_are_named() {
+        let plan = Plan::parse(FILE).unwrap();
+        assert_eq!(plan.unmatched(&["h0", "box"]), Vec::<String>::new());
+        assert_eq!(plan.unmatched(&["box"]), ["group hosts: no member matches h*"]);
+        assert_eq!(
+            plan.unmatched(&["h0"]),
+            ["group rest: all its members belong to earlier groups"]
+        );
+        assert_eq!(plan.unmatched(&[]), Vec::<String>::new(), "no one was here yet");
     }
 
     #[test]

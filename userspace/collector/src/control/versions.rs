@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 /// Versions that are kept; older ones are removed.
 const KEPT: usize = 100;
 const END: &str = ".toml";
+/// In the first line of a version that an operator rolled back to: before the number of the version that it repeats.
+const TEXT_OF: &str = ", the text of ";
 
 /// The versions on disk.
 #[derive(Debug)]
@@ -21,6 +23,12 @@ pub struct Versions {
 }
 
 impl Versions {
+    /// Whether the directory has a version.
+    #[must_use]
+    pub fn exist(directory: &Path) -> bool {
+        numbers(directory).is_ok_and(|numbers| !numbers.is_empty())
+    }
+
     /// Opens the directory. If it has no version, `first` becomes the first one.
     ///
     /// # Errors
@@ -48,7 +56,7 @@ impl Versions {
                 latest: Version::default(),
                 plan: plan.clone(),
             };
-            versions.write(plan, text, "start", now_ns)?;
+            versions.write(plan, text, None, "start", now_ns)?;
             return Ok(versions);
         };
         let latest = read(directory, number)?;
@@ -93,26 +101,74 @@ impl Versions {
     /// # Errors
     /// It is invalid or locks out the operator who applies it, or it cannot be written.
     pub fn apply(&mut self, text: &str, by: &str, now_ns: i64) -> Result<bool, String> {
-        let plan = Plan::parse(text)?;
-        if !plan.is_operator(by) {
-            return Err(format!("it would lock you out: keep {by} among the operators"));
+        self.put(text, None, by, now_ns)
+    }
+
+    /// Puts the text of an earlier version in force as the next version: without a number, of the one that was in force
+    /// before the text that is. So several rollbacks go back step by step.
+    ///
+    /// # Errors
+    /// Those of [`apply`](Self::apply); there is no such version.
+    pub fn roll_back(&mut self, number: Option<u64>, by: &str, now_ns: i64) -> Result<bool, String> {
+        let number = match number {
+            Some(number) => number,
+            None => match self.latest.first_with_text() {
+                1 => {
+                    return Err(
+                        "the text of version 1 is in force, and none was before it: name a version, `rocescope control \
+                         rollback VERSION`"
+                            .into(),
+                    );
+                }
+                first => first - 1,
+            },
+        };
+        let version = self.get(number)?;
+        self.put(&version.text, Some(version.first_with_text()), by, now_ns)
+    }
+
+    /// The version that had the text of this version first: itself, unless that was rolled back to.
+    #[must_use]
+    pub fn first_with_text_of(&self, number: u64) -> u64 {
+        if number == self.latest.number {
+            return self.latest.first_with_text();
         }
+        self.get(number).map_or(number, |version| version.first_with_text())
+    }
+
+    /// What [`apply`](Self::apply) would put in force, parsed.
+    ///
+    /// # Errors
+    /// It is invalid, or locks out the operator who would apply it.
+    pub fn check(text: &str, by: &str) -> Result<Plan, String> {
+        let plan = Plan::parse(text)?;
+        match plan.is_operator(by) {
+            true => Ok(plan),
+            false => Err(format!("it would lock you out: keep {by} among the operators")),
+        }
+    }
+
+    fn put(&mut self, text: &str, text_of: Option<u64>, by: &str, now_ns: i64) -> Result<bool, String> {
+        let plan = Self::check(text, by)?;
         if text == self.latest.text {
             return Ok(false);
         }
-        self.write(plan, text, by, now_ns).map_err(|error| error.to_string())?;
+        self.write(plan, text, text_of, by, now_ns)
+            .map_err(|error| error.to_string())?;
         Ok(true)
     }
 
-    fn write(&mut self, plan: Plan, text: &str, by: &str, now_ns: i64) -> Result<(), Error> {
+    fn write(&mut self, plan: Plan, text: &str, text_of: Option<u64>, by: &str, now_ns: i64) -> Result<(), Error> {
         let next = Version {
             number: self.latest.number + 1,
+            text_of,
             applied_ns: now_ns,
             applied_by: by.to_owned(),
             text: text.to_owned(),
         };
         let path = path(&self.directory, next.number);
-        let content = format!("# version {} applied {now_ns} by {by}\n{text}", next.number);
+        let of = text_of.map_or_else(String::new, |number| format!("{TEXT_OF}{number}"));
+        let content = format!("# version {}{of} applied {now_ns} by {by}\n{text}", next.number);
         durable::replace(&path, content.as_bytes()).map_err(|cause| Error::io("write", &path, cause))?;
         (self.latest, self.plan) = (next, plan);
         let known = numbers(&self.directory)?;
@@ -147,10 +203,12 @@ fn read(directory: &Path, number: u64) -> Result<Version, Error> {
     let content = fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
     let header = |content: &str| {
         let (header, text) = content.split_once('\n')?;
-        let (_, rest) = header.strip_prefix("# version ")?.split_once(" applied ")?;
+        let (of, rest) = header.strip_prefix("# version ")?.split_once(" applied ")?;
         let (at, by) = rest.split_once(" by ")?;
+        let text_of = of.split_once(TEXT_OF).map(|(_, number)| number.parse());
         Some(Version {
             number,
+            text_of: text_of.transpose().ok()?,
             applied_ns: at.parse().ok()?,
             applied_by: by.to_owned(),
             text: text.to_owned(),
@@ -192,6 +250,34 @@ mod tests {
         assert_eq!(versions.get(1).unwrap().text, ONE);
         assert!(versions.get(3).unwrap_err().contains("has 1 to 2"));
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn rollbacks_go_back_step_by_step_and_never_to_what_was_rolled_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = |name: &str| format!("{ONE}# {name}\n");
+        let mut versions = Versions::open(directory.path(), Some(&text("first")), 0).unwrap();
+        for name in ["good", "bad"] {
+            versions.apply(&text(name), "ops", 0).unwrap();
+        }
+        let back = |versions: &mut Versions, number| {
+            versions.roll_back(number, "ops", 0)?;
+            let latest = versions.latest();
+            Ok::<_, String>((latest.number, latest.text_of, latest.text.clone()))
+        };
+        assert_eq!(back(&mut versions, None), Ok((4, Some(2), text("good"))));
+        // Across a restart.
+        drop(versions);
+        let mut versions = Versions::open(directory.path(), None, 0).unwrap();
+        assert_eq!(back(&mut versions, None), Ok((5, Some(1), text("first"))));
+        let error = back(&mut versions, None).unwrap_err();
+        assert!(error.contains("none was before it"), "{error}");
+        // A number that repeats another one names the one that it repeats.
+        assert_eq!(back(&mut versions, Some(4)), Ok((6, Some(2), text("good"))));
+        versions.apply(&text("new"), "ops", 0).unwrap();
+        assert_eq!(versions.latest().text_of, None);
+        assert_eq!(back(&mut versions, None), Ok((8, Some(2), text("good"))));
+        assert_eq!(back(&mut versions, None), Ok((9, Some(1), text("first"))));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use crate::label::{Answer, Label, Number};
-use crate::{Error, MAX_IN_FLIGHT};
+use crate::{Error, MAX_IN_FLIGHT, tls};
 use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::{Action, FlightData, FlightDescriptor, PutResult};
 use bytes::Bytes;
@@ -246,7 +246,7 @@ fn cause(error: &(dyn StdError + 'static)) -> String {
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    innermost.to_string()
+    tls::reason(&innermost)
 }
 
 /// HTTP/2 client with the interface that tonic expects.

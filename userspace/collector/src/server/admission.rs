@@ -252,7 +252,10 @@ fn classify(error: &io::Error) -> (Refusal, String) {
             let why = format!("the peer rejected our certificate or gave up: {alert:?}");
             (Refusal::NoTls, why)
         }
-        _ => (Refusal::NoTls, format!("TLS handshake failed: {error}")),
+        _ => (
+            Refusal::NoTls,
+            format!("TLS handshake failed: {}", crate::tls::reason(error)),
+        ),
     }
 }
 

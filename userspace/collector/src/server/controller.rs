@@ -1,9 +1,10 @@
 //! What the controller knows: the configuration in force, and every member with what it runs.
 
-use super::settings::{ControlSettings, StatusSink};
+use super::settings::{ControlSettings, StatusSink, VERSIONS};
 use crate::Error;
 use crate::control::message::{
-    Applied, ControllerStatus, FlowRequest, FlowTotals, MemberState, MemberStatus, Role, SmallFlows, ToMember, Version,
+    AgentMessage, AgentMessageTotals, Applied, ControllerStatus, FlowRequest, FlowTotals, MemberState, MemberStatus,
+    Refused, Role, SmallFlows, ToMember, Version,
 };
 use crate::control::versions::Versions;
 use crate::control::{Plan, durable};
@@ -21,6 +22,10 @@ use tokio::sync::{mpsc, watch};
 const MAX_MEMBERS: usize = 8192;
 /// Requests of small flows in a message.
 const MAX_SMALL_FLOWS: usize = 64;
+/// Texts that a member refused, which are remembered.
+const MAX_REFUSED: usize = 16;
+/// Lines of a kind in an answer to an operator.
+const MAX_LINES: usize = 16;
 /// Interval between two writes of the members.
 const SAVE: Duration = Duration::from_millis(500);
 /// Probes of each end along the path of a small flow.
@@ -42,6 +47,7 @@ struct State {
     /// The members differ from those on disk.
     is_changed: bool,
     flows: FlowTotals,
+    agent_messages: AgentMessageTotals,
 }
 
 struct Member {
@@ -61,7 +67,7 @@ impl Controller {
     /// Opens the directory of the controller.
     pub(super) fn open(settings: &ControlSettings, status: StatusSink) -> Result<Self, Error> {
         let directory = &settings.directory;
-        let versions = Versions::open(&directory.join("versions"), settings.first.as_deref(), now_ns())?;
+        let versions = Versions::open(&directory.join(VERSIONS), settings.first.as_deref(), now_ns())?;
         let roster = directory.join("members.json");
         let lock = lock(directory)?;
         if let Some(first) = &settings.first
@@ -82,6 +88,7 @@ impl Controller {
                 // It was there when the controller ended.
                 status.since_ns = now_ns();
             }
+            status.state.waiting = None;
             (status.name.clone(), Member { status, mailbox: None })
         });
         Ok(Self {
@@ -91,6 +98,7 @@ impl Controller {
                 versions,
                 is_changed: false,
                 flows: FlowTotals::default(),
+                agent_messages: AgentMessageTotals::default(),
             }),
             roster,
             status,
@@ -138,6 +146,8 @@ impl Controller {
         member.mailbox = None;
         member.status.connected = false;
         member.status.since_ns = now_ns();
+        // Whether it takes that, it reports when it returns.
+        member.status.state.waiting = None;
         state.is_changed = true;
     }
 
@@ -160,10 +170,12 @@ impl Controller {
             .iter_mut()
             .for_each(|setting| *setting = visible(setting));
         let mut state = self.state();
-        let Some(member) = state.members.get_mut(name) else {
+        let State { versions, members, .. } = &mut *state;
+        let Some(member) = members.get_mut(name) else {
             return;
         };
         let before = std::mem::replace(&mut member.status.state, reported.clone());
+        remember_refusal(&mut member.status, &before, versions);
         state.is_changed |= before != reported;
         drop(state);
         if reported.refused.is_some() && before.refused != reported.refused {
@@ -173,7 +185,11 @@ impl Controller {
                 refused.version, refused.reason
             ));
         } else if before.running != reported.running {
-            (self.status)(&format!("{name} runs version {}", reported.running));
+            let what = match reported.running {
+                0 => "its own configuration".to_owned(),
+                version => format!("version {version}"),
+            };
+            (self.status)(&format!("{name} runs {what}"));
         }
     }
 
@@ -223,6 +239,31 @@ impl Controller {
         state.flows = totals;
     }
 
+    /// An agent has a message for another one.
+    pub(super) fn pass_on(&self, from: &str, AgentMessage { agent: to, text }: AgentMessage) {
+        let mut state = self.state();
+        let is_agent = |member: &&Member| member.status.state.role == Role::Agent;
+        let is_refused =
+            text.len() > AgentMessage::MAX_BYTES || !state.members.get(from).as_ref().is_some_and(is_agent);
+        let receiver = state.members.get(&to).filter(is_agent);
+        let mailbox = receiver.and_then(|member| member.mailbox.as_ref());
+        let message = ToMember::FromAgent(AgentMessage {
+            agent: from.to_owned(),
+            text,
+        });
+        let sent = mailbox
+            .filter(|_| !is_refused)
+            .map(|(_, mailbox)| mailbox.try_send(message));
+        let totals = &mut state.agent_messages;
+        let total = match sent {
+            _ if is_refused => &mut totals.refused,
+            None => &mut totals.without_agent,
+            Some(Ok(())) => &mut totals.delivered,
+            Some(Err(_)) => &mut totals.undelivered,
+        };
+        *total += 1;
+    }
+
     /// Whether a certificate of this name may apply.
     pub(super) fn is_operator(&self, name: &str) -> bool {
         self.state().versions.plan().is_operator(name)
@@ -230,33 +271,60 @@ impl Controller {
 
     /// Puts a text in force.
     pub(super) fn apply(&self, text: &str, by: &str) -> Result<Applied, String> {
+        self.put(by, |versions| versions.apply(text, by, now_ns()))
+    }
+
+    /// Puts the text of an earlier version in force as the next version: of the one before, if no number is given.
+    pub(super) fn roll_back(&self, number: Option<u64>, by: &str) -> Result<Applied, String> {
+        self.put(by, |versions| versions.roll_back(number, by, now_ns()))
+    }
+
+    fn put(&self, by: &str, put: impl FnOnce(&mut Versions) -> Result<bool, String>) -> Result<Applied, String> {
         let mut state = self.state();
-        let is_new = state.versions.apply(text, by, now_ns())?;
+        let is_new = put(&mut state.versions)?;
         let State { versions, members, .. } = &mut *state;
         let plan: &Plan = versions.plan();
         for (name, member) in members.iter_mut() {
             member.status.group = plan.group(name).map(|group| group.name.clone());
         }
-        let applied = Applied {
+        let mut applied = Applied {
             version: versions.latest().number,
+            text_of: versions.latest().text_of,
             is_new,
-            members: members.len(),
+            ..state.outcome(state.versions.plan())
         };
+        applied.warnings.extend(state.refused_before());
         state.is_changed = true;
         drop(state);
         if is_new {
             self.version.send_replace(applied.version);
             let members = plural(applied.members as u64, "member");
-            (self.status)(&format!("{by} applied version {} for {members}", applied.version));
+            let of = match applied.text_of {
+                Some(number) => format!(", the text of version {number},"),
+                None => String::new(),
+            };
+            (self.status)(&format!("{by} applied version {}{of} for {members}", applied.version));
+            for warning in &applied.warnings {
+                (self.status)(&format!("version {}: {warning}", applied.version));
+            }
         }
         Ok(applied)
     }
 
-    /// Puts the text of an earlier version in force as the next version: of the one before, if no number is given.
-    pub(super) fn roll_back(&self, number: Option<u64>, by: &str) -> Result<Applied, String> {
-        let number = number.unwrap_or_else(|| self.state().versions.latest().number.saturating_sub(1));
-        let version = self.version(Some(number))?;
-        self.apply(&version.text, by)
+    /// What [`apply`](Self::apply) would answer; changes nothing. Who is no operator could not apply it anyway.
+    pub(super) fn check(&self, text: &str, by: &str) -> Result<Applied, String> {
+        let state = self.state();
+        let plan = match state.versions.plan().is_operator(by) {
+            true => Versions::check(text, by)?,
+            false => Plan::parse(text)?,
+        };
+        let latest = state.versions.latest();
+        let is_new = text != latest.text;
+        Ok(Applied {
+            version: latest.number + u64::from(is_new),
+            is_new,
+            ..state.outcome(&plan)
+        })
     }
 
     /// A version; without a number, the one in force.
@@ -274,11 +342,14 @@ impl Controller {
         let latest = state.versions.latest();
         ControllerStatus {
             version: latest.number,
+            text_of: latest.text_of,
             applied_ns: latest.applied_ns,
             applied_by: latest.applied_by.clone(),
             operators: state.versions.plan().operators.clone(),
             members: state.members.values().map(|member| member.status.clone()).collect(),
             flows: state.flows,
+            agent_messages: state.agent_messages,
+            unmatched: state.versions.plan().unmatched(&state.names()),
         }
     }
 
@@ -303,6 +374,34 @@ impl Controller {
 }
 
 impl State {
+    fn names(&self) -> Vec<&str> {
+        self.members.keys().map(String::as_str).collect()
+    }
+
+    /// Whom a plan concerns, and what of it concerns no one.
+    fn outcome(&self, plan: &Plan) -> Applied {
+        let names = self.names();
+        Applied {
+            members: names.len(),
+            without_group: names.iter().filter(|name| plan.group(name).is_none()).count(),
+            warnings: few(plan.unmatched(&names)),
+            ..Applied::default()
+        }
+    }
+
+    /// The members that refused the text in force as an earlier version, each in a line.
+    fn refused_before(&self) -> Vec<String> {
+        let first = self.versions.latest().first_with_text();
+        let refused = self.members.values().flat_map(|member| {
+            let of_text = member.status.refused.iter().filter(|refused| refused.version == first);
+            of_text.map(|refused| {
+                let (name, reason) = (&member.status.name, &refused.reason);
+                format!("{name} refused this text as version {first}: {reason}")
+            })
+        });
+        few(refused.collect())
+    }
+
     fn forget(&mut self) {
         while self.members.len() > MAX_MEMBERS {
             let away = self.members.values().filter(|member| member.mailbox.is_none());
@@ -313,6 +412,32 @@ impl State {
             self.members.remove(&name);
         }
     }
+}
+
+/// Keeps which texts a member refused, until it takes them.
+fn remember_refusal(member: &mut MemberStatus, before: &MemberState, versions: &Versions) {
+    let now = &member.state;
+    if now.running != before.running {
+        let first = versions.first_with_text_of(now.running);
+        member.refused.retain(|refused| refused.version != first);
+    }
+    if let Some(refused) = now.refused.clone().filter(|_| now.refused != before.refused) {
+        let version = versions.first_with_text_of(refused.version);
+        member.refused.retain(|known| known.version != version);
+        member.refused.push(Refused { version, ..refused });
+        let excess = member.refused.len().saturating_sub(MAX_REFUSED);
+        member.refused.drain(..excess);
+    }
+}
+
+/// The first of these lines, and how many more there are.
+fn few(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(MAX_LINES);
+    if more > 0 {
+        lines.truncate(MAX_LINES);
+        lines.push(format!("and {more} more"));
+    }
+    lines
 }
 
 fn now_ns() -> i64 {

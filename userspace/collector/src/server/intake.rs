@@ -11,7 +11,10 @@ use arrow_flight::{FlightData, PutResult};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 use rocescope_model::human::is_visible;
-use rocescope_model::{AGENT_TABLES, Cells, CounterRow, PathRow, ProbeRow, Row, SmallFlowRow, Time, Type, Value};
+use rocescope_model::{
+    Cells, ConnectionRow, CounterRow, EventRow, FlowRow, LoopbackRow, Mismatch, PathRow, ProbeRow, QueuePairRow, Row,
+    SmallFlowRow, Table, Time, Type, Value,
+};
 use rocescope_store::{Batch, Numbered, Parcel};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -157,24 +160,36 @@ impl Intake {
     }
 }
 
-/// Whether the rows may be stored: they belong to a table that agents write, they are readable, of this agent, of one
-/// hour, and not dated ahead.
+/// Reads the rows of a table: a value may fit its column and not its row, such as port -1, and readers of the dataset
+/// would fail on it.
+type Read = fn(&Batch) -> Result<(), Mismatch>;
+
+fn read<R: Row>(batch: &Batch) -> Result<(), Mismatch> {
+    batch.typed::<R>().map(drop)
+}
+
+/// The tables of agents, and those of capture boxes.
+const RECEIVED: [(&Table, Read); 9] = [
+    (ProbeRow::TABLE, read::<ProbeRow>),
+    (PathRow::TABLE, read::<PathRow>),
+    (CounterRow::TABLE, read::<CounterRow>),
+    (QueuePairRow::TABLE, read::<QueuePairRow>),
+    (SmallFlowRow::TABLE, read::<SmallFlowRow>),
+    (LoopbackRow::TABLE, read::<LoopbackRow>),
+    (FlowRow::TABLE, read::<FlowRow>),
+    (EventRow::TABLE, read::<EventRow>),
+    (ConnectionRow::TABLE, read::<ConnectionRow>),
+];
+
+/// Whether the rows may be stored: they belong to a table that agents or capture boxes send, they are readable, of this
+/// sender, of one hour, and not dated ahead.
 fn check_rows(batch: &Batch, label: &Label, max_ahead: Duration) -> Result<(), (Refusal, String)> {
     let table = batch.table();
-    if !AGENT_TABLES.contains(&table) {
-        let why = format!("agents do not write the table {}", table.name);
+    let Some((_, read)) = RECEIVED.iter().find(|(received, _)| *received == table) else {
+        let why = format!("neither agents nor capture boxes send the table {}", table.name);
         return Err((Refusal::Unfit, why));
-    }
-    // A value may fit its column and not its row, such as port -1: readers of the dataset would fail on it.
-    let read = if table == ProbeRow::TABLE {
-        batch.typed::<ProbeRow>().map(drop)
-    } else if table == PathRow::TABLE {
-        batch.typed::<PathRow>().map(drop)
-    } else if table == SmallFlowRow::TABLE {
-        batch.typed::<SmallFlowRow>().map(drop)
-    } else {
-        batch.typed::<CounterRow>().map(drop)
     };
+    let read = read(batch);
     read.map_err(|mismatch| (Refusal::Unfit, mismatch.to_string()))?;
     let observer = table.position("observer").unwrap_or(usize::MAX);
     for row in 0..batch.rows() {
@@ -200,8 +215,10 @@ fn check_times(batch: &Batch, max_ahead: Duration) -> Result<(), (Refusal, Strin
     let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
     let now = nanos(since);
     let last = now.saturating_add(nanos(max_ahead));
-    for name in ["time", "time_ns"] {
-        let column = batch.table().position(name).unwrap_or(usize::MAX);
+    for name in ["time", "time_ns", "window_start", "window_start_ns"] {
+        let Some(column) = batch.table().position(name) else {
+            continue;
+        };
         for row in 0..batch.rows() {
             let (Value::I64(at) | Value::Time(Time(at))) = batch.value(row, column) else {
                 continue;

@@ -3,7 +3,7 @@
 use super::agents::Slot;
 use super::refusal::Refusal;
 use super::shared::Shared;
-use crate::control::operator::{APPLY, ROLL_BACK, STATUS, VERSION};
+use crate::control::operator::{APPLY, CHECK, ROLL_BACK, STATUS, VERSION};
 use arrow_flight::{Action, Result as Answer};
 use serde::Serialize;
 use std::sync::Arc;
@@ -27,6 +27,11 @@ pub(super) fn act(shared: &Arc<Shared>, slot: &Slot, action: &Action) -> Result<
     match action.r#type.as_str() {
         STATUS => answer(&controller.status()),
         VERSION => answer(&controller.version(number()?).map_err(Status::not_found)?),
+        CHECK => answer(
+            &controller
+                .check(text()?, &slot.name)
+                .map_err(Status::invalid_argument)?,
+        ),
         APPLY | ROLL_BACK if !controller.is_operator(&slot.name) => {
             let why = format!(
                 "{} is no operator: use the certificate of one, or have an operator add it to `operators`",

@@ -1,10 +1,11 @@
 //! How to collect.
 
+use crate::control::versions::Versions;
 use crate::tls::Files;
 use rocescope_store::Options;
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,6 +61,17 @@ pub struct ControlSettings {
     pub directory: PathBuf,
     /// The first version, if the directory has none.
     pub first: Option<String>,
+}
+
+/// The directory of the versions, in that of the controller.
+pub(super) const VERSIONS: &str = "versions";
+
+impl ControlSettings {
+    /// Whether this directory has a version, so that no first one is needed.
+    #[must_use]
+    pub fn has_version(directory: &Path) -> bool {
+        Versions::exist(&directory.join(VERSIONS))
+    }
 }
 
 impl Settings {

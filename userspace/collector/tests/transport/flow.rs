@@ -3,7 +3,7 @@
 use crate::rig::{Rig, probes, until};
 use rocescope_collector::server::{Analysis, Rows};
 use rocescope_collector::{Server, Spool};
-use rocescope_model::{Cells, PathRow};
+use rocescope_model::{Cells, ConnectionRow, EventRow, FlowRow, PathRow, QueuePairRow, Text, Time, WindowRow};
 use rocescope_store::{Batch, scan};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -153,4 +153,76 @@ fn a_spool_that_was_full_sends_what_is_left() {
     server.stop().unwrap();
     let newest: Vec<u64> = (counts.dropped_full_rows..1000).collect();
     assert_eq!(rig.stored("h0"), newest);
+}
+
+#[test]
+fn tables_of_agents_and_capture_boxes_are_stored_and_others_refused() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let spool = rig.spool("box");
+    let sender = rig.sender("box", server.address().port(), &spool);
+    let observer = Text::from("box");
+    spool
+        .append(&vec![QueuePairRow {
+            observer: observer.clone(),
+            ..QueuePairRow::default()
+        }])
+        .unwrap();
+    spool
+        .append(&vec![FlowRow {
+            observer: observer.clone(),
+            ..FlowRow::default()
+        }])
+        .unwrap();
+    spool
+        .append(&vec![EventRow {
+            observer: observer.clone(),
+            ..EventRow::default()
+        }])
+        .unwrap();
+    spool
+        .append(&vec![ConnectionRow {
+            observer: observer.clone(),
+            ..ConnectionRow::default()
+        }])
+        .unwrap();
+    spool
+        .append(&vec![WindowRow {
+            observer,
+            ..WindowRow::default()
+        }])
+        .unwrap();
+    until("all is answered", || spool.counts().parcels == 0);
+    assert_eq!((spool.counts().acknowledged_rows, spool.counts().refused_rows), (4, 1));
+    let why = sender.status().last_refusal.unwrap();
+    assert_eq!(why, "neither agents nor capture boxes send the table windows");
+    sender.finish(Duration::from_secs(5));
+    server.stop().unwrap();
+    let found = scan(&rig.path("dataset")).unwrap();
+    for table in ["queue_pairs", "flows", "events", "connections"] {
+        assert_eq!(found.row_count(table), 1, "{table}");
+    }
+}
+
+/// A flow of a window that is dated ahead would keep that window of the analysis open.
+#[test]
+fn flows_of_a_window_that_is_dated_ahead_are_refused() {
+    let rig = Rig::new();
+    let mut settings = rig.settings(0);
+    settings.max_ahead = Duration::from_secs(300);
+    let server = Server::start(settings, None).unwrap();
+    let spool = rig.spool("box");
+    let _sender = rig.sender("box", server.address().port(), &spool);
+    let ahead = std::time::SystemTime::now() + Duration::from_secs(7_200);
+    let ahead = ahead.duration_since(std::time::UNIX_EPOCH).unwrap();
+    let start_ns = i64::try_from(ahead.as_nanos()).unwrap();
+    let row = FlowRow {
+        observer: "box".into(),
+        window_start: Time(start_ns),
+        window_start_ns: start_ns,
+        ..FlowRow::default()
+    };
+    spool.append(&vec![row]).unwrap();
+    until("it is answered", || spool.counts().parcels == 0);
+    assert_eq!(spool.counts().refused_rows, 1);
 }

@@ -4,17 +4,20 @@ use crate::{START, WINDOW, analyzer};
 use rocescope_diagnose::hostmesh::WindowDiagnosis;
 use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::random::Draws;
-use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, LinkId, Nic, Rails};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, LinkId, Nic, Rails, Topology};
 use rocescope_model::Time;
 use std::collections::BTreeSet;
 
 /// The faults of a run.
+#[derive(Clone, Copy)]
 struct Scenario {
     name: &'static str,
     /// Loss of links between switches.
     links: &'static [f64],
     /// Whether they lose packets in both directions.
     both_ways: bool,
+    /// Whether all of them belong to one switch.
+    at_one_switch: bool,
     /// NICs that are down.
     nics: usize,
 }
@@ -24,22 +27,56 @@ const fn one_way(name: &'static str, links: &'static [f64], nics: usize) -> Scen
         name,
         links,
         both_ways: false,
+        at_one_switch: false,
         nics,
     }
 }
 
-const SCENARIOS: [Scenario; 9] = [
+const fn both_ways(name: &'static str, links: &'static [f64]) -> Scenario {
+    Scenario {
+        both_ways: true,
+        ..one_way(name, links, 0)
+    }
+}
+
+const fn at_one_switch(name: &'static str, links: &'static [f64]) -> Scenario {
+    Scenario {
+        at_one_switch: true,
+        ..one_way(name, links, 0)
+    }
+}
+
+const fn at_one_switch_both_ways(name: &'static str, links: &'static [f64]) -> Scenario {
+    Scenario {
+        at_one_switch: true,
+        ..both_ways(name, links)
+    }
+}
+
+const SCENARIOS: [Scenario; 24] = [
     one_way("link, 0.3 %", &[0.003], 0),
     one_way("link, 1 %", &[0.01], 0),
     one_way("link, 5 %", &[0.05], 0),
     one_way("link, 20 %", &[0.2], 0),
     one_way("link, 50 %", &[0.5], 0),
-    Scenario {
-        both_ways: true,
-        ..one_way("link, 5 % both ways", &[0.05], 0)
-    },
+    both_ways("link, 5 % both ways", &[0.05]),
     one_way("two links, 50 % and 5 %", &[0.5, 0.05], 0),
+    one_way("two links, 100 % each", &[1.0, 1.0], 0),
+    one_way("three links, 100, 20 and 5 %", &[1.0, 0.2, 0.05], 0),
     one_way("NIC down and link, 20 %", &[0.2], 1),
+    one_way("two NICs down and link, 5 %", &[0.05], 2),
+    at_one_switch("one switch: 100 and 100 %", &[1.0, 1.0]),
+    at_one_switch("one switch: 50 and 50 %", &[0.5, 0.5]),
+    at_one_switch("one switch: 5 and 5 %", &[0.05, 0.05]),
+    at_one_switch("one switch: 3 and 3 %", &[0.03, 0.03]),
+    at_one_switch("one switch: 100 and 5 %", &[1.0, 0.05]),
+    at_one_switch("one switch: 100, 100 and 5 %", &[1.0, 1.0, 0.05]),
+    at_one_switch_both_ways("one switch, both ways: 100 and 100 %", &[1.0, 1.0]),
+    at_one_switch_both_ways("one switch, both ways: 50 and 50 %", &[0.5, 0.5]),
+    at_one_switch_both_ways("one switch, both ways: 5 and 5 %", &[0.05, 0.05]),
+    at_one_switch_both_ways("one switch, both ways: 3 and 3 %", &[0.03, 0.03]),
+    at_one_switch_both_ways("one switch, both ways: 100 and 5 %", &[1.0, 0.05]),
+    at_one_switch_both_ways("one switch, both ways: 100, 5 and 5 %", &[1.0, 0.05, 0.05]),
     one_way("nothing", &[], 0),
 ];
 
@@ -73,7 +110,8 @@ fn percent(part: usize, whole: usize) -> String {
     }
 }
 
-pub(crate) fn run(seeds: u64) {
+/// Runs the scenarios whose names contain one of `chosen`, or all.
+pub(crate) fn run(seeds: u64, chosen: &[&str]) {
     println!("### Accuracy\n");
     println!(
         "2,000 hosts with 8 NICs: 32 groups of 8 rail switches, 8 upper switches per rail, 16 spines; 3.2 million\n\
@@ -86,7 +124,8 @@ pub(crate) fn run(seeds: u64) {
         "| fault | rocescope, recall in the 1st window | within 2 windows | precision | paper's rules, recall in the 1st | within 2 | precision |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for scenario in &SCENARIOS {
+    let is_chosen = |scenario: &&Scenario| chosen.is_empty() || chosen.iter().any(|part| scenario.name.contains(part));
+    for scenario in SCENARIOS.iter().filter(is_chosen) {
         let mut ours = [Named::default(); 2];
         let mut papers = [Named::default(); 2];
         for (truth, windows) in runs(scenario, seeds) {
@@ -157,9 +196,7 @@ fn one(scenario: &Scenario, seed: u64) -> (BTreeSet<String>, Vec<Seen>) {
             until_ns: i64::MAX,
         });
     };
-    for probability in scenario.links {
-        let inner = topology.links() - topology.nics();
-        let link = LinkId(topology.nics() + draws.below(inner));
+    for (link, probability) in links(scenario, &topology, &mut draws).into_iter().zip(scenario.links) {
         let way = LinkDirection {
             link,
             up: draws.happens(0.5),
@@ -237,8 +274,33 @@ fn one(scenario: &Scenario, seed: u64) -> (BTreeSet<String>, Vec<Seen>) {
     (truth, windows)
 }
 
+/// Draws different links between switches, all of them of one switch if the scenario states it.
+fn links(scenario: &Scenario, topology: &Topology, draws: &mut Draws) -> Vec<LinkId> {
+    let inner: Vec<LinkId> = (topology.nics()..topology.links()).map(LinkId).collect();
+    let draw = |from: &[LinkId], draws: &mut Draws| {
+        from[usize::try_from(draws.below(u32::try_from(from.len()).unwrap())).unwrap()]
+    };
+    let mut from = inner.clone();
+    if scenario.at_one_switch {
+        let (lower, upper) = topology.ends(draw(&inner, draws));
+        let switch = if draws.happens(0.5) { lower } else { upper };
+        from.retain(|link| {
+            let (lower, upper) = topology.ends(*link);
+            lower == switch || upper == switch
+        });
+    }
+    let mut drawn: Vec<LinkId> = Vec::new();
+    while drawn.len() < scenario.links.len() {
+        let link = draw(&from, draws);
+        if !drawn.contains(&link) {
+            drawn.push(link);
+        }
+    }
+    drawn
+}
+
 /// The name of a NIC in rows of `probes`.
-fn nic_name(topology: &rocescope_fabric::Topology, nic: Nic) -> String {
+fn nic_name(topology: &Topology, nic: Nic) -> String {
     format!("h{}/rail{}", topology.host_of(nic), topology.rail_of(nic))
 }
 

@@ -1,4 +1,4 @@
-//! Accuracy and speed of the analysis of a mesh: `cargo xtask bench mesh [accuracy|quiet|speed] [SEEDS]`.
+//! Accuracy and speed of the analysis of a mesh: `cargo xtask bench mesh [accuracy|quiet|speed] [SEEDS] [FAULT…]`.
 //!
 //! | module | what it measures |
 //! |---|---|
@@ -22,12 +22,14 @@ const START: i64 = 1_795_200_000_000_000_000;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let seeds = arguments.iter().find_map(|word| word.parse().ok()).unwrap_or(20);
+    let parts = ["accuracy", "quiet", "speed"];
+    let is_name = |word: &&str| !parts.contains(word) && word.parse::<u64>().is_err();
+    let names: Vec<&str> = arguments.iter().map(String::as_str).filter(is_name).collect();
     let asked = |part: &str| {
-        let parts = ["accuracy", "quiet", "speed"];
         arguments.iter().any(|word| word == part) || !arguments.iter().any(|word| parts.contains(&word.as_str()))
     };
     if asked("accuracy") {
-        accuracy::run(seeds);
+        accuracy::run(seeds, &names);
     }
     if asked("quiet") {
         quiet::run();

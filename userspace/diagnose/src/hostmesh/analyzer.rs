@@ -3,6 +3,7 @@
 use super::baseline::Baseline;
 use super::cores::{Both, in_turn};
 use super::diagnosis::WindowDiagnosis;
+use super::faint::Faint;
 use super::history::History;
 use super::names::Names;
 use super::paper::Sticky;
@@ -35,6 +36,7 @@ pub struct Analyzer {
     pub(super) network: Baseline,
     pub(super) processing: Baseline,
     pub(super) history: History,
+    pub(super) faint: Faint,
     /// The last window in which each host sent probes.
     pub(super) seen: Vec<i64>,
     pub(super) both: Both,
@@ -68,6 +70,7 @@ impl Analyzer {
             network: Baseline::default(),
             processing: Baseline::default(),
             history: History::default(),
+            faint: Faint::default(),
             seen: Vec::new(),
             both: in_turn,
         })

@@ -24,6 +24,8 @@ pub(crate) struct Evidence {
     pub(crate) is_one_way: bool,
     /// For a link: whether probes cross it in the other direction.
     pub(crate) is_crossed_back: bool,
+    /// The windows that the counts are of.
+    pub(crate) windows: usize,
 }
 
 impl Evidence {

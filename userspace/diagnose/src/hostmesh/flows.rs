@@ -6,7 +6,7 @@
 
 use super::analyzer::Analyzer;
 use super::diagnosis::Where;
-use super::names::End;
+use super::names::{End, Link};
 use super::place::{Crossing, FaultLocation};
 use super::tuples::Key;
 use alloc::string::String;
@@ -58,9 +58,8 @@ impl Analyzer {
     }
 
     /// Whether a flow over these nodes crosses a link or switch; `None` if the place is another one, or the switches of
-    /// the paths have other names than those of the probes. `is_known` decides whether a path has a name.
-    ///
-    /// Two nodes identify a link: of several links between them, the flow may cross another one.
+    /// the paths have other names than those of the probes, or if several links join two nodes of the path, so that it may
+    /// cross another one. `is_known` decides whether a path has a name.
     #[must_use]
     pub fn crosses_nodes(
         &self,
@@ -74,9 +73,11 @@ impl Analyzer {
             let (End::Switch(from), End::Switch(to)) = (link.from, link.to) else {
                 return None;
             };
+            let joins = |other: &&Link| (other.from, other.to) == (link.from, link.to);
+            let is_alone = self.names.links.iter().filter(joins).count() == 1;
             let [from, to] = [from, to].map(|switch| self.names.switch_name(switch));
             let is_crossed = nodes.windows(2).any(|pair| pair == [&*from, &*to]);
-            (is_known(&from) && is_known(&to)).then_some(is_crossed)
+            (is_known(&from) && is_known(&to) && (is_alone || !is_crossed)).then_some(is_crossed)
         };
         let switch = |number: u32| {
             let name = self.names.switch_name(number);
@@ -99,5 +100,42 @@ impl Analyzer {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Analyzer, End, FaultLocation, FlowKey, Where};
+    use crate::hostmesh::settings::Settings;
+    use alloc::string::String;
+    use core::net::IpAddr;
+
+    #[test]
+    fn of_several_links_between_two_switches_a_path_of_switches_names_none() {
+        let address = |last: u8| IpAddr::from([10, 0, 0, last]);
+        let mut analyzer = Analyzer::new(Settings::default(), "test").unwrap();
+        let names = &mut analyzer.names;
+        names.know(address(1), "leaf1");
+        for last in [2, 3] {
+            names.know(address(last), "spine1");
+        }
+        names.know(address(4), "spine2");
+        let first = names.link(End::Unknown, address(1));
+        let leaf = names.links[first as usize].to;
+        let [one, other, alone] = [2, 3, 4].map(|last| names.link(leaf, address(last)));
+        assert_ne!(one, other);
+        let flow = FlowKey {
+            src: address(100),
+            dst: address(101),
+            udp_src_port: 50_000,
+        };
+        let crosses = |link: u32, nodes: [&str; 2]| {
+            let nodes = nodes.map(String::from);
+            analyzer.crosses_nodes(Where(FaultLocation::Link(link)), flow, &nodes, |_| true)
+        };
+        assert_eq!(crosses(one, ["leaf1", "spine1"]), None);
+        assert_eq!(crosses(other, ["leaf1", "spine1"]), None);
+        assert_eq!(crosses(one, ["leaf1", "spine2"]), Some(false));
+        assert_eq!(crosses(alone, ["leaf1", "spine2"]), Some(true));
     }
 }

@@ -72,19 +72,6 @@ impl History {
         let limit = start_ns.saturating_sub(WINDOWS * window_ns);
         self.tracks.retain(|_, track| track.end_ns > limit);
     }
-
-    /// Returns the NICs that were suspects for drops in a window that ended after a time.
-    pub(crate) fn nics_since(&self, end_ns: i64) -> Vec<u32> {
-        let mut nics: Vec<u32> = (self.tracks.iter())
-            .filter(|((symptom, _), track)| *symptom == Symptom::Loss && track.end_ns > end_ns)
-            .filter_map(|((_, place), _)| match place {
-                FaultLocation::Nic(nic) => Some(*nic),
-                _ => None,
-            })
-            .collect();
-        nics.sort_unstable();
-        nics
-    }
 }
 
 #[cfg(test)]

@@ -24,29 +24,13 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
             });
             ("nic", names.nic_name(at))
         }
-        FaultLocation::Link(link) => {
-            let also = suspect.also.iter().filter_map(|place| match place {
-                FaultLocation::Link(link) => Some(*link),
-                _ => None,
-            });
-            let all: Vec<String> = [link]
-                .into_iter()
-                .chain(also)
-                .map(|link| names.link_name(link))
-                .collect();
-            row.link = Some(all.join(" ").into());
-            ("link", all.join(" or "))
-        }
-        FaultLocation::Cable(one, other) => {
-            let mut both = [one, other].map(|link| names.link_name(link));
-            both.sort();
-            let [there, back] = both;
-            row.link = Some(format!("{there} {back}").into());
-            ("link", format!("{there} and back"))
+        FaultLocation::Link(_) | FaultLocation::Cable(..) => {
+            row.link = Some(links(suspect, names).into());
+            ("link", either(suspect, names))
         }
         FaultLocation::Switch(at) => {
             row.switch = switch(at);
-            ("switch", names.switch_name(at))
+            ("switch", either(suspect, names))
         }
         FaultLocation::Route { switch: at, nic: to } => {
             row.switch = switch(at);
@@ -83,4 +67,45 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
     };
     row.place_kind = kind.into();
     row.place = place.into();
+}
+
+/// The place and those that the evidence cannot separate from it.
+fn either(suspect: &Suspect, names: &Names) -> String {
+    let name = |place: &FaultLocation| match *place {
+        FaultLocation::Link(link) => names.link_name(link),
+        FaultLocation::Cable(one, other) => {
+            let [there, _] = ways(one, other, names);
+            format!("{there} and back")
+        }
+        FaultLocation::Switch(at) => format!("switch {}", names.switch_name(at)),
+        _ => String::new(),
+    };
+    let alone = match suspect.place {
+        FaultLocation::Switch(at) => names.switch_name(at),
+        place => name(&place),
+    };
+    let all: Vec<String> = [alone].into_iter().chain(suspect.also.iter().map(name)).collect();
+    all.join(" or ")
+}
+
+/// Every direction of a link among the place and those that the evidence cannot separate from it.
+fn links(suspect: &Suspect, names: &Names) -> String {
+    let of = |place: &FaultLocation| match *place {
+        FaultLocation::Link(link) => [Some(names.link_name(link)), None],
+        FaultLocation::Cable(one, other) => ways(one, other, names).map(Some),
+        _ => [None, None],
+    };
+    let all: Vec<String> = [suspect.place]
+        .iter()
+        .chain(&suspect.also)
+        .flat_map(of)
+        .flatten()
+        .collect();
+    all.join(" ")
+}
+
+fn ways(one: u32, other: u32, names: &Names) -> [String; 2] {
+    let mut both = [one, other].map(|link| names.link_name(link));
+    both.sort();
+    both
 }

@@ -15,9 +15,12 @@
 
 use super::cells::{Cell, Cells};
 use super::count::Count;
+use super::faint::{Earlier, Unexplained};
+use super::joint::{Chosen, Joint, strongest};
 use super::names::Names;
 use super::place::{Crossing, FaultLocation};
 use super::settings::Settings;
+use super::shared::Shared;
 use super::tally::{Evidence, Tally};
 use super::tuples::Tuples;
 use alloc::vec::Vec;
@@ -44,6 +47,8 @@ pub(crate) struct Suspect {
     pub(crate) probes: u64,
     pub(crate) anomalous: u64,
     pub(crate) score: f64,
+    /// Where one window alone is no evidence: what the last ones add. The counts are of all of them.
+    pub(crate) earlier: Option<Earlier>,
 }
 
 /// The cells that no suspect explains yet, and the counts of all places over them.
@@ -68,17 +73,7 @@ impl<'a> Scan<'a> {
         // Drops without a path vote for nothing; `untraced` handles them.
         let votes = |cell: &&Cell| cell.path.is_some() || symptom != Symptom::Loss;
         let cells: Vec<&Cell> = cells.all.iter().filter(votes).collect();
-        let mut tally = Tally::new(tuples, names);
-        for cell in &cells {
-            let evidence = symptom.evidence(cell);
-            tally.change(cell, evidence, Count::add);
-            if symptom.is_telling(evidence.path, settings) {
-                tally.refine(cell);
-            }
-        }
-        for cell in &cells {
-            tally.change_fine(cell, symptom.evidence(cell).path, Count::add);
-        }
+        let tally = tally(&cells, (tuples, names), settings, symptom);
         Self {
             cells,
             tuples,
@@ -110,34 +105,87 @@ impl<'a> Scan<'a> {
         });
     }
 
-    /// Returns the suspect for a NIC on its own.
-    pub(crate) fn of_nic(&self, nic: u32) -> Option<Suspect> {
-        let places = [
-            FaultLocation::Nic(nic),
-            FaultLocation::ToNic(nic),
-            FaultLocation::FromNic(nic),
-        ];
-        let mut best: Option<Suspect> = None;
-        for place in places {
-            let count = self.tally.get(place);
-            if let Some(score) = self.significant(count)
-                && best.as_ref().is_none_or(|best| score > best.score)
-            {
-                best = Some(Suspect::new(place, count, score));
-            }
-        }
-        best
-    }
-
     /// Returns the places that explain the remaining cells, most likely first.
     pub(crate) fn run(&mut self, max: usize) -> Vec<Suspect> {
         let mut found = Vec::new();
         while found.len() < max {
-            let Some(suspect) = self.best() else { break };
-            self.without(suspect.place);
-            found.push(suspect);
+            let Some(first) = self.best() else { break };
+            let together = self.together(first);
+            for suspect in &together {
+                self.without(suspect.place);
+            }
+            found.extend(together);
         }
         found
+    }
+
+    /// Returns the set of places that explains the probes over a suspect best: often the suspect alone.
+    fn together(&self, first: Suspect) -> Vec<Suspect> {
+        if self.symptom != Symptom::Loss {
+            return Vec::from([first]);
+        }
+        let graph = (self.tuples, self.names);
+        let rates = (self.settings.background, self.needed());
+        let mut set = Vec::from([first.place]);
+        let mut best = Vec::new();
+        for _ in 0..ROUNDS {
+            let candidates = self.candidates(&set);
+            best = Joint::new(candidates, &self.cells, graph, self.symptom, rates).choose();
+            let mut next: Vec<FaultLocation> = best.iter().map(|chosen| chosen.place).collect();
+            next.sort_unstable();
+            // A place that joined may have candidates of its own.
+            if next == set {
+                break;
+            }
+            set = next;
+        }
+        if best.is_empty() {
+            return Vec::from([first]);
+        }
+        let of = |chosen: Chosen| {
+            let count = self.tally.get(chosen.place);
+            chosen.suspect(count)
+        };
+        best.into_iter().map(of).collect()
+    }
+
+    /// Returns what may explain the probes over each place of a set: places that share anomalous probes with it, by their
+    /// scores without the probes that the rest of the set explains.
+    fn candidates(&self, set: &[FaultLocation]) -> Vec<FaultLocation> {
+        let graph = (self.tuples, self.names);
+        let mut all = Vec::new();
+        for place in set {
+            let others = || set.iter().filter(|other| *other != place);
+            let is_left = |cell: &&&Cell| {
+                let crossing = Crossing::of(cell, self.tuples);
+                !others().any(|other| crossing.meets(*other, self.names))
+            };
+            let cells: Vec<&Cell> = self.cells.iter().filter(is_left).copied().collect();
+            let tally = match set.len() {
+                1 => &self.tally,
+                _ => &tally(&cells, graph, self.settings, self.symptom),
+            };
+            let shared = Shared::with(*place, &cells, graph, self.symptom);
+            let candidates = tally.above(self.settings.max_ignored).filter_map(|(place, count)| {
+                let score = self.significant(count)?;
+                shared.holds(place).then_some((place, score))
+            });
+            all.push(*place);
+            all.extend(strongest(candidates.collect(), set.len()));
+        }
+        all
+    }
+
+    /// The probes that no suspect explains.
+    pub(crate) fn unexplained(&self, start_ns: i64) -> Unexplained {
+        Unexplained::of(start_ns, &self.cells, self.tuples, self.names)
+    }
+
+    /// The score that a verdict needs.
+    fn needed(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "places are far below 2^53")]
+        let places = self.tally.places() as f64;
+        libm::log(places / self.settings.chance)
     }
 
     fn best(&self) -> Option<Suspect> {
@@ -183,10 +231,32 @@ impl<'a> Scan<'a> {
             }
         };
         let score = count.score(expected);
-        #[expect(clippy::cast_precision_loss, reason = "places are far below 2^53")]
-        let places = self.tally.places() as f64;
-        (score > libm::log(places / self.settings.chance)).then_some(score)
+        (score > self.needed()).then_some(score)
     }
+}
+
+/// How often a set may change while candidates are added.
+const ROUNDS: usize = 6;
+
+/// Counts the probes over all places.
+fn tally<'a>(
+    cells: &[&Cell],
+    (tuples, names): (&'a Tuples, &'a Names),
+    settings: &Settings,
+    symptom: Symptom,
+) -> Tally<'a> {
+    let mut tally = Tally::new(tuples, names);
+    for cell in cells {
+        let evidence = symptom.evidence(cell);
+        tally.change(cell, evidence, Count::add);
+        if symptom.is_telling(evidence.path, settings) {
+            tally.refine(cell);
+        }
+    }
+    for cell in cells {
+        tally.change_fine(cell, symptom.evidence(cell).path, Count::add);
+    }
+    tally
 }
 
 /// The share of late probes that no place causes; the margin is set so that normally 1 % are late.
@@ -200,6 +270,7 @@ impl Suspect {
             probes: count.probes,
             anomalous: count.anomalous,
             score,
+            earlier: None,
         }
     }
 }
@@ -235,14 +306,14 @@ impl Symptom {
             probes: probes.into(),
             anomalous: anomalous.into(),
         };
-        let with = |unsent: u32| Count {
-            probes: path.probes + u64::from(unsent),
-            anomalous: path.anomalous + u64::from(unsent),
+        let unsent = |count: u32| Count {
+            probes: count.into(),
+            anomalous: count.into(),
         };
         Evidence {
             path,
-            src: with(stuck + silent),
-            dst: with(silent),
+            unsent: unsent(silent),
+            stuck: unsent(stuck),
         }
     }
 }

@@ -14,8 +14,26 @@ use hashbrown::HashMap;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence {
     pub(crate) path: Count,
-    pub(crate) src: Count,
-    pub(crate) dst: Count,
+    /// Probes that were not sent, of which either NIC may be the reason.
+    pub(crate) unsent: Count,
+    /// Probes that were not sent because of the sender.
+    pub(crate) stuck: Count,
+}
+
+impl Evidence {
+    /// Whether a probe is anomalous.
+    pub(crate) const fn is_anomalous(&self) -> bool {
+        self.path.anomalous + self.unsent.anomalous + self.stuck.anomalous > 0
+    }
+
+    /// The counts for the sending and the receiving NIC.
+    fn nics(&self) -> [Count; 2] {
+        let [mut src, mut dst] = [self.path; 2];
+        src.add(self.unsent.probes, self.unsent.anomalous);
+        src.add(self.stuck.probes, self.stuck.anomalous);
+        dst.add(self.unsent.probes, self.unsent.anomalous);
+        [src, dst]
+    }
 }
 
 /// Counts of all places.
@@ -72,7 +90,8 @@ impl<'a> Tally<'a> {
         let Key { src, dst, .. } = crossing.key;
         let (probes, anomalous) = (evidence.path.probes, evidence.path.anomalous);
         change(&mut self.total, probes, anomalous);
-        for (counts, nic, count) in [(&mut self.from, src, evidence.src), (&mut self.to, dst, evidence.dst)] {
+        let [of_src, of_dst] = evidence.nics();
+        for (counts, nic, count) in [(&mut self.from, src, of_src), (&mut self.to, dst, of_dst)] {
             change(&mut counts[nic as usize], count.probes, count.anomalous);
             change(&mut self.nics[nic as usize], count.probes, count.anomalous);
         }

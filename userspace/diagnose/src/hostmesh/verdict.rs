@@ -50,7 +50,10 @@ impl Judge<'_> {
     fn verdict(&mut self, symptom: Symptom, suspect: &Suspect) -> VerdictRow {
         let window_ns = self.analyzer.settings.window_ns;
         let found = self.gather(symptom, suspect.place);
-        let first_ns = found.first_ns.unwrap_or(self.start_ns);
+        let first_ns = match suspect.earlier {
+            Some(earlier) => earlier.from_ns,
+            None => found.first_ns.unwrap_or(self.start_ns),
+        };
         let span = (self.start_ns, self.start_ns + window_ns);
         let (since_ns, episodes) = self.history.note(symptom, suspect.place, span, first_ns, found.shape);
         let evidence = Evidence {
@@ -58,7 +61,7 @@ impl Judge<'_> {
             symptom,
             probes: suspect.probes,
             anomalous: suspect.anomalous,
-            corrupt: found.corrupt,
+            corrupt: suspect.earlier.map_or(found.corrupt, |earlier| earlier.corrupt),
             unsent: found.unsent,
             shape: found.shape,
             episodes,
@@ -66,6 +69,7 @@ impl Judge<'_> {
             other_direction_works: self.other_direction_works(suspect.place),
             is_one_way: found.slower.share() >= self.analyzer.settings.late_share,
             is_crossed_back: self.is_crossed_back(suspect.place),
+            windows: suspect.earlier.map_or(1, |earlier| earlier.windows),
         };
         let class = Class::of(&evidence);
         let mut row = VerdictRow {
@@ -146,9 +150,13 @@ fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
         unsent => format!(" ({unsent} could not be sent)"),
     };
     let (anomalous, probes) = (row.anomalous, row.probes);
+    let over = match evidence.windows {
+        1 => String::new(),
+        windows => format!(" in {windows} windows"),
+    };
     let meaning = class.meaning(evidence.place);
     format!(
-        "{}: {anomalous} of {probes} probes{direction} {symptom}{unsent}: {meaning}",
+        "{}: {anomalous} of {probes} probes{direction}{over} {symptom}{unsent}: {meaning}",
         row.place
     )
 }

@@ -6,6 +6,7 @@ use super::by_key::ByKey;
 use super::cells::Cells;
 use super::cores::both;
 use super::diagnosis::WindowDiagnosis;
+use super::faint::Unexplained;
 use super::latency::{self, Times};
 use super::paper::{Votes, attribute};
 use super::place::FaultLocation;
@@ -70,12 +71,16 @@ impl Analyzer {
             if margin.is_none() {
                 unjudged.push("latency: no earlier window to compare with".into());
             }
-            (found.loss, (found.late, found.one_way, found.slow)) = both(
+            let unexplained;
+            ((found.loss, unexplained), (found.late, found.one_way, found.slow)) = both(
                 self.both,
-                || self.lossy(&cells, end_ns),
+                || self.lossy(&cells, start_ns),
                 || self.slow(&cells, records, margin.is_some()),
             );
             self.learn(network, processing, &found);
+            found.loss.extend(self.faint.add(unexplained, &self.settings));
+            found.loss.sort_by(|a, b| b.score.total_cmp(&a.score));
+            found.loss.truncate(self.settings.max_verdicts);
         }
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
@@ -169,24 +174,14 @@ impl Analyzer {
         (late, one_way, slow)
     }
 
-    /// Returns the places that explain the drops. As in the paper's rule, probes of a NIC that was at fault within the
-    /// last minute do not count for links and switches, whether or not the NIC recovered.
-    fn lossy(&self, cells: &Cells, end_ns: i64) -> Vec<Suspect> {
+    /// Returns the places that explain the drops, and the probes over no such place.
+    fn lossy(&self, cells: &Cells, start_ns: i64) -> (Vec<Suspect>, Unexplained) {
         let settings = &self.settings;
         let mut scan = Scan::new(cells, &self.tuples, &self.names, settings, Symptom::Loss);
-        let start_ns = end_ns - settings.window_ns;
-        let lately = self.history.nics_since(start_ns - settings.sticky_ns);
-        let mut found: Vec<Suspect> = lately.iter().filter_map(|nic| scan.of_nic(*nic)).collect();
-        for nic in lately {
-            scan.without(FaultLocation::Nic(nic));
-        }
-        let max = settings.max_verdicts.saturating_sub(found.len());
-        found.extend(scan.run(max));
+        let mut found = scan.run(settings.max_verdicts);
         let unreached = unreached(cells, &self.tuples, &self.names, settings, &found);
         found.extend(unreached);
-        found.sort_by(|a, b| b.score.total_cmp(&a.score));
-        found.truncate(settings.max_verdicts);
-        found
+        (found, scan.unexplained(start_ns))
     }
 
     /// Whether a place is a NIC that the paper's rule calls anomalous at this time.

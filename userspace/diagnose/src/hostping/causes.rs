@@ -1,6 +1,6 @@
 //! Root causes: what breaks a link of this kind, and the misconfigurations that look like broken links.
 
-use super::judge::{Judgement, Status, is_memory};
+use super::judge::{Judgement, NicLoad, Status, is_memory};
 use super::tomography::Inference;
 use super::topology::{LinkKind, NodeKind, Reach, Topology};
 use alloc::collections::BTreeSet;
@@ -131,11 +131,77 @@ pub struct Finding {
     pub certainty: Certainty,
     /// What speaks for it.
     pub evidence: String,
+    /// What the link carried besides the tests, where counters show it.
+    pub utilization: Option<Utilization>,
+}
+
+/// What a link carried besides the tests: the traffic of the NICs behind it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Utilization {
+    /// The larger of both directions, in Gbit/s. Traffic that stays below a switch counts for the link above it too, so
+    /// that this is an upper bound there.
+    pub gbps: f64,
+    /// As a share of what the link runs at; none if that is unknown.
+    pub ratio: Option<f64>,
+    /// Whether it is an upper bound.
+    pub is_bound: bool,
+}
+
+impl Utilization {
+    /// That of a link; none if no NIC is behind it, or counters of one are missing.
+    fn of(topology: &Topology, link: usize, loads: &[NicLoad]) -> Option<Self> {
+        let described = &topology.links[link];
+        let is_bound = match described.kind {
+            LinkKind::Nic => false,
+            LinkKind::RootPort | LinkKind::Switch => true,
+            LinkKind::Gpu | LinkKind::Memory | LinkKind::InterSocket => return None,
+        };
+        let is_behind = |nic: &usize| {
+            let mut at = Some(*nic);
+            while let Some(node) = at {
+                if node == described.a {
+                    return true;
+                }
+                at = topology.nodes[node].parent;
+            }
+            false
+        };
+        let (mut sent, mut received) = (0.0, 0.0);
+        for nic in topology.of_kind(NodeKind::Nic).filter(is_behind) {
+            let load = loads.iter().find(|load| load.nic == nic)?;
+            sent += load.sent_gbps;
+            received += load.received_gbps;
+        }
+        let gbps = f64::max(sent, received);
+        Some(Self {
+            gbps,
+            ratio: described.now.map(|now| gbps / now.gbps),
+            is_bound,
+        })
+    }
+
+    /// As text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let bound = if self.is_bound { "at most " } else { "" };
+        let share = self.ratio.map(|ratio| format!(" ({:.0} % of it)", ratio * 100.0));
+        format!(
+            "besides the tests it carried {bound}{:.1} Gbit/s{}",
+            self.gbps,
+            share.unwrap_or_default()
+        )
+    }
 }
 
 /// Names the causes, the likely ones first.
 #[must_use]
-pub fn causes(topology: &Topology, judgement: &Judgement, inference: &Inference, is_busy: bool) -> Vec<Finding> {
+pub fn causes(
+    topology: &Topology,
+    judgement: &Judgement,
+    inference: &Inference,
+    is_busy: bool,
+    loads: &[NicLoad],
+) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
     let misconfigured = if is_busy {
         BTreeSet::new()
@@ -151,13 +217,28 @@ pub fn causes(topology: &Topology, judgement: &Judgement, inference: &Inference,
         } else {
             Certainty::Likely
         };
-        all.push(finding(topology, judgement, *link, certainty, is_busy));
+        all.push(with_load(
+            finding(topology, judgement, *link, certainty, is_busy),
+            topology,
+            loads,
+        ));
     }
     for link in inference.ambiguous.iter().flatten() {
-        all.push(finding(topology, judgement, *link, Certainty::Possible, is_busy));
+        let found = finding(topology, judgement, *link, Certainty::Possible, is_busy);
+        all.push(with_load(found, topology, loads));
     }
     all.sort_by_key(|finding| finding.certainty == Certainty::Possible);
     all
+}
+
+/// Adds what the accused link carried.
+fn with_load(mut finding: Finding, topology: &Topology, loads: &[NicLoad]) -> Finding {
+    let link = finding.links.first();
+    finding.utilization = link.and_then(|link| Utilization::of(topology, *link, loads));
+    if let Some(utilization) = &finding.utilization {
+        finding.evidence = format!("{}; {}", finding.evidence, utilization.text());
+    }
+    finding
 }
 
 fn finding(topology: &Topology, judgement: &Judgement, link: usize, certainty: Certainty, is_busy: bool) -> Finding {
@@ -193,6 +274,7 @@ fn finding(topology: &Topology, judgement: &Judgement, link: usize, certainty: C
         links: alloc::vec![link],
         certainty,
         evidence,
+        utilization: None,
     }
 }
 
@@ -244,6 +326,7 @@ fn misconfiguration(topology: &Topology, links: &BTreeSet<usize>) -> Vec<Finding
         links: links.iter().copied().collect(),
         certainty,
         evidence: seen.map_or(pattern.to_string(), |seen| format!("{pattern}; {seen}")),
+        utilization: None,
     };
     let ats = |certainty| {
         let seen = seen_ats.then_some("the PCI configuration space shows ATS off");

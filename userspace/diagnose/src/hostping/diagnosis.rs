@@ -1,7 +1,7 @@
 //! The whole diagnosis: tests judged, links inferred, causes named.
 
 use super::causes::{Finding, causes};
-use super::judge::{Judge, Judgement};
+use super::judge::{Judge, Judgement, common_links};
 use super::measured::Matrix;
 use super::ranking::{Accused, rank};
 use super::tomography::{Inference, infer};
@@ -22,6 +22,8 @@ pub struct Diagnosis {
     pub causes: Vec<Finding>,
     /// Whether NICs carried traffic.
     pub is_busy: bool,
+    /// Links on all paths of busy NICs whose counters are unknown: the tests of such a NIC cannot show them.
+    pub unseen: Vec<usize>,
 }
 
 impl Judge<'_> {
@@ -37,14 +39,27 @@ impl Judge<'_> {
         } else {
             infer(&judgement, links)
         };
-        let causes = causes(self.topology, &judgement, &inference, is_busy);
+        let causes = causes(self.topology, &judgement, &inference, is_busy, self.loads);
+        let unseen = self.unseen(&judgement, &inference);
         Diagnosis {
+            unseen,
             judgement,
             inference,
             ranking,
             causes,
             is_busy,
         }
+    }
+
+    fn unseen(&self, judgement: &Judgement, inference: &Inference) -> Vec<usize> {
+        let has_no_load = |nic: &&usize| self.loads.iter().all(|load| load.nic != **nic);
+        let mut unseen = BTreeSet::new();
+        for nic in self.busy.iter().filter(has_no_load) {
+            unseen.extend(common_links(&judgement.tests, *nic));
+        }
+        // A link that other tests prove something of is seen.
+        unseen.retain(|link| inference.unproven.contains(link));
+        unseen.into_iter().collect()
     }
 }
 

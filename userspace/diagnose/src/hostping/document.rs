@@ -34,6 +34,10 @@ pub struct CauseName {
     pub evidence: String,
     /// What to do.
     pub action: &'static str,
+    /// What the link carried besides the tests, in Gbit/s; none if no counter shows it.
+    pub load_gbps: Option<f64>,
+    /// The same as a share of what the link runs at.
+    pub utilization_ratio: Option<f64>,
     /// The threshold in force.
     pub threshold: String,
 }
@@ -108,6 +112,8 @@ pub struct Document {
     pub causes: Vec<CauseName>,
     /// Links of which the tests prove nothing.
     pub unproven: Vec<LinkName>,
+    /// Links on all paths of busy NICs whose traffic is unknown: only an idle test can show them.
+    pub unseen: Vec<LinkName>,
     /// Abnormal tests all of whose links passed other tests.
     pub unexplained: Vec<[String; 2]>,
     /// Links that tests accuse, the most likely first.
@@ -151,6 +157,8 @@ impl Document {
             links: finding.links.iter().map(link).collect(),
             evidence: finding.evidence.clone(),
             action: finding.cause.action(),
+            load_gbps: finding.utilization.map(|utilization| utilization.gbps),
+            utilization_ratio: finding.utilization.and_then(|utilization| utilization.ratio),
             threshold: judgement.threshold.clone(),
         });
         let tests = judgement.tests.iter().map(|test| TestName {
@@ -185,6 +193,7 @@ impl Document {
                 .collect(),
             causes: causes.collect(),
             unproven: inference.unproven.iter().map(link).collect(),
+            unseen: diagnosis.unseen.iter().map(link).collect(),
             unexplained: unexplained.collect(),
             ranking: ranking.collect(),
             threshold: judgement.threshold.clone(),
@@ -237,6 +246,13 @@ impl Document {
         }
         if !self.unproven.is_empty() {
             let _ = writeln!(out, "unproven   {}", list(&self.unproven));
+        }
+        if !self.unseen.is_empty() {
+            let _ = writeln!(
+                out,
+                "unseen     {}: on all paths of a busy NIC whose traffic is unknown; test them while it is idle",
+                list(&self.unseen)
+            );
         }
         let count = |status: Status| self.tests.iter().filter(|test| test.status == status.name()).count();
         let _ = writeln!(

@@ -3,7 +3,7 @@
 use super::measured::matrix::{Matrix, Quantity, median};
 use super::rule::Rule;
 use super::topology::{NodeKind, Path, Reach, Topology};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -87,6 +87,19 @@ pub struct Judge<'a> {
     pub rule: Rule,
     /// NICs that carried traffic during the tests.
     pub busy: &'a [usize],
+    /// What NICs carried besides the tests, where counters were read.
+    pub loads: &'a [NicLoad],
+}
+
+/// What a NIC carried besides the tests, by its counters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NicLoad {
+    /// The NIC, a node of the topology.
+    pub nic: usize,
+    /// Gbit/s that it sent.
+    pub sent_gbps: f64,
+    /// Gbit/s that it received.
+    pub received_gbps: f64,
 }
 
 /// An endpoint is affinitive if at least this share of the NIC's best bandwidth is expected.
@@ -113,7 +126,8 @@ impl Judge<'_> {
         }
         let nics: Vec<usize> = tests.iter().map(|test| test.nic).collect();
         for nic in self.busy.iter().filter(|nic| nics.contains(nic)) {
-            compare_with_each_other(&mut tests, *nic, ratio);
+            let carried = self.carried_with(&tests, *nic);
+            compare_with_each_other(&mut tests, *nic, ratio, carried);
         }
         for test in &mut tests {
             test.status = status(test, ratio);
@@ -216,6 +230,25 @@ impl Judge<'_> {
         };
     }
 
+    /// The most that a link on all paths of a NIC carries besides the tests, in Gbit/s: the traffic of all NICs whose
+    /// paths cross it. None if the counters of one of them are unknown.
+    fn carried_with(&self, tests: &[Test], nic: usize) -> Option<f64> {
+        let nics: BTreeSet<usize> = tests.iter().map(|test| test.nic).collect();
+        let common: Vec<(usize, BTreeSet<usize>)> =
+            nics.into_iter().map(|nic| (nic, common_links(tests, nic))).collect();
+        let mut most: f64 = 0.0;
+        for link in common_links(tests, nic) {
+            let (mut sent, mut received) = (0.0, 0.0);
+            for (behind, _) in common.iter().filter(|(_, links)| links.contains(&link)) {
+                let load = self.loads.iter().find(|load| load.nic == *behind)?;
+                sent += load.sent_gbps;
+                received += load.received_gbps;
+            }
+            most = most.max(sent).max(received);
+        }
+        Some(most)
+    }
+
     fn threshold(&self, ratio: f64, noise: Option<f64>) -> String {
         let mut text = self.rule.text();
         if let Some(noise) = noise
@@ -229,6 +262,9 @@ impl Judge<'_> {
         }
         if !self.busy.is_empty() {
             text = format!("{text}; tests of busy NICs are compared with each other");
+            if !self.loads.is_empty() {
+                text = format!("{text}, and with what their counters leave of the baseline");
+            }
         }
         text
     }
@@ -325,8 +361,9 @@ fn noise(tests: &[Test], has_baseline: bool) -> Option<f64> {
 }
 
 /// Sets the limits of a busy NIC. Its own traffic leaves it less than its line rate: the best two of its tests show how
-/// much, and an endpoint is expected to reach that or its baseline, whichever is lower.
-fn compare_with_each_other(tests: &mut [Test], nic: usize, ratio: f64) {
+/// much, and an endpoint is expected to reach that or its baseline, whichever is lower. A link on all of its paths lowers
+/// all of its tests alike; only what it carries, by counters, can show that traffic does not explain that.
+fn compare_with_each_other(tests: &mut [Test], nic: usize, ratio: f64, carried_gbps: Option<f64>) {
     let own = |test: &&mut Test| test.nic == nic;
     let mut values: Vec<f64> = tests
         .iter_mut()
@@ -334,13 +371,27 @@ fn compare_with_each_other(tests: &mut [Test], nic: usize, ratio: f64) {
         .filter_map(|test| test.bandwidth_gbps)
         .collect();
     values.sort_by(|a, b| b.total_cmp(a));
-    let left = match values.as_slice() {
+    let seen = match values.as_slice() {
         [first, second, ..] => f64::midpoint(*first, *second),
         _ => return,
     };
+    let expected = tests.iter_mut().filter(own).filter_map(|test| test.expected_gbps);
+    let counted = expected.max_by(f64::total_cmp).zip(carried_gbps);
+    let counted = counted.map_or(0.0, |(expected, carried)| expected - carried);
+    let left = seen.max(counted);
     for test in tests.iter_mut().filter(own) {
         test.limit_gbps = test.expected_gbps.map(|expected| expected.min(left) * ratio);
     }
+}
+
+/// The links on all paths of a NIC.
+pub(super) fn common_links(tests: &[Test], nic: usize) -> BTreeSet<usize> {
+    let mut paths = tests.iter().filter(|test| test.nic == nic).map(|test| &test.path.links);
+    let mut common: BTreeSet<usize> = paths.next().into_iter().flatten().copied().collect();
+    for links in paths {
+        common.retain(|link| links.contains(link));
+    }
+    common
 }
 
 fn status(test: &mut Test, ratio: f64) -> Status {

@@ -10,8 +10,10 @@
 //! | [`ranking`] | links by the number of NICs that accuse them, for busy hosts |
 //! | [`causes`] | root causes, and what to do |
 //! | [`diagnosis`] | all of these together |
+//! | [`join`] | a verdict of the probe mesh on a NIC, joined with the tests of its host |
 //! | [`rows`] | tests as rows of the table `loopback`, and back |
 //! | [`document`] | a diagnosis as text and JSON |
+//! | [`simulated`] | a host in numbers: what tests measure if each link has a capacity |
 //! | [`refusal`] | why an input is refused, and at which line |
 //!
 //! After Hostping (NSDI 2023). Each test crosses the links between a NIC and an endpoint; tests that are slower than a
@@ -20,19 +22,21 @@
 pub mod causes;
 pub mod diagnosis;
 pub mod document;
+pub mod join;
 pub mod judge;
 pub mod measured;
 pub mod ranking;
 pub mod refusal;
 pub mod rows;
 pub mod rule;
+pub mod simulated;
 pub mod tomography;
 pub mod topology;
 
 pub use causes::{Cause, Certainty, Finding};
 pub use diagnosis::Diagnosis;
 pub use document::Document;
-pub use judge::{Judge, Judgement, Status, Test};
+pub use judge::{Judge, Judgement, NicLoad, Status, Test};
 pub use measured::{Matrix, Measurement};
 pub use refusal::Refusal;
 pub use rule::Rule;

@@ -6,11 +6,11 @@ use super::ports::{Latency, Ports};
 use super::round_trips::RoundTrips;
 use super::settings::{SPAN, Settings, SettingsError};
 use super::signatures;
-use super::unknown::{Unknown, unknowns};
+use super::unknown::{Unknown, unknowns, unread};
 use super::verdict::HostVerdict;
 use super::view::View;
-use super::watched::Watched;
-use super::window::{PortWindow, Window};
+use super::watched::{ABSENT, Watched};
+use super::window::{PortWindow, Signs, Window};
 use super::wire::{Direction, earlier};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -103,7 +103,10 @@ impl Analyzer {
         let Some(window) = self.window(row.time_ns.saturating_sub(1)) else {
             return;
         };
-        window.hosts.insert(host);
+        // Operations are measured by another part of an agent.
+        if &*row.source != "operation" {
+            window.hosts.entry(host).or_default().add(row.time_ns, row.interval_ns);
+        }
         let seen = window.ports.entry(number).or_default();
         if seen.driver.is_none() && !row.driver.is_empty() {
             seen.driver = Some(row.driver.clone());
@@ -143,7 +146,7 @@ impl Analyzer {
             return;
         };
         if &*row.service == "CNP" {
-            wire.cnps += row.packets;
+            wire.cnp_flows += row.packets;
             return;
         }
         wire.packets += row.packets;
@@ -170,7 +173,11 @@ impl Analyzer {
         match &*row.kind {
             "loss" => wire.lost += row.count,
             "retransmission" => wire.episodes += 1,
-            "rnr_nak" => wire.rnr += row.count,
+            "cnp_burst" => wire.cnp_events += row.count,
+            "rnr_nak" => {
+                wire.rnr += row.count;
+                wire.rnr_signs = wire.rnr_signs.with(Signs::between(row.time_ns, row.time_ns));
+            }
             "nak" => wire.naks += row.count,
             "retry_exhausted" => {
                 wire.gave_up += 1;
@@ -234,13 +241,13 @@ impl Analyzer {
     }
 
     fn close(&mut self, number: i64) -> Option<HostsWindow> {
-        let window = self.open.remove(&number)?;
+        let mut window = self.open.remove(&number)?;
         let start_ns = number.saturating_mul(self.settings.window_ns);
         let end_ns = start_ns.saturating_add(self.settings.window_ns);
         // What was seen long ago is no evidence about now.
         let oldest = start_ns.saturating_sub((SPAN as i64 - 1).saturating_mul(self.settings.window_ns));
         self.recent.retain(|(start, _)| *start >= oldest);
-        self.ports.close(&window, start_ns);
+        self.ports.close(&mut window, start_ns);
         self.note(&window, start_ns);
         self.counts.windows += 1;
         self.counts.captured_windows += u64::from(window.is_captured);
@@ -285,7 +292,7 @@ impl Analyzer {
         };
         for (direction, wire) in &window.wire {
             if wire.marked == 0
-                && wire.cnps == 0
+                && wire.cnps() == 0
                 && let Some(latency) = self.latencies.get_mut(direction)
             {
                 latency.calm(start_ns);
@@ -313,7 +320,12 @@ impl Analyzer {
     /// What could not be judged, and why.
     #[must_use]
     pub fn unknowns(&self) -> Vec<Unknown> {
-        unknowns(&self.ports, &self.strangers, &self.counts)
+        let mut all = unknowns(&self.ports, &self.strangers, &self.counts);
+        if let Some(view) = View::new(&self.settings, &self.ports, &self.recent) {
+            all.extend(self.faults.pending(&view));
+            all.extend(unread(&view));
+        }
+        all
     }
 
     /// What was analyzed.
@@ -326,6 +338,23 @@ impl Analyzer {
     }
 }
 
+/// Kinds of events that rules read.
+const KINDS: [&str; 7] = [
+    "loss",
+    "retransmission",
+    "cnp_burst",
+    "rnr_nak",
+    "nak",
+    "retry_exhausted",
+    "jitter",
+];
+
+/// Whether rules read an event.
+#[must_use]
+pub fn is_judged(row: &EventRow) -> bool {
+    KINDS.contains(&&*row.kind) && row.src.is_some() && row.dst.is_some() && row.dst_qpn.is_some()
+}
+
 /// The smaller rate of a flow that goes on is at least this share of the larger.
 const GOES_ON: f64 = 0.1;
 
@@ -336,13 +365,21 @@ fn watch(seen: &mut PortWindow, watched: Watched, row: &CounterRow) {
     } else {
         seen.unreadable.insert(watched);
     }
-    match &*row.kind {
-        "counter" => seen.grow(watched, row.increase.filter(|_| is_readable)),
-        _ => {
-            if let Some(value) = row.value {
-                seen.set(watched, value);
-            }
+    if &*row.kind != "counter" {
+        if let Some(value) = row.value {
+            seen.set(watched, value);
         }
+        // A device that returned was gone, although no read may have found it so.
+        if watched == Watched::Present && (row.value == Some(ABSENT) || row.event.as_deref() == Some("returned")) {
+            seen.gone_ns = earlier(seen.gone_ns, Some(row.time_ns));
+        }
+        return;
+    }
+    seen.is_new |= row.event.as_deref() == Some("first");
+    let since_ns = row.time_ns.saturating_sub(row.interval_ns.unwrap_or(0));
+    match row.increase.filter(|_| is_readable) {
+        Some(increase) => seen.grow(watched, increase, Signs::between(since_ns, row.time_ns)),
+        None => seen.lose_sight(watched),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which findings are the effect of another: only the cause is a verdict.
 
 use super::faults::Faults;
-use super::finding::{Class, Finding, Place};
+use super::finding::{Class, Confidence, Finding, Place};
 use super::view::View;
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -21,20 +21,24 @@ pub(crate) fn explain(mut found: Vec<Finding>, faults: &Faults, view: &View<'_>)
 /// Whether the second finding is an effect of the first.
 fn explains(cause: &Finding, effect: &Finding, view: &View<'_>) -> bool {
     use Class::{
-        CnpsIgnored, Congestion, Jitter, LinkDown, NetworkLoss, NoCnps, PauseStorm, PcieDegraded, ReceiverDied,
-        ReceiverDrops, SickCable, SlowReceiver,
+        CnpsIgnored, Congestion, Jitter, LinkDown, MirrorRepeats, NetworkLoss, NicVanished, NoCnps, PauseStorm,
+        PcieDegraded, ReceiverDied, ReceiverDrops, SickCable, SlowReceiver,
     };
     let meets = ends(effect, view).iter().any(|end| touches(cause, *end, view)) || cause.place == effect.place;
     match (cause.class, effect.class) {
         (SickCable, LinkDown) => cause.place == effect.place,
-        (SickCable | LinkDown, NetworkLoss | ReceiverDied | ReceiverDrops | SlowReceiver | Jitter | Congestion) => {
-            meets
-        }
+        (
+            SickCable | LinkDown | NicVanished,
+            NetworkLoss | ReceiverDied | ReceiverDrops | SlowReceiver | Jitter | Congestion,
+        ) => meets,
+        (NicVanished, LinkDown) => meets,
         (ReceiverDied, NetworkLoss | Jitter) => meets,
         (ReceiverDrops, NetworkLoss) => meets,
         (PcieDegraded, PauseStorm | ReceiverDrops | Jitter) => meets,
         (PauseStorm | NoCnps | CnpsIgnored, Congestion | Jitter | ReceiverDrops) => meets || talk(cause, effect, view),
         (Congestion | NetworkLoss | SlowReceiver, Jitter) => meets,
+        // A mirror that repeats packets shows losses that no host counts.
+        (MirrorRepeats, NetworkLoss) => effect.confidence == Confidence::Possible && is_mirrored(effect, cause, view),
         _ => false,
     }
 }
@@ -42,12 +46,26 @@ fn explains(cause: &Finding, effect: &Finding, view: &View<'_>) -> bool {
 /// The addresses that a finding is about.
 fn ends(finding: &Finding, view: &View<'_>) -> Vec<IpAddr> {
     match &finding.place {
-        Place::Port(port) => view.ports.get(*port).addresses.clone(),
+        Place::Port(port) => view.ports.addresses(*port),
         Place::Address(address) => alloc::vec![*address],
         Place::Pair(src, dst) => alloc::vec![*src, *dst],
         Place::Connection(way) => alloc::vec![way.src, way.dst],
         Place::Mirror(_) => Vec::new(),
+        Place::PeerOf(senders) => senders.iter().flat_map(|port| view.ports.addresses(*port)).collect(),
     }
+}
+
+/// Whether packets of a finding are those of a mirror.
+fn is_mirrored(finding: &Finding, mirror: &Finding, view: &View<'_>) -> bool {
+    let Place::Mirror(observer) = &mirror.place else {
+        return false;
+    };
+    let ends = ends(finding, view);
+    let mut ways = view
+        .wire
+        .iter()
+        .filter(|(way, _)| ends.contains(&way.src) || ends.contains(&way.dst));
+    ways.any(|(_, wire)| *observer == *wire.observer)
 }
 
 /// Whether packets pass between the places of two findings; without a capture, it is assumed.

@@ -1,6 +1,7 @@
 //! What a rule finds in a window: class, place, evidence.
 
 use super::watched::Watched;
+use super::window::Signs;
 use super::wire::Direction;
 use alloc::format;
 use alloc::string::String;
@@ -43,6 +44,8 @@ classes! {
     SickCable = "sick_cable",
     /// A port that worked is down.
     LinkDown = "link_down",
+    /// A NIC is gone from its host.
+    NicVanished = "nic_vanished",
     /// The `PCIe` link of a NIC is slower than it could be, and slower than its port needs.
     PcieDegraded = "pcie_degraded",
     /// A NIC pauses the network and is not paused itself: the source of a storm.
@@ -78,6 +81,8 @@ pub(crate) enum Place {
     Connection(Direction),
     /// The mirror that feeds this capture.
     Mirror(String),
+    /// An unknown receiver of these ports.
+    PeerOf(Vec<u32>),
 }
 
 /// A row that a finding rests on, or what several rows add up to.
@@ -128,6 +133,8 @@ pub(crate) struct Finding {
     pub(crate) known_by: Option<Place>,
     /// Windows after which it is a verdict, if not those of the settings.
     pub(crate) begins_after: Option<u32>,
+    /// When it certainly was in this window, if a burst of it is no verdict.
+    pub(crate) signs: Option<Signs>,
     pub(crate) confidence: Confidence,
     /// Why it is as sure as that.
     pub(crate) reason: String,
@@ -148,6 +155,7 @@ impl Finding {
             since_ns: None,
             known_by: None,
             begins_after: None,
+            signs: None,
             confidence,
             reason: String::new(),
             evidence: Vec::new(),
@@ -178,6 +186,11 @@ impl Finding {
         if let Some(increase) = increase {
             self.sum(of, watched.name(), increase as f64, watched.unit());
         }
+    }
+
+    /// Adds what a counter certainly grew by, if it did.
+    pub(crate) fn grown(&mut self, of: &str, watched: Watched, count: u64) {
+        self.counted(of, watched, Some(count).filter(|count| *count > 0));
     }
 
     pub(crate) fn sum(&mut self, of: &str, name: &str, value: f64, unit: &str) {

@@ -36,7 +36,7 @@ mod watched;
 mod window;
 mod wire;
 
-pub use analyzer::{Analyzer, Counts, HostsWindow};
+pub use analyzer::{Analyzer, Counts, HostsWindow, is_judged};
 pub use finding::{Class, Evidence};
 pub use settings::{Settings, SettingsError};
 pub use unknown::Unknown;

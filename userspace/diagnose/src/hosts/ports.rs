@@ -1,8 +1,8 @@
 //! The ports of all hosts: their names, addresses, and what is known of each as of the last window.
 
-use super::watched::{Set, Watched};
-use super::window::{PortWindow, Window};
-use alloc::collections::BTreeMap;
+use super::watched::{ABSENT, ACTIVE, Set, Watched};
+use super::window::{PortWindow, Reads, Window};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -33,6 +33,12 @@ pub(crate) struct Port {
     pub(crate) addresses: Vec<IpAddr>,
     /// Whether it was ACTIVE.
     pub(crate) was_up: bool,
+    /// The window in which it went down: it was ACTIVE before, and is not now.
+    pub(crate) down_ns: Option<i64>,
+    /// The window in which a reader first read its counters.
+    pub(crate) new_ns: Option<i64>,
+    /// When the device vanished; `None` from the window after its return on.
+    pub(crate) gone_ns: Option<i64>,
     /// Times of windows with link failures, and how many.
     pub(crate) failures: Vec<(i64, u64)>,
     /// Earlier latencies of each operation in windows without congestion, and the last.
@@ -77,10 +83,21 @@ impl Latency {
 
 /// A host that reads its counters.
 #[derive(Clone, Debug)]
-struct Host {
-    name: Text,
+pub(crate) struct Host {
+    pub(crate) name: Text,
     /// Its ports: device, port, number.
     ports: Vec<u32>,
+    /// Its last reads.
+    pub(crate) reads: Reads,
+}
+
+impl Host {
+    /// Whether it reads its counters as of an instant: what it read last holds until half an interval after the next
+    /// read was due, and at least for a window.
+    pub(crate) fn is_read(&self, at_ns: i64, window_ns: i64) -> bool {
+        let holds_ns = window_ns.max(self.reads.interval_ns.saturating_mul(3) / 2);
+        self.reads.last_ns > at_ns.saturating_sub(holds_ns)
+    }
 }
 
 /// All of them.
@@ -114,6 +131,7 @@ impl Ports {
                 self.hosts.push(Host {
                     name: host.clone(),
                     ports: Vec::new(),
+                    reads: Reads::default(),
                 });
                 number
             }
@@ -146,24 +164,83 @@ impl Ports {
         self.named.insert(address, host.to_string());
     }
 
-    /// Takes over what a window shows.
-    pub(crate) fn close(&mut self, window: &Window, start_ns: i64) {
+    /// Takes over what a window shows, and marks the devices that are gone in it.
+    pub(crate) fn close(&mut self, window: &mut Window, start_ns: i64) {
+        for (host, reads) in &window.hosts {
+            let known = &mut self.hosts[*host as usize].reads;
+            known.last_ns = known.last_ns.max(reads.last_ns);
+            if reads.interval_ns > 0 {
+                known.interval_ns = reads.interval_ns;
+            }
+        }
         for (number, seen) in &window.ports {
-            let port = &mut self.all[*number as usize];
-            port.update(seen, start_ns);
+            self.all[*number as usize].update(seen, start_ns);
+        }
+        for (number, seen) in &window.ports {
             let Some(addresses) = &seen.addresses else { continue };
+            let port = &mut self.all[*number as usize];
             for address in core::mem::take(&mut port.addresses) {
                 if self.by_address.get(&address) == Some(&Some(*number)) {
                     self.by_address.remove(&address);
                 }
             }
             for address in addresses {
-                let owner = self.by_address.entry(*address).or_insert(Some(*number));
-                if *owner != Some(*number) {
-                    *owner = None;
-                }
+                let owner = match self.by_address.get(address) {
+                    // The address of a device that is gone may have moved.
+                    Some(Some(other)) => Some(*number).filter(|number| other == number || self.is_gone(*other)),
+                    Some(None) => None,
+                    None => Some(*number),
+                };
+                self.by_address.insert(*address, owner);
             }
             self.all[*number as usize].addresses.clone_from(addresses);
+        }
+        window.gone = self.gone(window);
+    }
+
+    fn is_gone(&self, port: u32) -> bool {
+        self.device(port)
+            .is_some_and(|device| self.get(device).value(Watched::Present) == Some(ABSENT))
+    }
+
+    /// Devices that did not exist at a time in a window, and their ports.
+    fn gone(&mut self, window: &Window) -> BTreeSet<u32> {
+        let mut gone = BTreeSet::new();
+        for (number, device) in (0..).zip(&mut self.all) {
+            let seen_ns = window.ports.get(&number).and_then(|seen| seen.gone_ns);
+            if seen_ns.is_none() && device.value(Watched::Present) != Some(ABSENT) {
+                device.gone_ns = None;
+                continue;
+            }
+            device.gone_ns = device.gone_ns.or(seen_ns);
+            gone.insert(number);
+        }
+        let ports: Vec<u32> = gone.iter().flat_map(|device| self.ports_of(*device)).collect();
+        gone.extend(ports);
+        gone
+    }
+
+    /// The ports of a device, or of the device of a port.
+    pub(crate) fn ports_of(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = self.get(number);
+        let of_host = self.hosts[known.host as usize].ports.iter().copied();
+        of_host.filter(|number| {
+            let port = self.get(*number);
+            port.port.is_some() && port.device == known.device
+        })
+    }
+
+    /// The addresses of a port, or of all ports of a device.
+    pub(crate) fn addresses(&self, number: u32) -> Vec<IpAddr> {
+        let port = self.get(number);
+        match port.port {
+            Some(_) => port.addresses.clone(),
+            None => {
+                let ports = self.ports_of(number);
+                ports
+                    .flat_map(|port| self.get(port).addresses.iter().copied())
+                    .collect()
+            }
         }
     }
 
@@ -185,7 +262,16 @@ impl Ports {
     }
 
     pub(crate) fn host(&self, port: u32) -> &Text {
-        &self.hosts[self.get(port).host as usize].name
+        &self.host_of(port).name
+    }
+
+    pub(crate) fn host_of(&self, port: u32) -> &Host {
+        &self.hosts[self.get(port).host as usize]
+    }
+
+    /// Hosts whose counters were read.
+    pub(crate) fn read_hosts(&self) -> impl Iterator<Item = &Host> {
+        self.hosts.iter().filter(|host| host.reads != Reads::default())
     }
 
     /// `gpu-1 mlx5_0/1`
@@ -206,13 +292,7 @@ impl Ports {
 
     /// The device's row, if this is its only port: then the counters of the device are those of the port.
     pub(crate) fn own_device(&self, port: u32) -> Option<u32> {
-        let known = self.get(port);
-        let of_host = self.hosts[known.host as usize].ports.iter();
-        let siblings = of_host.filter(|number| {
-            let other = self.get(**number);
-            other.port.is_some() && other.device == known.device
-        });
-        (siblings.count() == 1).then(|| self.device(port)).flatten()
+        (self.ports_of(port).count() == 1).then(|| self.device(port)).flatten()
     }
 
     /// The last value of a gauge or state, of the port or of its device.
@@ -258,10 +338,19 @@ impl Port {
         if let Some(driver) = &seen.driver {
             self.driver = driver.clone();
         }
-        self.was_up |= self.value(Watched::State) == Some(ACTIVE);
+        // It may have failed in the window in which it was seen first.
+        self.was_up |= seen.was_up || self.value(Watched::State) == Some(ACTIVE);
+        match self.value(Watched::State) {
+            Some(ACTIVE) => self.down_ns = None,
+            Some(_) if self.was_up => self.down_ns = self.down_ns.or(Some(start_ns)),
+            _ => {}
+        }
+        if seen.is_new {
+            self.new_ns = Some(start_ns);
+        }
         // Two names of one event: the driver's counter and that of its interface.
         let failures = [Watched::LinkDowned, Watched::LinkDownPhy];
-        let failures = failures.into_iter().filter_map(|watched| seen.increase(watched)).max();
+        let failures = failures.into_iter().map(|watched| seen.at_least(watched)).max();
         self.failures.retain(|(at, _)| *at > start_ns - FLAPS_NS);
         if let Some(count) = failures.filter(|count| *count > 0) {
             self.failures.push((start_ns, count));
@@ -276,6 +365,3 @@ impl Port {
         }
     }
 }
-
-/// The state of a port that works.
-pub(crate) const ACTIVE: f64 = 4.0;

@@ -2,13 +2,15 @@
 
 use super::analyzer::Counts;
 use super::finding::Class;
-use super::ports::Ports;
+use super::ports::{Host, Ports};
+use super::view::View;
 use super::watched::Watched;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use rocescope_model::Time;
 use serde::Serialize;
 
 /// Something that was not judged.
@@ -117,6 +119,46 @@ pub(crate) fn unknowns(ports: &Ports, strangers: &BTreeMap<IpAddr, u64>, counts:
     all
 }
 
+/// Hosts that read their counters too seldom, or no longer do.
+pub(crate) fn unread(view: &View<'_>) -> Vec<Unknown> {
+    let mut all = Vec::new();
+    let window_ns = view.settings.window_ns;
+    let (read, silent): (Vec<_>, Vec<_>) = view
+        .ports
+        .read_hosts()
+        .partition(|host| host.is_read(view.end_ns(), window_ns));
+    if !silent.is_empty() {
+        let since = |host: &&Host| format!("{} ({:.0})", host.name, Time(host.reads.last_ns));
+        all.push(Unknown {
+            what: "hosts since their last row".to_string(),
+            places: named(silent.iter().map(since).collect()),
+            reason:
+                "they have no rows of counters up to the end of the analyzed time: what their ports did since then \
+                     is unknown"
+                    .to_string(),
+        });
+    }
+    // An interval is never exact.
+    let seldom = read.iter().filter(|host| host.reads.interval_ns > window_ns / 10 * 11);
+    let seldom: Vec<&&Host> = seldom.collect();
+    if let Some(longest_ns) = seldom.iter().map(|host| host.reads.interval_ns).max() {
+        let seconds = |ns: i64| ns.div_euclid(SECOND_NS) + i64::from(ns % SECOND_NS > SECOND_NS / 2);
+        all.push(Unknown {
+            what: "how fast counters grew".to_string(),
+            places: named(seldom.iter().map(|host| host.name.to_string()).collect()),
+            reason: format!(
+                "their counters are read every {0} s, and a window has {1} s: an increase of several windows counts in \
+                 one; analyze with --window {0}s",
+                seconds(longest_ns),
+                seconds(window_ns)
+            ),
+        });
+    }
+    all
+}
+
+const SECOND_NS: i64 = 1_000_000_000;
+
 fn has_any(ports: &Ports, number: u32, any: &[Watched]) -> bool {
     let port = ports.get(number);
     let device = ports.own_device(number).map(|device| ports.get(device).known);
@@ -126,7 +168,7 @@ fn has_any(ports: &Ports, number: u32, any: &[Watched]) -> bool {
         .any(|watched| known.has(*watched) || ports.value(number, *watched).is_some())
 }
 
-fn named(mut places: Vec<String>) -> Vec<String> {
+pub(crate) fn named(mut places: Vec<String>) -> Vec<String> {
     if places.len() > NAMED {
         let more = places.len() - NAMED;
         places.truncate(NAMED);

@@ -40,7 +40,7 @@ pub struct HostVerdict {
     pub state: Change,
     /// Its class.
     pub class: Class,
-    /// Kind of the place: `port`, `address`, `pair`, `connection` or `mirror`.
+    /// Kind of the place: `port`, `device`, `address`, `pair`, `connection`, `mirror` or `peer`.
     pub place_kind: &'static str,
     /// The place in words.
     pub place: String,
@@ -85,11 +85,15 @@ impl HostVerdict {
         let place = view.text(&finding.place);
         let port = finding.place.port();
         let (kind, src, dst, dst_qpn) = match &finding.place {
-            Place::Port(_) => ("port", None, None, None),
+            Place::Port(port) => match view.ports.get(*port).port {
+                Some(_) => ("port", None, None, None),
+                None => ("device", None, None, None),
+            },
             Place::Address(address) => ("address", None, Some(*address), None),
             Place::Pair(src, dst) => ("pair", Some(*src), Some(*dst), None),
             Place::Connection(way) => ("connection", Some(way.src), Some(way.dst), Some(way.dst_qpn)),
             Place::Mirror(_) => ("mirror", None, None, None),
+            Place::PeerOf(_) => ("peer", None, None, None),
         };
         Self {
             state,

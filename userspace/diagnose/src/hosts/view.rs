@@ -3,13 +3,17 @@
 use super::finding::Place;
 use super::ports::Ports;
 use super::settings::{SPAN, Settings};
-use super::watched::Watched;
-use super::window::Window;
+use super::watched::{ACTIVE, Watched};
+use super::window::{Signs, Window};
 use super::wire::{Direction, Wire};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::net::IpAddr;
+
+/// Senders that a place names.
+const PEERS: usize = 4;
 
 /// What rules see of a window.
 #[derive(Debug)]
@@ -56,9 +60,45 @@ impl<'a> View<'a> {
         (each_second * self.seconds()) as u64
     }
 
-    /// Whether the host of a port read its counters in this window.
+    pub(crate) const fn end_ns(&self) -> i64 {
+        self.start_ns.saturating_add(self.settings.window_ns)
+    }
+
+    /// Whether the host of a port reads its counters.
+    pub(crate) fn is_host_read(&self, port: u32) -> bool {
+        self.ports.host_of(port).is_read(self.end_ns(), self.settings.window_ns)
+    }
+
+    /// Whether it does and the device exists, so that the last states and gauges of the port hold in this window.
     pub(crate) fn is_seen(&self, port: u32) -> bool {
-        self.current().hosts.contains(&self.ports.get(port).host)
+        self.is_host_read(port) && !self.current().gone.contains(&port)
+    }
+
+    /// Whether counters of a port were read in this window, so that those without a row grew by 0.
+    pub(crate) fn is_counted(&self, port: u32) -> bool {
+        self.current().counts(port, self.ports)
+    }
+
+    /// Devices that were gone at a time in this window.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = u32> + '_ {
+        let gone = self.current().gone.iter().copied();
+        gone.filter(|number| self.ports.get(*number).port.is_none())
+    }
+
+    /// Whether a device, or that of a port, was gone in the last windows.
+    pub(crate) fn has_vanished(&self, port: u32) -> bool {
+        self.windows.iter().any(|(_, window)| window.gone.contains(&port))
+    }
+
+    /// Whether the counters of a port were read for the first time in the last windows.
+    pub(crate) fn is_new(&self, port: u32) -> bool {
+        let oldest_ns = self.windows.front().map_or(self.start_ns, |(start_ns, _)| *start_ns);
+        let numbers = [Some(port), self.ports.own_device(port)];
+        let new = numbers
+            .into_iter()
+            .flatten()
+            .filter_map(|number| self.ports.get(number).new_ns);
+        new.max().is_some_and(|at| at >= oldest_ns)
     }
 
     /// The port, or its device, whichever has the metric.
@@ -69,15 +109,15 @@ impl<'a> View<'a> {
             .or_else(|| self.ports.own_device(port).filter(has))
     }
 
-    /// What a counter grew by in this window; `None` if that is unknown: its host was not read, its driver does not
-    /// have it, it was read for the first time or reset.
+    /// What a counter grew by in this window; `None` if that is unknown: its host was not read, its device was gone, its
+    /// driver does not have it, it was read for the first time or reset.
     pub(crate) fn now(&self, port: u32, watched: Watched) -> Option<u64> {
         self.in_window(self.current(), port, watched)
     }
 
     fn in_window(&self, window: &Window, port: u32, watched: Watched) -> Option<u64> {
         let source = self.source(port, watched)?;
-        if !window.hosts.contains(&self.ports.get(source).host) {
+        if !window.counts(source, self.ports) {
             return None;
         }
         window.ports.get(&source).map_or(Some(0), |seen| seen.increase(watched))
@@ -97,7 +137,36 @@ impl<'a> View<'a> {
         sum(watched.iter().map(|watched| self.span(port, *watched)))
     }
 
-    /// The same in this window.
+    /// What several counters certainly grew by in this window: as far as it is known, so that it may be more.
+    pub(crate) fn grown(&self, port: u32, watched: &[Watched]) -> u64 {
+        self.grown_in(self.current(), port, watched)
+    }
+
+    /// What they certainly grew by in the last windows, of this number.
+    pub(crate) fn grown_lately(&self, port: u32, watched: &[Watched], windows: usize) -> u64 {
+        let lately = self.windows.iter().rev().take(windows);
+        lately.map(|(_, window)| self.grown_in(window, port, watched)).sum()
+    }
+
+    fn grown_in(&self, window: &Window, port: u32, watched: &[Watched]) -> u64 {
+        let seen = |watched: Watched| {
+            window
+                .ports
+                .get(&self.source(port, watched)?)
+                .map(|seen| seen.at_least(watched))
+        };
+        watched.iter().filter_map(|watched| seen(*watched)).sum()
+    }
+
+    /// When one of several counters certainly grew, in this window.
+    pub(crate) fn signs(&self, port: u32, watched: &[Watched]) -> Signs {
+        let window = self.current();
+        let seen = |watched: Watched| Some(window.ports.get(&self.source(port, watched)?)?.signs(watched));
+        let signs = watched.iter().filter_map(|watched| seen(*watched));
+        signs.fold(Signs::default(), Signs::with)
+    }
+
+    /// The sum of several counters in this window, as far as they are known; `None` if none of them is.
     pub(crate) fn any_now(&self, port: u32, watched: &[Watched]) -> Option<u64> {
         sum(watched.iter().map(|watched| self.now(port, *watched)))
     }
@@ -151,7 +220,17 @@ impl<'a> View<'a> {
             Place::Pair(src, dst) => format!("{src}>{dst}"),
             Place::Connection(direction) => direction.text(),
             Place::Mirror(observer) => format!("mirror of {observer}"),
+            Place::PeerOf(senders) => self.peer_text(senders),
         }
+    }
+
+    fn peer_text(&self, senders: &[u32]) -> String {
+        let names: Vec<String> = senders.iter().take(PEERS).map(|port| self.ports.text(*port)).collect();
+        let more = match senders.len().saturating_sub(PEERS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("peer of {}{more}", names.join(", "))
     }
 
     /// Whether an address belongs to a place.
@@ -159,19 +238,43 @@ impl<'a> View<'a> {
         self.place(address) == *place
     }
 
-    /// Whether the link of the port at an address had a failure or an error in the last windows.
+    /// Whether the link of the port at an address had a failure or an error in the last windows, or the port is gone.
     pub(crate) fn has_sick_link(&self, address: IpAddr) -> bool {
         let Some(port) = self.ports.at(address) else {
             return false;
         };
-        let failed = self.any_span(port, LINK_FAILURES).is_some_and(|count| count > 0);
         let is_down = self
             .ports
             .value(port, Watched::State)
-            .is_some_and(|state| state != super::ports::ACTIVE);
-        failed || is_down || self.any_span(port, LINK_ERRORS).is_some_and(|count| count >= 3)
+            .is_some_and(|state| state != ACTIVE);
+        is_down
+            || self.has_vanished(port)
+            || self.grown_lately(port, LINK_FAILURES, SPAN) > 0
+            || self.grown_lately(port, LINK_ERRORS, SPAN) >= 3
+    }
+
+    /// Whether a port failed so lately that its connections may be given up now, by senders that no capture sees. Each
+    /// such failure is a verdict of its own.
+    pub(crate) fn failed_lately(&self, port: u32) -> bool {
+        self.went_down(port)
+            || self.has_vanished(port)
+            || self.grown_lately(port, LINK_FAILURES, SPAN) > 0
+            || self.grown_lately(port, LINK_ERRORS, SPAN) >= SICK
+    }
+
+    /// Whether a port is down since less than the time after which the slowest timers have expired.
+    pub(crate) fn went_down(&self, port: u32) -> bool {
+        let down_ns = self.ports.get(port).down_ns;
+        self.is_seen(port) && down_ns.is_some_and(|at| at > self.start_ns.saturating_sub(TIMERS_NS))
     }
 }
+
+/// A sender gives up after eight timeouts. Usual ones are below 5 s; eight of 69 s (exponent 24) are within ten minutes.
+const TIMERS_NS: i64 = 600_000_000_000;
+
+/// Errors of a link in the last windows that make it sick. The specification allows a link 10 symbol errors an hour; a
+/// link with FEC has none that it does not correct.
+pub(crate) const SICK: u64 = 10;
 
 /// Errors that a cable, a transceiver or their contacts cause.
 pub(crate) const LINK_ERRORS: &[Watched] = &[

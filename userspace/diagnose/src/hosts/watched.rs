@@ -2,6 +2,12 @@
 
 use rocescope_model::catalogue::Metric;
 
+/// `present` of a device that vanished.
+pub(crate) const ABSENT: f64 = 0.0;
+
+/// The state of a port that works.
+pub(crate) const ACTIVE: f64 = 4.0;
+
 macro_rules! watched {
     ($($variant:ident = $name:literal),+ $(,)?) => {
         /// A metric that a rule reads; its name is that of the catalogue.
@@ -20,6 +26,7 @@ macro_rules! watched {
 }
 
 watched! {
+    Present = "present",
     State = "state",
     PhysState = "phys_state",
     Rate = "rate",

@@ -1,5 +1,6 @@
 //! What the tap saw of a direction in a window.
 
+use super::window::Signs;
 use core::net::IpAddr;
 use rocescope_model::Text;
 
@@ -25,12 +26,15 @@ pub(crate) struct Wire {
     pub(crate) retransmitted: Option<u64>,
     /// How often the sender went back, with a row for each.
     pub(crate) episodes: u64,
-    /// CNPs that this direction carried.
-    pub(crate) cnps: u64,
+    /// CNPs that this direction carried: those of events, and those of flows of CNPs alone. A flow has the service of its
+    /// first packet: CNPs that have the UDP source port of acknowledgements are in a flow of these.
+    pub(crate) cnp_events: u64,
+    pub(crate) cnp_flows: u64,
     /// Packets that the fabric lost.
     pub(crate) lost: u64,
-    /// RNR NAKs and other NAKs that this direction carried.
+    /// RNR NAKs that this direction carried, when, and other NAKs.
     pub(crate) rnr: u64,
+    pub(crate) rnr_signs: Signs,
     pub(crate) naks: u64,
     /// How often the sender gave up, and when first.
     pub(crate) gave_up: u64,
@@ -44,6 +48,15 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
+    /// CNPs that this direction carried. Neither source is complete: both have a limit a window.
+    pub(crate) const fn cnps(&self) -> u64 {
+        if self.cnp_events > self.cnp_flows {
+            self.cnp_events
+        } else {
+            self.cnp_flows
+        }
+    }
+
     pub(crate) fn add(&mut self, other: &Self) {
         if self.observer.is_empty() {
             self.observer = other.observer.clone();
@@ -56,9 +69,11 @@ impl Wire {
             (one, other) => one.or(other),
         };
         self.episodes += other.episodes;
-        self.cnps += other.cnps;
+        self.cnp_events += other.cnp_events;
+        self.cnp_flows += other.cnp_flows;
         self.lost += other.lost;
         self.rnr += other.rnr;
+        self.rnr_signs = self.rnr_signs.with(other.rnr_signs);
         self.naks += other.naks;
         self.gave_up += other.gave_up;
         self.gave_up_ns = earlier(self.gave_up_ns, other.gave_up_ns);

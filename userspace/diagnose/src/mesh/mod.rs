@@ -16,4 +16,5 @@ pub mod pairs;
 
 pub use matrix::Matrix;
 pub use metric::{Metric, Severity};
+pub use order::natural;
 pub use pairs::Pairs;

@@ -3,7 +3,7 @@
 use core::cmp::Ordering;
 
 /// Compares runs of digits as numbers, everything else as text.
-pub(super) fn natural(a: &str, b: &str) -> Ordering {
+pub fn natural(a: &str, b: &str) -> Ordering {
     let (mut a_rest, mut b_rest) = (a, b);
     while !a_rest.is_empty() && !b_rest.is_empty() {
         let (a_part, b_part) = (part(a_rest), part(b_rest));

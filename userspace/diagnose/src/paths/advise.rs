@@ -5,7 +5,8 @@
 //! all links the most, until no move lowers it. The sum of a layer's flows does not change, so neither do its ideals.
 
 use super::fabric::{Direction, Fabric};
-use super::imbalance::{Imbalance, Loads};
+use super::imbalance::Loads;
+use super::load::Imbalance;
 use alloc::vec;
 use alloc::vec::Vec;
 use hashbrown::HashMap;

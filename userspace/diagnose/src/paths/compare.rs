@@ -1,6 +1,8 @@
 //! Two runs: what changed on layers, links and paths.
 
-use super::imbalance::{Imbalance, LinkLoad};
+use super::down::{EmptyLink, emptied};
+use super::fabric::Within;
+use super::load::{Imbalance, LayerLoad, LinkLoad};
 use super::walk::Hop;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -16,6 +18,11 @@ pub struct Comparison {
     pub fim: Pair,
     /// Layers of either run.
     pub layers: Vec<LayerChange>,
+    /// Links between switches that flows crossed in run A and none crosses in run B, where chance hardly explains it: they
+    /// are down, or no longer in the routes.
+    pub down: Vec<EmptyLink>,
+    /// The same the other way round: links that came back.
+    pub up: Vec<EmptyLink>,
     /// Links whose number of flows changed, the largest change first.
     pub links: Vec<LinkChange>,
     /// Flows of both runs.
@@ -59,6 +66,8 @@ pub struct LayerChange {
     pub from: String,
     /// Tier where it ends.
     pub to: String,
+    /// Same as [`LayerLoad::within`].
+    pub within: Option<Within>,
     /// Its FIM.
     #[serde(flatten)]
     pub fim: Pair,
@@ -103,10 +112,12 @@ impl Comparison {
     pub fn new(a: Run<'_>, b: Run<'_>) -> Self {
         let layers = a.imbalance.layers.iter().filter_map(|one| {
             let mut others = b.imbalance.layers.iter();
-            let other = others.find(|other| (&other.from, &other.to) == (&one.from, &one.to))?;
+            let key = |layer: &LayerLoad| (layer.from.clone(), layer.to.clone(), layer.within);
+            let other = others.find(|other| key(other) == key(one))?;
             Some(LayerChange {
                 from: one.from.clone(),
                 to: one.to.clone(),
+                within: one.within,
                 fim: Pair::new(one.fim_percent, other.fim_percent),
             })
         });
@@ -143,6 +154,8 @@ impl Comparison {
         Self {
             fim: Pair::new(a.imbalance.fim_percent, b.imbalance.fim_percent),
             layers: layers.collect(),
+            down: emptied(a.imbalance, b.imbalance),
+            up: emptied(b.imbalance, a.imbalance),
             links: changed,
             common_flows,
             moved,

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use hashbrown::HashMap;
+use serde::Serialize;
 
 /// A host or a switch.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +59,38 @@ impl Direction {
         Self {
             link: index / 2,
             back: index % 2 == 1,
+        }
+    }
+}
+
+/// A layer: one direction between two tiers, or within one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Layer {
+    /// Tier where it starts.
+    pub from: Option<usize>,
+    /// Tier where it ends.
+    pub to: Option<usize>,
+    /// Of links within a tier: which of their directions.
+    pub within: Option<Within>,
+}
+
+/// A direction of the links within a tier, which has no up and down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Within {
+    /// From the node whose name sorts first.
+    Forth,
+    /// To it.
+    Back,
+}
+
+impl Within {
+    /// The word for output.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forth => "forth",
+            Self::Back => "back",
         }
     }
 }
@@ -220,11 +253,15 @@ impl Fabric {
         }
     }
 
-    /// The tiers that a direction connects: its layer.
+    /// The layer of a direction.
     #[must_use]
-    pub fn layer(&self, way: Direction) -> (Option<usize>, Option<usize>) {
+    pub fn layer(&self, way: Direction) -> Layer {
         let tier = |end: &End| self.nodes.get(end.node).and_then(|node| node.tier);
-        (tier(self.from(way)), tier(self.to(way)))
+        let (start, end) = (self.from(way), self.to(way));
+        let (from, to) = (tier(start), tier(end));
+        let is_forth = || (self.name(start.node), &start.port) <= (self.name(end.node), &end.port);
+        let within = (from.is_some() && from == to).then(|| if is_forth() { Within::Forth } else { Within::Back });
+        Layer { from, to, within }
     }
 }
 
@@ -246,7 +283,7 @@ fn is_same_port(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Fabric, is_same_port};
+    use super::{End, Fabric, Layer, is_same_port};
     use alloc::borrow::ToOwned;
     use alloc::vec;
 
@@ -270,6 +307,11 @@ mod tests {
         assert_eq!(fabric.end_name(fabric.to(way)), "h:eth1");
         assert_eq!(fabric.end_name(fabric.to(way.reversed())), "leaf1:Ethernet2");
         assert_eq!(fabric.egress(leaf, "Et3"), None);
-        assert_eq!(fabric.layer(way), (Some(1), Some(0)));
+        let down = Layer {
+            from: Some(1),
+            to: Some(0),
+            within: None,
+        };
+        assert_eq!(fabric.layer(way), down);
     }
 }

@@ -3,16 +3,15 @@
 //! FIM is the mean over links of |actual - ideal| / ideal (`FlowTracer`, equation 1). A layer is one direction between two
 //! tiers; its ideal is the number of flows that cross it divided by the number of its links, used or not. A layer
 //! without flows has no ideal and no FIM; neither has one whose tiers are unknown. The FIM of the fabric is the mean
-//! over the links of all layers that have one.
+//! over the links of all layers between switches that have one: the loads of links at and within hosts follow from which
+//! hosts send, not from the choice of paths. Links within a tier are two layers, one for each direction.
 
-use super::fabric::{Direction, Fabric};
+use super::fabric::{Direction, Fabric, Layer, Within};
+use super::load::{Imbalance, LayerLoad, LinkLoad};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use rocescope_model::json;
-use serde::Serialize;
 
 /// The flows on each direction of each link.
 #[derive(Debug, Clone)]
@@ -85,18 +84,21 @@ impl Loads {
         let (mut all, mut all_bytes) = (Mean::default(), Mean::default());
         for ways in layers.values() {
             let Some(first) = ways.first() else { continue };
-            let (from, to) = fabric.layer(*first);
+            let Layer { from, to, within } = fabric.layer(*first);
             let is_known = from.is_some() && to.is_some();
+            let at_hosts = [from, to].contains(&Some(0));
             let counts: Vec<f64> = ways.iter().map(|way| as_float(self.on(*way))).collect();
             let rates: Vec<f64> = ways.iter().map(|way| self.bps[way.index()]).collect();
             let flows: u64 = ways.iter().map(|way| self.on(*way)).sum();
             let ideal = Some(mean(&counts)).filter(|ideal| is_known && *ideal > 0.0);
             let ideal_bps = Some(mean(&rates)).filter(|ideal| is_known && has_rates && *ideal > 0.0);
-            let of_layer = all.layer(&counts, ideal);
-            let of_bytes = all_bytes.layer(&rates, ideal_bps);
+            let of_layer = all.layer(&counts, ideal, at_hosts);
+            let of_bytes = all_bytes.layer(&rates, ideal_bps, at_hosts);
             found.layers.push(LayerLoad {
                 from: fabric.tier_name(from),
                 to: fabric.tier_name(to),
+                within,
+                at_hosts,
                 links: ways.len(),
                 flows,
                 ideal,
@@ -116,6 +118,7 @@ impl Loads {
                     to_port: end.port.clone(),
                     from_tier: fabric.tier_name(from),
                     to_tier: fabric.tier_name(to),
+                    within,
                     flows,
                     ideal,
                     deviation_percent: ideal.map(|ideal| (as_float(flows) - ideal) / ideal * 100.0),
@@ -130,11 +133,11 @@ impl Loads {
 }
 
 /// From the hosts up, then down.
-fn order((from, to): (Option<usize>, Option<usize>)) -> (bool, usize, usize) {
+fn order(Layer { from, to, within }: Layer) -> (bool, usize, usize, Option<Within>) {
     let (from, to) = (from.unwrap_or(usize::MAX), to.unwrap_or(usize::MAX));
     match from <= to {
-        true => (false, from, to),
-        false => (true, usize::MAX - from, usize::MAX - to),
+        true => (false, from, to, within),
+        false => (true, usize::MAX - from, usize::MAX - to, within),
     }
 }
 
@@ -146,12 +149,14 @@ struct Mean {
 }
 
 impl Mean {
-    /// Adds a layer, and returns its own value.
-    fn layer(&mut self, loads: &[f64], ideal: Option<f64>) -> Option<f64> {
+    /// Adds a layer unless it is at hosts, and returns its own value.
+    fn layer(&mut self, loads: &[f64], ideal: Option<f64>, at_hosts: bool) -> Option<f64> {
         let ideal = ideal?;
         let deviations: f64 = loads.iter().map(|load| ((load - ideal) / ideal).abs()).sum();
-        self.deviations += deviations;
-        self.links += loads.len();
+        if !at_hosts {
+            self.deviations += deviations;
+            self.links += loads.len();
+        }
         Some(deviations / size(loads.len()) * 100.0)
     }
 
@@ -174,83 +179,10 @@ const fn as_float(count: u64) -> f64 {
     count as f64
 }
 
-/// How unevenly flows load the links of a fabric.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Imbalance {
-    /// FIM over the links of all layers with flows, in percent; null without flows.
-    #[serde(serialize_with = "json::float")]
-    pub fim_percent: Option<f64>,
-    /// The same with the rates of flows instead of their number; null unless all rates are known.
-    #[serde(serialize_with = "json::float")]
-    pub bytes_fim_percent: Option<f64>,
-    /// Flows.
-    pub flows: u64,
-    /// Layers, from the hosts up and down again.
-    pub layers: Vec<LayerLoad>,
-    /// Directions of links, layer by layer.
-    pub link_loads: Vec<LinkLoad>,
-}
-
-/// One direction between two tiers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LayerLoad {
-    /// Tier where it starts.
-    pub from: String,
-    /// Tier where it ends.
-    pub to: String,
-    /// Links, used or not.
-    pub links: usize,
-    /// Flows on all links; a flow that crosses the layer twice counts twice.
-    pub flows: u64,
-    /// Flows per link if all were equal; null without flows or with an unknown tier.
-    #[serde(serialize_with = "json::float")]
-    pub ideal: Option<f64>,
-    /// FIM in percent; null without flows or with an unknown tier.
-    #[serde(serialize_with = "json::float")]
-    pub fim_percent: Option<f64>,
-    /// The same by rates; null unless all are known.
-    #[serde(serialize_with = "json::float")]
-    pub bytes_fim_percent: Option<f64>,
-    /// Links without a flow.
-    pub unused_links: usize,
-    /// Flows of the link with the fewest.
-    pub min_flows: u64,
-    /// Flows of the link with the most.
-    pub max_flows: u64,
-}
-
-/// One direction of a link.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LinkLoad {
-    /// Node where it starts.
-    pub from: String,
-    /// Port where it starts.
-    pub from_port: String,
-    /// Node where it ends.
-    pub to: String,
-    /// Port where it ends.
-    pub to_port: String,
-    /// Tier where it starts.
-    pub from_tier: String,
-    /// Tier where it ends.
-    pub to_tier: String,
-    /// Flows.
-    pub flows: u64,
-    /// Flows per link of the layer if all were equal.
-    #[serde(serialize_with = "json::float")]
-    pub ideal: Option<f64>,
-    /// How far `flows` is from the ideal, in percent of it.
-    #[serde(serialize_with = "json::float")]
-    pub deviation_percent: Option<f64>,
-    /// Rate of the flows in bit/s; null unless the rates of all flows are known.
-    #[serde(serialize_with = "json::float")]
-    pub bps: Option<f64>,
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Imbalance, Loads};
-    use crate::paths::{Direction, End, Fabric};
+    use super::Loads;
+    use crate::paths::{Direction, End, Fabric, Imbalance};
     use alloc::format;
     use alloc::string::String;
     use alloc::vec;
@@ -345,6 +277,68 @@ mod tests {
         let found = loads.imbalance(&fabric);
         assert_eq!((found.fim_percent, &*found.layers[0].from), (None, "unknown"));
         assert_eq!(found.layers[0].flows, 1);
+    }
+
+    /// Four flows from one of two hosts to the other, spread badly by the leaf: host links are as uneven as the workload,
+    /// which no choice of paths changes.
+    #[test]
+    fn links_at_hosts_have_a_fim_of_their_own() {
+        let (mut fabric, up) = fabric(1, 2, 1);
+        let hosts = ["h1", "h2"].map(|name| fabric.add_node(name, Some(0), &[]));
+        let leaf = fabric.find("leaf0").unwrap();
+        for (number, host) in (0..).zip(hosts) {
+            let end = |node, port: String| End { node, port };
+            fabric.add_link([end(host, "eth0".into()), end(leaf, format!("host{number}"))]);
+        }
+        let mut loads = Loads::new(&fabric);
+        let sent = fabric.egress(hosts[0], "eth0").unwrap();
+        for way in [up[0], up[0], up[0], up[1]] {
+            loads.add(&[sent, way], Some(1e9));
+        }
+        let found = loads.imbalance(&fabric);
+        assert_eq!((found.fim_percent, found.bytes_fim_percent), (Some(50.0), Some(50.0)));
+        let layers: Vec<_> = found
+            .layers
+            .iter()
+            .map(|layer| (layer.name(), layer.at_hosts, layer.fim_percent))
+            .collect();
+        let expected = [
+            ("host → leaf", true, Some(100.0)),
+            ("leaf → spine", false, Some(50.0)),
+            ("spine → leaf", false, None),
+            ("leaf → host", true, None),
+        ];
+        assert_eq!(layers, expected.map(|(name, at, fim)| (name.into(), at, fim)));
+    }
+
+    /// Two leaves with two links: all flows go one way, evenly.
+    #[test]
+    fn each_direction_of_links_within_a_tier_is_a_layer() {
+        let mut fabric = Fabric::new(["host", "leaf"].map(String::from).to_vec());
+        let [b, a] = ["leaf2", "leaf1"].map(|name| fabric.add_node(name, Some(1), &[]));
+        let end = |node, port: &str| End {
+            node,
+            port: port.into(),
+        };
+        // The ends of links have any order.
+        fabric.add_link([end(a, "e1"), end(b, "e1")]);
+        fabric.add_link([end(b, "e2"), end(a, "e2")]);
+        let mut loads = Loads::new(&fabric);
+        for port in ["e1", "e2"] {
+            loads.add(&[fabric.egress(a, port).unwrap()], None);
+        }
+        let found = loads.imbalance(&fabric);
+        assert_eq!(fim(&found), 0.0);
+        let layers: Vec<_> = found
+            .layers
+            .iter()
+            .map(|layer| (layer.name(), layer.links, layer.flows))
+            .collect();
+        let expected = [("leaf → leaf (forth)", 2, 2), ("leaf → leaf (back)", 2, 0)];
+        assert_eq!(layers, expected.map(|(name, links, flows)| (name.into(), links, flows)));
+        loads.add(&[fabric.egress(b, "e2").unwrap()], None);
+        let back = &loads.imbalance(&fabric).layers[1];
+        assert_eq!((back.ideal, back.fim_percent), (Some(0.5), Some(100.0)));
     }
 
     /// The paper's testbed: ECMP reached 36.5 %.

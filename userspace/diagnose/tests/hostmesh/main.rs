@@ -4,8 +4,10 @@
 
 mod asymmetry;
 mod boundary;
+mod faint;
 mod faults;
 mod quiet;
 mod run;
 mod sla;
+mod together;
 mod unsent;

@@ -1,7 +1,8 @@
 //! Faults of links of a simulated DGX A100. The figures of docs/bench/hostping.md come from here:
 //! `cargo nextest run -p rocescope-diagnose --test hostping --no-capture -E 'test(faults)'`.
 
-use super::simulated::{Host, hosts};
+use super::simulated::{Simulate, healthy, hosts};
+use rocescope_diagnose::hostping::simulated::Host;
 use rocescope_diagnose::hostping::{Diagnosis, Inference};
 use rocescope_fabric::random::Draws;
 
@@ -83,7 +84,7 @@ fn links_that_no_test_tells_apart_are_one_set() {
     <pci busid="0000:03:00.0" class="0x020700"><nic><net name="mlx5_0" speed="200000"/></nic></pci>
   </pci></pci></cpu>
   <cpu numaid="1"/></system>"#;
-    let host = Host::healthy(chain);
+    let host = healthy(chain);
     let nic_links: Vec<usize> = host.paths[0].2.links.clone();
     for share in SHARES {
         for (link, _) in host

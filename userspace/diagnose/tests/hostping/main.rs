@@ -3,6 +3,7 @@
 
 mod busy;
 mod faults;
+mod join;
 mod measured;
 mod rules;
 mod simulated;

@@ -1,6 +1,6 @@
 //! Thresholds: the seed's 80 %, SuperBench's 5 % below the baseline, Azure's figures.
 
-use super::simulated::hosts;
+use super::simulated::{Simulate, hosts};
 use rocescope_diagnose::hostping::{Judge, Rule};
 use rocescope_fabric::random::Draws;
 
@@ -30,6 +30,7 @@ fn each_rule_draws_its_own_line() {
             baseline: Some(&baseline),
             rule,
             busy: &[],
+            loads: &[],
         };
         let diagnosis = judge.diagnose(&sick.run(0.0, &mut Draws::new(1)));
         let abnormal = diagnosis

@@ -1,7 +1,7 @@
 //! The matrices of Hostping's slides.
 
-use super::simulated::Host;
-use rocescope_diagnose::hostping::rows::{Run, rows, runs};
+use super::simulated::{Simulate, healthy};
+use rocescope_diagnose::hostping::rows::{About, Run, rows, runs};
 use rocescope_diagnose::hostping::{Cause, Certainty, Judge, Matrix, Rule, Topology, measured, topology};
 use rocescope_fabric::random::Draws;
 
@@ -19,6 +19,7 @@ fn judge<'a>(topology: &'a Topology, baseline: Option<&'a Matrix>) -> Judge<'a> 
         baseline,
         rule: Rule::SEED,
         busy: &[],
+        loads: &[],
     }
 }
 
@@ -115,13 +116,19 @@ fn a_run_comes_back_from_its_rows_with_the_same_diagnosis() {
         include_str!("trees/dgx-a100-8.nccl.xml"),
         include_str!("trees/amd-nps2.hwloc.xml"),
     ] {
-        let host = Host::healthy(tree);
+        let host = healthy(tree);
         let baseline = host.baseline(1, 0.0, &mut Draws::new(1));
         for link in 0..host.capacity.len() {
             let sick = host.with(link, 0.1);
             let measured = sick.run(0.0, &mut Draws::new(1));
             let diagnosis = sick.judge(Some(&baseline)).diagnose(&measured);
-            let rows = rows(&sick.topology, &measured, &diagnosis.judgement, "h1", 7);
+            let about = About {
+                observer: "h1",
+                start_ns: 7,
+                length_ns: 3,
+                loads: &[],
+            };
+            let rows = rows(&sick.topology, &measured, &diagnosis.judgement, &about);
             let mut runs = runs(rows);
             assert_eq!((runs.len(), runs[0].0.as_str(), runs[0].1), (1, "h1", 7));
             let run = Run::of(&runs.remove(0).2);

@@ -1,7 +1,7 @@
 //! When a fault begins and ends, and what is a fault at all.
 
 use super::rows::{SECOND, WINDOW, addresses, alive, analyzer, counter, event, finish, flow, gauge};
-use rocescope_diagnose::hosts::{Change, Class, Settings};
+use rocescope_diagnose::hosts::{Analyzer, Change, Class, Settings};
 use rocescope_model::{CounterRow, Text, Time};
 
 /// RNR NAKs in these windows, of twelve.
@@ -106,7 +106,10 @@ fn a_sender_that_gave_up_finds_the_receiver_that_lost_queue_pairs() {
     );
     // Nothing names the receiver: unknown beats a guess.
     let verdicts = rows(false, false);
-    assert_eq!(verdicts[0].host.as_deref(), Some("gpu-1"));
+    assert_eq!(
+        (verdicts[0].host.as_deref(), &*verdicts[0].place),
+        (None, "peer of gpu-1 mlx5_0/1")
+    );
     assert!(
         verdicts[0].unknown[0].starts_with("which receiver"),
         "{:?}",
@@ -200,4 +203,133 @@ fn settings_out_of_range_are_refused() {
         ..Settings::default()
     };
     assert_eq!(error(never), "a fault begins after 1 to 3 windows");
+}
+
+/// Its first window has it ACTIVE, and then DOWN.
+#[test]
+fn a_port_that_fails_in_the_first_window_was_up() {
+    let mut analyzer = analyzer();
+    let mut up = gauge(1, 0, "state", 4.0);
+    up.time_ns -= 5 * SECOND;
+    up.time = Time(up.time_ns);
+    analyzer.counter(&up);
+    analyzer.counter(&gauge(1, 0, "state", 1.0));
+    for window in 0..6 {
+        analyzer.counter(&alive(1, window));
+    }
+    let verdicts = finish(&mut analyzer);
+    let [verdict] = &verdicts[..] else {
+        panic!("{verdicts:#?}")
+    };
+    assert_eq!(verdict.class, Class::LinkDown);
+}
+
+/// A black hole: no counters, and the receiver sends nothing.
+#[test]
+fn a_receiver_that_nothing_is_known_of_may_be_gone_as_a_whole() {
+    let mut analyzer = analyzer();
+    for window in 0..3 {
+        analyzer.flow(&flow(1, 2, window, 100));
+    }
+    analyzer.event(&event(1, 2, 15 * SECOND, "retry_exhausted", 1));
+    let verdicts = finish(&mut analyzer);
+    let [verdict] = &verdicts[..] else {
+        panic!("{verdicts:#?}")
+    };
+    assert_eq!(verdict.class, Class::ReceiverDied);
+    assert_eq!(
+        verdict.sentence,
+        "10.0.0.2: it no longer answers its senders: the application, the host, its link or the way there is gone"
+    );
+}
+
+/// A port's PCIe link with half of its lanes, read once: a gauge that does not change has no further row.
+fn half_a_link(analyzer: &mut Analyzer) {
+    for (metric, value) in [
+        ("pcie_link_speed", 16_000.0),
+        ("pcie_max_link_speed", 16_000.0),
+        ("pcie_link_width", 8.0),
+        ("pcie_max_link_width", 16.0),
+        ("state", 4.0),
+    ] {
+        analyzer.counter(&gauge(1, 0, metric, value));
+    }
+}
+
+#[test]
+fn a_state_holds_while_its_host_is_read_although_nothing_changes() {
+    let mut analyzer = analyzer();
+    half_a_link(&mut analyzer);
+    for window in 0..12 {
+        analyzer.counter(&alive(1, window));
+    }
+    let verdicts = finish(&mut analyzer);
+    let [verdict] = &verdicts[..] else {
+        panic!("{verdicts:#?}")
+    };
+    assert_eq!((verdict.class, verdict.state), (Class::PcieDegraded, Change::Open));
+    assert_eq!((verdict.since_ns, verdict.until_ns), (0, 12 * WINDOW));
+    assert!(verdict.unknown.is_empty(), "{:?}", verdict.unknown);
+}
+
+#[test]
+fn a_host_that_is_no_longer_read_resolves_nothing() {
+    let mut analyzer = analyzer();
+    half_a_link(&mut analyzer);
+    for window in 0..20 {
+        analyzer.counter(&alive(2, window));
+        if window < 4 {
+            analyzer.counter(&alive(1, window));
+        }
+    }
+    let verdicts = finish(&mut analyzer);
+    let [verdict] = &verdicts[..] else {
+        panic!("{verdicts:#?}")
+    };
+    assert_eq!((verdict.state, verdict.until_ns), (Change::Open, 4 * WINDOW));
+    assert_eq!(
+        verdict.unknown,
+        ["whether it goes on: gpu-1 has no rows of counters since 1970-01-01T00:00:40Z"]
+    );
+    let silent = analyzer.unknowns();
+    let silent = silent.iter().find(|unknown| unknown.what.starts_with("hosts since"));
+    assert_eq!(silent.unwrap().places, ["gpu-1 (1970-01-01T00:00:40Z)"]);
+}
+
+/// Between two reads of a host the states that it read hold, although a capture has rows in every window.
+#[test]
+fn a_host_that_is_read_more_seldom_than_a_window_is_judged_and_named() {
+    let mut analyzer = analyzer();
+    half_a_link(&mut analyzer);
+    for window in 0..12 {
+        analyzer.flow(&flow(1, 2, window, 100));
+        if window % 3 == 0 {
+            analyzer.counter(&CounterRow {
+                interval_ns: Some(3 * WINDOW),
+                ..alive(1, window)
+            });
+        }
+    }
+    let verdicts = finish(&mut analyzer);
+    assert_eq!((verdicts.len(), verdicts[0].windows), (1, 12));
+    let unknowns = analyzer.unknowns();
+    let seldom = unknowns.iter().find(|unknown| unknown.what.starts_with("how fast"));
+    let seldom = seldom.unwrap();
+    assert!(
+        seldom.reason.contains("every 30 s") && seldom.reason.contains("--window 30s"),
+        "{seldom:?}"
+    );
+}
+
+#[test]
+fn signs_that_are_too_few_for_a_verdict_are_unknown() {
+    let mut analyzer = analyzer();
+    half_a_link(&mut analyzer);
+    analyzer.counter(&alive(1, 0));
+    assert!(finish(&mut analyzer).is_empty());
+    let unknowns = analyzer.unknowns();
+    let sign = unknowns
+        .iter()
+        .find(|unknown| unknown.what == "pcie_degraded" && unknown.reason.starts_with("the last window has signs"));
+    assert_eq!(sign.unwrap().places, ["gpu-1 mlx5_0/1"]);
 }

@@ -118,3 +118,24 @@ fn only_a_counter_that_is_known_to_be_zero_accuses_the_mirror() {
     let since = |found: &[rocescope_diagnose::hosts::HostVerdict]| found[0].since_ns;
     assert_eq!(since(&verdicts(&both, Some("reset"))), 5 * WINDOW);
 }
+
+/// A flow has the service of its first packet: CNPs with the UDP source port of acknowledgements are in a flow of these.
+#[test]
+fn cnps_among_acknowledgements_are_known_by_their_events() {
+    let classes = |has_cnps: bool| {
+        let mut analyzer = analyzer();
+        for window in 0..5 {
+            let mut marked = flow(1, 2, window, 1_000);
+            marked.ecn_ce_packets = 100;
+            analyzer.flow(&marked);
+            analyzer.flow(&flow(2, 1, window, 500));
+            if has_cnps {
+                analyzer.event(&event(2, 1, window * WINDOW, "cnp_burst", 50));
+            }
+        }
+        let verdicts = finish(&mut analyzer);
+        verdicts.iter().map(|verdict| verdict.class).collect::<Vec<_>>()
+    };
+    assert_eq!(classes(false), [Class::NoCnps]);
+    assert_eq!(classes(true), [Class::Congestion]);
+}

@@ -2,5 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod faults;
+mod give_ups;
 mod join;
+mod known;
 mod rows;

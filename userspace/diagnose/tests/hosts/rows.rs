@@ -52,6 +52,26 @@ pub(super) fn addresses(host: u8, window: i64, text: &str) -> CounterRow {
     }
 }
 
+/// Whether its device exists: `vanished` at the first read without it.
+pub(super) fn present(host: u8, window: i64, event: Option<&'static str>) -> CounterRow {
+    CounterRow {
+        port: None,
+        kind: "state".into(),
+        event: event.map(Into::into),
+        ..gauge(host, window, "present", f64::from(u8::from(event != Some("vanished"))))
+    }
+}
+
+/// The same row, read at this time, an interval after the read before.
+pub(super) fn read_at(row: CounterRow, at_ns: i64, interval_ns: i64) -> CounterRow {
+    CounterRow {
+        time: Time(at_ns),
+        time_ns: at_ns,
+        interval_ns: Some(interval_ns),
+        ..row
+    }
+}
+
 /// The host reads its counters, and none changed.
 pub(super) fn alive(host: u8, window: i64) -> CounterRow {
     CounterRow {

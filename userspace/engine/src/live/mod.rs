@@ -78,7 +78,10 @@ impl LiveCapture {
         let config = request.intake.config();
         let plan = Plan::make(&request, &interfaces, config)?;
         let promiscuous = promiscuous(&interfaces)?;
-        let report = plan.report(&interfaces);
+        let report = LiveReport {
+            direction: request.direction,
+            ..plan.report(&interfaces)
+        };
         let socket = Arc::clone(&report.socket_dropped_so_far);
         let drops = Arc::new(Drops::begin(&interfaces, socket));
         let is_xdp = matches!(plan.source, Source::Xdp(_));
@@ -93,8 +96,9 @@ impl LiveCapture {
             notices.send(Notice::Capturing {
                 interface: name.clone(),
                 mode,
+                direction: request.direction,
                 misses_vlan_tags: is_xdp && vlan::is_stripped(interface),
-                needs_frames: request.intake.needs_frames().filter(|_| request.mode == Mode::Auto),
+                needs_socket: request.needs_socket().filter(|_| request.mode == Mode::Auto),
             });
         }
         if is_xdp {

@@ -3,7 +3,7 @@
 use super::report::{LiveReport, VerdictReason};
 use crate::error::{Conflict, EngineError, Result};
 use crate::request::{CaptureRequest, Mode, VerdictPolicy};
-use rocescope_capture::af_packet::PacketSocket;
+use rocescope_capture::af_packet::{Direction, PacketSocket};
 use rocescope_capture::xdp::{self, Capture};
 use rocescope_host::interface::Interface;
 use rocescope_host::privileges::{self, Capability};
@@ -48,22 +48,22 @@ impl From<EngineError> for Refusal {
 impl Plan {
     pub(super) fn make(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Result<Self> {
         let mode = request.mode;
-        let needs_frames = request.intake.needs_frames();
-        if mode == Mode::AfPacket || (mode == Mode::Auto && needs_frames.is_some()) {
+        let needs_socket = request.needs_socket();
+        if mode == Mode::AfPacket || (mode == Mode::Auto && needs_socket.is_some()) {
             if request.verdict == VerdictPolicy::Drop {
                 return Err(Conflict::DropBySocket.into());
             }
-            return packet(interfaces);
+            return packet(interfaces, request.direction);
         }
-        if let Some(option) = needs_frames {
-            return Err(Conflict::FramesByXdp(option).into());
+        if let Some(reason) = needs_socket {
+            return Err(Conflict::OnlyBySocket(reason).into());
         }
         match xdp(request, interfaces, config) {
             Ok(plan) => Ok(plan),
             // A packet socket cannot drop frames.
             Err(refusal) if mode == Mode::Auto && refusal.may_fall_back && request.verdict != VerdictPolicy::Drop => {
                 let reason = refusal.error.whole();
-                let plan = packet(interfaces).map_err(|_| refusal.error)?;
+                let plan = packet(interfaces, request.direction).map_err(|_| refusal.error)?;
                 Ok(Self {
                     xdp_refused: Some(reason),
                     ..plan
@@ -107,8 +107,14 @@ impl Plan {
 fn xdp(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Result<Plan, Refusal> {
     require(&privileges::XDP, "XDP")?;
     let verdict = decide(request.verdict, interfaces);
+    let connections = request.intake.settings.connections;
     let config = Config {
-        mark_mask: MARK_MASK,
+        // Every message is a run of its own.
+        mark_mask: if connections.is_some_and(|chosen| chosen.steps) {
+            0
+        } else {
+            MARK_MASK
+        },
         verdict: number(&verdict),
         ..config
     };
@@ -154,12 +160,12 @@ fn refused(error: xdp::Error) -> EngineError {
     }
 }
 
-fn packet(interfaces: &[Interface]) -> Result<Plan> {
+fn packet(interfaces: &[Interface], direction: Direction) -> Result<Plan> {
     require(&privileges::AF_PACKET, "AF_PACKET")?;
     let sockets: Result<Vec<_>> = interfaces
         .iter()
         .map(|interface| {
-            let opened = PacketSocket::open(interface);
+            let opened = PacketSocket::open(interface, direction);
             opened.map_err(|error| EngineError::OpenSocket(interface.name.clone(), Box::new(error)))
         })
         .collect();

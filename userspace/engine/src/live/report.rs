@@ -1,6 +1,7 @@
 //! The report of a live capture.
 
 use crate::error::{EngineError, Result};
+use rocescope_capture::af_packet::Direction;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct LiveReport {
     /// Interfaces by name, and their capture mode.
     pub interfaces: Vec<(String, &'static str)>,
+    /// Frames of which direction are captured.
+    pub direction: Direction,
     /// Why XDP is unavailable, if packet sockets replace it.
     pub xdp_refused: Option<String>,
     /// What happened to the frames after XDP.

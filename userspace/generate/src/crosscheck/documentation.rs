@@ -28,12 +28,19 @@ fn the_documented_scenarios_are_scenarios() {
 fn every_key_is_documented() {
     let (page, _) = documented();
     let flows = "duration = \"1s\"\n[[flows]]\nsrc = \"10.0.0.1\"\ndst = \"10.0.0.2\"\nrate = \"1Mbit/s\"\n";
+    let collective = "[[collective]]\nranks = \"10.0.0.1-10.0.0.4\"\n";
     for table in [
         "nonsense = 1".to_owned(),
         "[mirror]\nnonsense = 1".to_owned(),
         "[truth]\nnonsense = 1".to_owned(),
         "[[background]]\nnonsense = 1".to_owned(),
         "[[uet]]\nnonsense = 1".to_owned(),
+        "[[collective]]\nnonsense = 1".to_owned(),
+        format!("{collective}algorithm = \"nonsense\""),
+        format!("{collective}operation = \"nonsense\""),
+        format!("{collective}straggler = [{{ kind = \"nonsense\" }}]"),
+        format!("{collective}straggler = [{{ kind = \"slow_link\", nonsense = 1 }}]"),
+        format!("{collective}straggler = [{{ kind = \"lossy_qp\", nonsense = 1 }}]"),
         format!("{flows}nonsense = 1"),
         format!("{flows}loss = [{{ nonsense = 1 }}]"),
         format!("{flows}spray = [{{ nonsense = 1 }}]"),

@@ -1,5 +1,6 @@
 //! Checks of a scenario beyond the types of its fields.
 
+use super::collective::{Algorithm, Collective, Straggler};
 use super::error::ScenarioError;
 use super::group::{Group, Length, Operation, Receiver, Sender, Service, Share, Tunnel};
 use super::impairment::{Impairment, Of, Side, Spray, Sprayed};
@@ -41,9 +42,10 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
     if scenario.truth.window.0 == 0 {
         return Err(ScenarioError::Whole("truth.window: must be longer than 0".into()));
     }
-    if scenario.groups.is_empty() && scenario.background.is_empty() && scenario.uet.is_empty() {
+    let has_sources = !scenario.uet.is_empty() || !scenario.collectives.is_empty();
+    if scenario.groups.is_empty() && scenario.background.is_empty() && !has_sources {
         return Err(ScenarioError::Whole(
-            "the scenario generates nothing: add [[flows]], [[uet]] or [[background]]".into(),
+            "the scenario generates nothing: add [[flows]], [[collective]], [[uet]] or [[background]]".into(),
         ));
     }
     let ends =
@@ -65,6 +67,50 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
     for spanned in &scenario.uet {
         let at = spanned.span().start;
         uet(&Table { text, at }, spanned.get_ref())?;
+    }
+    for spanned in &scenario.collectives {
+        let at = spanned.span().start;
+        collective(&Table { text, at }, spanned.get_ref())?;
+    }
+    Ok(())
+}
+
+/// Ranks of a collective.
+const RANKS_MAX: usize = 1_024;
+/// Queue pairs of all links of a rank: their numbers must not overlap.
+const CHANNELS_MAX: u16 = 64;
+
+fn collective(table: &Table<'_>, collective: &Collective) -> Result<(), ScenarioError> {
+    let ranks = collective.ranks.len();
+    let valid = (2..=RANKS_MAX).contains(&ranks);
+    table.require(valid, "ranks", "must be from 2 to 1,024 addresses")?;
+    let valid = collective.algorithm == Algorithm::Ring || ranks.is_power_of_two();
+    table.require(valid, "ranks", "must be a power of two for halving-doubling")?;
+    for (key, count) in [("channels", collective.channels), ("qps", collective.qps)] {
+        let valid = (1..=CHANNELS_MAX).contains(&count);
+        table.require(valid, key, "must be from 1 to 64")?;
+    }
+    let valid = (1..=1 << 30).contains(&collective.chunk.0);
+    table.require(valid, "chunk", "must be from 1 byte to 1 GiB")?;
+    for (key, count) in [("loops", collective.loops), ("repeat", collective.repeat)] {
+        table.require(count > 0, key, "must be at least 1")?;
+    }
+    table.require(collective.slots > 0, "slots", "must be at least 1")?;
+    let mtu = matches!(collective.mtu, 256 | 512 | 1024 | 2048 | 4096);
+    table.require(mtu, "mtu", "must be 256, 512, 1024, 2048 or 4096")?;
+    table.require(collective.rate.0 > 0, "rate", "must be above 0")?;
+    table.require(collective.timeout.0 > 0, "timeout", "must be longer than 0")?;
+    for straggler in &collective.straggler {
+        let valid = straggler.rank().is_none_or(|rank| (rank as usize) < ranks);
+        table.require(valid, "straggler.rank", "must be below the number of ranks")?;
+        match straggler {
+            Straggler::SlowLink { rate, .. } => table.require(rate.0 > 0, "straggler.rate", "must be above 0")?,
+            Straggler::LossyQp { channel, .. } => {
+                let valid = channel.is_none_or(|channel| channel < collective.channels);
+                table.require(valid, "straggler.channel", "must be below the number of channels")?;
+            }
+            Straggler::SlowRank { .. } | Straggler::LateStart { .. } => {}
+        }
     }
     Ok(())
 }

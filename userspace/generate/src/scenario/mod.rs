@@ -10,11 +10,13 @@
 //! | [`impairment`] | of `loss`, `duplicate`, `reorder`, `corrupt`, `ecn`, `rnr`, `refuse` in it |
 //! | [`background`] | of `[[background]]` |
 //! | [`uet`] | of `[[uet]]` |
+//! | [`collective`] | of `[[collective]]` |
 //! | [`units`], [`pool`] | the notation of quantities and addresses |
 //! | [`error`] | errors with their lines |
 
 pub mod background;
 mod check;
+pub mod collective;
 pub mod error;
 pub mod group;
 pub mod impairment;
@@ -23,6 +25,7 @@ pub mod uet;
 pub mod units;
 
 pub use background::Background;
+pub use collective::Collective;
 pub use error::ScenarioError;
 pub use group::{Encapsulated, Group, Operation, Service};
 use serde::Deserialize;
@@ -59,6 +62,8 @@ pub struct Scenario {
     background: Vec<Spanned<Background>>,
     #[serde(default)]
     uet: Vec<Spanned<Uet>>,
+    #[serde(default, rename = "collective")]
+    collectives: Vec<Spanned<Collective>>,
 }
 
 /// The mirror port.
@@ -140,6 +145,11 @@ impl Scenario {
     /// The groups of UET's packet delivery contexts, in the order of the file.
     pub fn uet(&self) -> impl ExactSizeIterator<Item = &Uet> {
         self.uet.iter().map(Spanned::get_ref)
+    }
+
+    /// The collectives, in the order of the file.
+    pub fn collectives(&self) -> impl ExactSizeIterator<Item = &Collective> {
+        self.collectives.iter().map(Spanned::get_ref)
     }
 }
 

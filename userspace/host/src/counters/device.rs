@@ -1,7 +1,7 @@
 //! One device: its driver, ports and groups of counters.
 
 use super::entry::Owner;
-use super::group::{Group, Identity, Origin, open_statistics};
+use super::group::{Group, Identity, Origin, open_statistics, read_text};
 use super::reader::{Filter, Sources, StatisticsFrom};
 use crate::interface::Interface;
 use rocescope_model::Text;
@@ -193,7 +193,7 @@ fn statistics(name: &str, owner: Owner, sources: &Sources, filter: &Filter, all:
 
 /// The driver of a device: by its kernel module, or by the device's name if it has the default one.
 fn driver(path: &Path, name: &str) -> (Option<Driver>, Text) {
-    let uevent = fs::read_to_string(path.join("device/uevent")).unwrap_or_default();
+    let uevent = read_text(&path.join("device/uevent")).unwrap_or_default();
     let module = uevent.lines().find_map(|line| line.strip_prefix("DRIVER="));
     let module = module.map(ToOwned::to_owned).or_else(|| {
         let link = fs::read_link(path.join("device/driver")).ok()?;
@@ -217,7 +217,7 @@ fn interface(port: &Path) -> Option<String> {
     let entries = fs::read_dir(addresses).into_iter().flatten().flatten();
     // An unused entry cannot be read.
     let mut names: Vec<String> = entries
-        .filter_map(|entry| fs::read_to_string(entry.path()).ok())
+        .filter_map(|entry| read_text(&entry.path()).ok())
         .map(|name| name.trim().to_owned())
         .filter(|name| !name.is_empty())
         .collect();

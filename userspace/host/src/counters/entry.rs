@@ -68,7 +68,14 @@ impl Entry {
     }
 
     /// Takes what was read; `None` if it could not be read.
-    pub(super) fn set(&mut self, sample: Option<Sample>) {
+    pub(super) fn set(&mut self, mut sample: Option<Sample>) {
+        // Drivers that print 32 bits as a signed number show a minus sign above 2^31.
+        if self.width() == Width::Wraps32
+            && let Some(number) = sample.as_mut().and_then(|sample| sample.number.as_mut())
+            && let Ok(printed) = i32::try_from(*number)
+        {
+            *number = printed.cast_unsigned().into();
+        }
         let number = |sample: &Option<Sample>| sample.as_ref().and_then(|sample| sample.number);
         let before = self.before.as_ref().and_then(|(sample, _)| sample.number);
         self.change = match (self.kind(), before, number(&sample)) {
@@ -142,8 +149,13 @@ impl Entry {
         let metric = self.found.map(|found| found.metric);
         let factor = u64::from(self.found.map_or(1, |found| found.source.factor));
         let raw = self.now.as_ref().and_then(|now| now.number);
+        // The columns have 63 bits and a sign: a larger number is in `text`, and a larger step is no increase.
+        let raw_value = raw.and_then(|raw| i64::try_from(raw).ok());
+        let digits = raw.filter(|_| raw_value.is_none()).map(|raw| raw.to_string().into());
         let increase = match self.change {
-            Some(Change::Grew(by) | Change::Wrapped(by)) => Some(by.saturating_mul(factor)),
+            Some(Change::Grew(by) | Change::Wrapped(by)) => {
+                by.checked_mul(factor).filter(|by| i64::try_from(*by).is_ok())
+            }
             _ => None,
         };
         let interval = self.before.as_ref().filter(|_| self.now.is_some());
@@ -168,8 +180,12 @@ impl Entry {
             kind: self.kind().name().into(),
             value: raw.map(|raw| raw as f64 * factor as f64),
             unit: metric.map_or(Measure::Unknown, |metric| metric.unit).name().into(),
-            raw_value: raw,
-            text: self.now.as_ref().and_then(|now| Some(now.text.clone()?.into())),
+            raw_value,
+            text: self
+                .now
+                .as_ref()
+                .and_then(|now| Some(now.text.clone()?.into()))
+                .or(digits),
             increase,
             rate: rate.map(|(increase, interval)| increase as f64 / interval.as_secs_f64()),
             interval_ns: interval.map(|interval| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX)),

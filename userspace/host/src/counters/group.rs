@@ -8,11 +8,13 @@ use crate::ethtool::Statistics;
 use crate::interface::Interface;
 use rocescope_model::CounterRow;
 use rocescope_model::catalogue::{Driver, Place, find};
+use rocescope_model::filter::matches;
+use rustix::fs::OFlags;
 use rustix::process::{Resource, getrlimit};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read: `/proc/stat` has its sums in the first line.
@@ -63,6 +65,8 @@ pub(super) enum Origin {
     },
     /// Whether the device exists.
     Present(bool),
+    /// How often the counters were read.
+    Reads(u64),
 }
 
 /// What changes if a directory is replaced, or a file in it is.
@@ -178,7 +182,7 @@ impl Group {
                     Err(error) => self.fail(&error, counts),
                 }
             }
-            Origin::StatisticsFile(path) => match fs::read_to_string(&*path) {
+            Origin::StatisticsFile(path) => match read_text(path) {
                 Ok(text) => {
                     let values = parse::ethtool(&text).map(|(name, value)| (name.to_owned(), value));
                     self.set_named(values, filter, true);
@@ -233,7 +237,11 @@ impl Group {
                     let mut gids: Vec<(u32, String)> = files
                         .filter_map(|file| {
                             let number = file.file_name().to_str()?.parse().ok()?;
-                            Some((number, fs::read_to_string(file.path()).ok()?))
+                            let gid = read_text(&file.path());
+                            if let Err(error) = &gid {
+                                counts.unreadable(&file.path(), error);
+                            }
+                            Some((number, gid.ok()?))
                         })
                         .collect();
                     gids.sort_unstable();
@@ -252,12 +260,22 @@ impl Group {
                 let value = ("present".to_owned(), u64::from(*is_present));
                 self.set_named([value].into_iter(), filter, false);
             }
+            Origin::Reads(reads) => {
+                let value = ("reads".to_owned(), *reads);
+                self.set_named([value].into_iter(), filter, false);
+            }
         }
     }
 
     /// Whether a counter of the catalogue was reset.
     pub(super) fn is_reset(&self) -> bool {
         self.entries.iter().any(Entry::is_reset)
+    }
+
+    /// Whether one of its counters has a name or a metric that matches a pattern.
+    pub(super) fn has(&self, pattern: &str) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|entry| matches(&entry.name, pattern) || entry.metric().is_some_and(|name| matches(name, pattern)))
     }
 
     /// Names of its counters.
@@ -289,7 +307,12 @@ impl Group {
     }
 
     /// Takes values by name. A name that is not among them can no longer be read.
-    fn set_named(&mut self, values: impl Iterator<Item = (String, u64)>, filter: &Filter, only_catalogue: bool) {
+    fn set_named<N: Into<i128>>(
+        &mut self,
+        values: impl Iterator<Item = (String, N)>,
+        filter: &Filter,
+        only_catalogue: bool,
+    ) {
         let mut at = 0;
         for entry in &mut self.entries {
             entry.set(None);
@@ -343,9 +366,32 @@ pub(super) fn open_statistics(
     Statistics::open(Interface::find(name)?, is_wanted)
 }
 
+/// Opens a regular file; anything else, such as a FIFO in a copy of `/sys`, could make a read wait forever.
+///
+/// # Errors
+/// It cannot be opened, or is no regular file.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+    }
+}
+
+/// Reads a text file as a whole.
+///
+/// # Errors
+/// See [`open_regular`]; it is no UTF-8.
+pub(super) fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_regular(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// Opens a file for all reads, unless it would take one of the last descriptors of this process.
 fn open(path: &Path) -> Option<File> {
-    let file = File::open(path).ok()?;
+    let file = open_regular(path).ok()?;
     let number = u64::from(file.as_raw_fd().unsigned_abs());
     let limit = getrlimit(Resource::Nofile).current;
     limit.is_none_or(|limit| number + SPARE_FILES < limit).then_some(file)
@@ -355,9 +401,9 @@ fn gone<T>() -> io::Result<T> {
     Err(io::ErrorKind::NotFound.into())
 }
 
-const fn plain(number: u64) -> Sample {
+fn plain(number: impl Into<i128>) -> Sample {
     Sample {
-        number: Some(number),
+        number: Some(number.into()),
         text: None,
     }
 }
@@ -389,7 +435,7 @@ fn read_file<T>(file: Option<&File>, path: impl Fn() -> PathBuf, parse: impl Fn(
     let mut buffer = [0; FILE_BYTES];
     let length = match file {
         Some(file) => file.read_at(&mut buffer, 0)?,
-        None => File::open(path())?.read_at(&mut buffer, 0)?,
+        None => open_regular(&path())?.read_at(&mut buffer, 0)?,
     };
     let text = String::from_utf8_lossy(buffer.get(..length).unwrap_or_default());
     parse(&text).ok_or_else(|| {

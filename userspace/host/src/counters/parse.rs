@@ -6,8 +6,8 @@ use std::net::Ipv6Addr;
 /// What was read: a number, a text, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The number, before its conversion to a unit.
-    pub number: Option<u64>,
+    /// The number, before its conversion to a unit: of 64 bits, signed or not.
+    pub number: Option<i128>,
     /// The text, if it contains more than the number.
     pub text: Option<String>,
 }
@@ -19,8 +19,8 @@ pub fn sample(place: Place, name: &str, text: &str) -> Option<Sample> {
     if text.is_empty() {
         return None;
     }
-    let words = |number| Sample {
-        number,
+    let words = |number: Option<u64>| Sample {
+        number: number.map(i128::from),
         text: Some(text.to_owned()),
     };
     let plain = |number| Sample {
@@ -36,24 +36,22 @@ pub fn sample(place: Place, name: &str, text: &str) -> Option<Sample> {
     }
 }
 
-/// A counter. Drivers that print 32 bits as a signed number show a minus sign above 2^31.
+/// A counter: a whole number of 64 bits, signed or not.
 ///
 /// ```
-/// assert_eq!(rocescope_host::counters::parse::number("-1"), Some(4_294_967_295));
-/// assert_eq!(rocescope_host::counters::parse::number("N/A (no PMA)"), None);
+/// use rocescope_host::counters::parse::number;
+///
+/// assert_eq!(number("18446744073709551615"), Some(i128::from(u64::MAX)));
+/// assert_eq!(number("-5"), Some(-5));
+/// assert_eq!(number("18446744073709551616"), None);
+/// assert_eq!(number("N/A (no PMA)"), None);
 /// ```
 #[must_use]
-pub fn number(text: &str) -> Option<u64> {
-    let text = text.trim();
-    if let Ok(number) = text.parse() {
-        return Some(number);
-    }
-    let negative: i64 = text.parse().ok()?;
-    let bits = negative.cast_unsigned();
-    Some(match i32::try_from(negative) {
-        Ok(_) => bits & u64::from(u32::MAX),
-        Err(_) => bits,
-    })
+pub fn number(text: &str) -> Option<i128> {
+    let number: i128 = text.trim().parse().ok()?;
+    (i128::from(i64::MIN)..=i128::from(u64::MAX))
+        .contains(&number)
+        .then_some(number)
 }
 
 /// The IP addresses of a port, from its GIDs: each once, in the order of the table. An unused entry is 0. RoCE v1 and v2
@@ -73,7 +71,7 @@ pub fn addresses<'a>(gids: impl IntoIterator<Item = &'a str>) -> Sample {
         all.extend(address.filter(|address| !all.contains(address)));
     }
     Sample {
-        number: Some(all.len() as u64),
+        number: Some(all.len() as i128),
         text: Some(all.join(" ")),
     }
 }
@@ -131,7 +129,7 @@ pub fn memory(meminfo: &str, name: &str) -> Option<u64> {
 }
 
 /// The counters that `ethtool -S` prints: `     rx_prio3_pause: 17`.
-pub fn ethtool(text: &str) -> impl Iterator<Item = (&str, u64)> {
+pub fn ethtool(text: &str) -> impl Iterator<Item = (&str, i128)> {
     text.lines().filter_map(|line| {
         let (name, value) = line.rsplit_once(':')?;
         Some((name.trim(), number(value)?))
@@ -145,7 +143,7 @@ mod tests {
 
     fn both(number: u64, text: &str) -> Option<Sample> {
         Some(Sample {
-            number: Some(number),
+            number: Some(number.into()),
             text: Some(text.into()),
         })
     }
@@ -171,9 +169,9 @@ mod tests {
 
     #[test]
     fn counters_are_numbers_and_nothing_else() {
-        assert_eq!(number("18446744073709551615\n"), Some(u64::MAX));
-        assert_eq!(number("-2147483648"), Some(1 << 31));
-        assert_eq!(number("-2147483649"), Some((-2_147_483_649_i64).cast_unsigned()));
+        assert_eq!(number("18446744073709551615\n"), Some(u64::MAX.into()));
+        assert_eq!(number("-2147483648"), Some(-(1 << 31)));
+        assert_eq!(number("-9223372036854775809"), None);
         for text in ["", "N/A (no PMA)", "0x10", "1 2", "-"] {
             assert_eq!(sample(Place::Counters, "symbol_error", text), None, "{text}");
         }
@@ -193,7 +191,7 @@ mod tests {
     #[test]
     fn the_text_of_ethtool_is_read_as_it_prints_it() {
         let text = "NIC statistics:\n     rx_prio3_pause: 17\n     [0]: rx_ucast_packets: 5\n     broken: x\n";
-        let all: Vec<(&str, u64)> = ethtool(text).collect();
+        let all: Vec<(&str, i128)> = ethtool(text).collect();
         assert_eq!(all, [("rx_prio3_pause", 17), ("[0]: rx_ucast_packets", 5)]);
     }
 }

@@ -147,6 +147,8 @@ pub struct Reader {
     found: Vec<Device>,
     interfaces: Vec<Device>,
     host: Vec<Group>,
+    /// That the counters were read, whatever the filters leave.
+    reads: Group,
     counts: Counts,
 }
 
@@ -169,6 +171,7 @@ impl Reader {
             found: Vec::new(),
             interfaces,
             host: Vec::new(),
+            reads: Group::new(host_owner(&observer), Place::Reader, Origin::Reads(0)),
             counts: Counts::default(),
             observer,
             sources,
@@ -209,6 +212,12 @@ impl Reader {
             group.read(&self.filter, None, &mut self.counts);
             group.rows(moment, false, wanted, &mut self.counts, take);
         }
+        if matches!(rows, Rows::Changed(_)) {
+            // Distinguishes a read in which nothing changed from none.
+            self.reads.replace(Origin::Reads(self.counts.reads));
+            self.reads.read(&Filter(Vec::new()), None, &mut self.counts);
+            self.reads.rows(moment, false, wanted, &mut self.counts, take);
+        }
     }
 
     /// What was read so far.
@@ -221,6 +230,37 @@ impl Reader {
     pub fn devices(&self) -> impl Iterator<Item = &str> {
         let existing = self.found.iter().filter(|device| device.identity.is_some());
         existing.map(|device| &*device.name)
+    }
+
+    /// Names of the RDMA devices of this host, whether they are read or not, and what else `devices` may name.
+    #[must_use]
+    pub fn device_names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.sources.class()).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names.extend(self.sources.proc.as_ref().map(|_| "host".to_owned()));
+        names
+    }
+
+    /// Patterns of devices that no device matches.
+    pub fn unknown_devices(&self) -> impl Iterator<Item = &str> {
+        let names = self.device_names();
+        let is_unknown = move |pattern: &&String| !names.iter().any(|name| matches(name, pattern));
+        self.devices.iter().filter(is_unknown).map(String::as_str)
+    }
+
+    /// Patterns of metrics that no counter of the last read matches.
+    pub fn unknown_metrics(&self) -> impl Iterator<Item = &str> {
+        let is_unknown = |pattern: &&String| !self.groups().any(|group| group.has(pattern));
+        self.filter.0.iter().filter(is_unknown).map(String::as_str)
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &Group> {
+        let devices = self.found.iter().chain(&self.interfaces);
+        let of_devices = devices.flat_map(|device| std::iter::once(&device.present).chain(&device.groups));
+        of_devices.chain(&self.host)
     }
 
     /// Number of counters that a read reads.
@@ -320,17 +360,22 @@ impl Reader {
         if !self.devices.is_empty() && !is_any(&self.devices, "host") {
             return Vec::new();
         }
-        let owner = Owner {
-            observer: self.observer.clone(),
-            device: "host".into(),
-            port: None,
-            netdev: None,
-            driver: None,
-            driver_name: Text::default(),
-        };
+        let owner = host_owner(&self.observer);
         vec![
             Group::new(owner.clone(), Place::Proc, Origin::Processors(proc.join("stat"))),
             Group::new(owner, Place::Proc, Origin::Memory(proc.join("meminfo"))),
         ]
+    }
+}
+
+/// What counters of the host itself have in common.
+fn host_owner(observer: &Text) -> Owner {
+    Owner {
+        observer: observer.clone(),
+        device: "host".into(),
+        port: None,
+        netdev: None,
+        driver: None,
+        driver_name: Text::default(),
     }
 }

@@ -32,7 +32,7 @@ fn every_metric_of_a_driver_gets_from_its_file_to_its_row() {
                 let path = format!("{directory}/{}", source.name);
                 let written = files.get(&*path);
                 let written = written.unwrap_or_else(|| panic!("{name} has no {path}"));
-                let raw: u64 = written.parse().unwrap();
+                let raw: u32 = written.parse().unwrap();
                 let place = source.place.name();
                 let row = rows
                     .iter()
@@ -41,10 +41,10 @@ fn every_metric_of_a_driver_gets_from_its_file_to_its_row() {
                 assert_eq!(row.metric.as_deref(), Some(metric.name), "{name} {path}");
                 assert_eq!(
                     row.value,
-                    Some((raw * u64::from(source.factor)) as f64),
+                    Some((u64::from(raw) * u64::from(source.factor)) as f64),
                     "{name} {path}"
                 );
-                assert_eq!(row.raw_value, Some(raw));
+                assert_eq!(row.raw_value, Some(raw.into()));
                 assert_eq!((&*row.unit, &*row.driver), (metric.unit.name(), name));
                 assert_eq!(row.dimension.as_deref(), Some(metric.dimension.name()));
                 assert_eq!(row.level.as_deref(), Some(metric.level.name()));
@@ -62,7 +62,7 @@ fn every_metric_of_a_driver_gets_from_its_file_to_its_row() {
             .sources
             .iter()
             .any(|source| source.drivers.contains(&Driver::Mlx5));
-        let is_elsewhere = matches!(metric.sources[0].place, Place::Dataset | Place::Port);
+        let is_elsewhere = matches!(metric.sources[0].place, Place::Dataset | Place::Operation | Place::Port);
         assert!(is_counted != is_elsewhere, "{}", metric.name);
         assert_eq!(is_counted, checked["mlx5"].contains(&metric.name), "{}", metric.name);
     }

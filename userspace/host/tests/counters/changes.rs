@@ -37,8 +37,13 @@ fn increases_and_rates_are_in_the_unit_of_the_metric() {
         (Some(6_000.0), (Some(2_000), Some(1_000.0), None))
     );
     assert_eq!((read.raw_value, read.interval_ns), (Some(1_500), Some(2_000_000_000)));
-    // Nothing else changed.
-    assert_eq!(next.len(), 1);
+    // Nothing else changed; that it was read is a row of its own.
+    assert_eq!(next.len(), 2);
+    let reads = row(&next, "host", "reads");
+    assert_eq!(
+        (reads.metric.as_deref(), reads.raw_value),
+        (Some("counter_reads"), Some(2))
+    );
 }
 
 /// Rows that did not change return after the refresh, not before.
@@ -48,7 +53,7 @@ fn unchanged_counters_have_rows_periodically() {
     let rows = Rows::Changed(Duration::from_secs(10));
     let all = read_at(&mut reader, 0, rows).len();
     assert!(all > 50);
-    assert_eq!(read_at(&mut reader, 9, rows).len(), 0);
+    assert_eq!(read_at(&mut reader, 9, rows).len(), 1);
     let again = read_at(&mut reader, 10, rows);
     assert_eq!(again.len(), all);
     let read = row(&again, "mlx5_0", "out_of_buffer");
@@ -56,7 +61,7 @@ fn unchanged_counters_have_rows_periodically() {
         (changed(read), read.interval_ns),
         ((Some(0), Some(0.0), None), Some(1_000_000_000))
     );
-    assert_eq!(read_at(&mut reader, 11, rows).len(), 0);
+    assert_eq!(read_at(&mut reader, 11, rows).len(), 1);
 }
 
 #[test]
@@ -140,7 +145,7 @@ fn a_device_that_vanishes_and_returns_starts_again() {
     let rows = read_at(&mut reader, 1, HOUR);
     let present = row(&rows, "mlx5_0", "present");
     assert_eq!((present.value, present.event.as_deref()), (Some(0.0), Some("vanished")));
-    assert_eq!(rows.len(), 1, "the other device has not changed");
+    assert_eq!(rows.len(), 2, "the other device has not changed");
     // It is still gone: only that is known.
     let rows = read_at(&mut reader, 2, Rows::All);
     let of_device: Vec<&CounterRow> = rows.iter().filter(|row| &*row.device == "mlx5_0").collect();
@@ -188,7 +193,7 @@ fn files_that_are_replaced_added_and_removed_are_seen() {
     fs::write(directory.join("another"), "1\n").unwrap();
     let rows = read_at(&mut reader, 2, HOUR);
     assert_eq!(row(&rows, "mlx5_0", "another").event.as_deref(), Some("first"));
-    assert_eq!(rows.len(), 1);
+    assert_eq!(rows.len(), 2);
 }
 
 #[test]
@@ -208,7 +213,7 @@ fn files_that_cannot_be_read_are_counted_and_end_nothing() {
     let last = reader.counts().last_unreadable.clone().unwrap();
     assert!(last.ends_with("VL15_dropped: no value in `N/A (no PMA)`"), "{last}");
     // It stays unreadable: no row, but it is counted.
-    assert_eq!(read_at(&mut reader, 1, HOUR).len(), 0);
+    assert_eq!(read_at(&mut reader, 1, HOUR).len(), 1);
     assert_eq!(reader.counts().unreadable, 4);
     tree.set("mlx5_0", path, "7");
     let rows = read_at(&mut reader, 2, HOUR);
@@ -251,4 +256,58 @@ fn without_open_files_every_read_opens_them() {
         reader.counts()
     );
     assert_eq!(row(&next, "mlx5_0", "local_ack_timeout_err").value, Some(99_999.0));
+}
+
+/// The columns are signed: what has 64 bits without a sign is exact in `text`.
+#[test]
+fn numbers_are_exact_over_the_whole_range_of_64_bits() {
+    let (tree, mut reader) = one_device();
+    tree.set("mlx5_0", "ports/1/hw_counters/odd", "18446744073709551000");
+    tree.set("mlx5_0", "ports/1/hw_counters/signed", "-5");
+    tree.set("mlx5_0", TIMEOUTS, "-2");
+    let first = read_at(&mut reader, 0, Rows::All);
+    let odd = row(&first, "mlx5_0", "odd");
+    assert_eq!(
+        (odd.raw_value, odd.text.as_deref()),
+        (None, Some("18446744073709551000"))
+    );
+    let signed = row(&first, "mlx5_0", "signed");
+    assert_eq!(
+        (signed.raw_value, signed.value, signed.text.as_deref()),
+        (Some(-5), Some(-5.0), None)
+    );
+    // The catalogue knows that it has 32 bits: a driver that prints them with a sign.
+    assert_eq!(
+        row(&first, "mlx5_0", "local_ack_timeout_err").raw_value,
+        Some(4_294_967_294)
+    );
+    tree.set("mlx5_0", "ports/1/hw_counters/odd", "18446744073709551615");
+    tree.set("mlx5_0", "ports/1/hw_counters/signed", "3");
+    tree.set("mlx5_0", TIMEOUTS, "1");
+    let next = read_at(&mut reader, 1, HOUR);
+    assert_eq!(changed(row(&next, "mlx5_0", "odd")).0, Some(615));
+    assert_eq!(changed(row(&next, "mlx5_0", "signed")).0, Some(8));
+    assert_eq!(
+        changed(row(&next, "mlx5_0", "local_ack_timeout_err")),
+        (Some(3), Some(3.0), Some("wrap"))
+    );
+}
+
+/// A FIFO makes an ordinary `open` wait for a writer.
+#[test]
+fn only_regular_files_are_read() {
+    let (tree, mut reader) = one_device();
+    for path in ["ports/1/hw_counters/pipe", "ports/1/gids/7", "ports/1/rate"] {
+        let path = tree.device("mlx5_0").join(path);
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    }
+    let rows = read_at(&mut reader, 0, Rows::All);
+    assert_eq!(row(&rows, "mlx5_0", "pipe").event.as_deref(), Some("unreadable"));
+    assert!(rows.len() > 50);
+    let counts = reader.counts();
+    assert_eq!(counts.unreadable, 3);
+    let why = counts.last_unreadable.as_deref().unwrap();
+    assert!(why.ends_with(": not a regular file"), "{why}");
 }

@@ -13,6 +13,11 @@ const fn optional(name: &'static str) -> Source {
     Source::new(Place::Netlink, name, MLX5).width(Width::Wraps64)
 }
 
+/// An operation that the agent measures.
+const fn operation(name: &'static str) -> Source {
+    Source::new(Place::Operation, name, &[])
+}
+
 pub(super) const METRICS: &[Metric] = &[
     metric(
         "tcp_rtt",
@@ -190,11 +195,12 @@ pub(super) const METRICS: &[Metric] = &[
         Dimension::Load,
         Level::Application,
         Measure::Nanoseconds,
-        "Time that SEND, WRITE and READ of a few bytes take. Not measured yet.",
+        "Time that SEND, WRITE and READ of eight bytes take, from the call to the completion.",
     )
     .table(3)
     .printed("RDMA operation latency")
-    .kind(Kind::Gauge),
+    .kind(Kind::Gauge)
+    .from(&[operation("send"), operation("write"), operation("read")]),
     metric(
         "multicast_xmit_packets",
         Measure::Packets,

@@ -130,6 +130,12 @@ pub(super) const METRICS: &[Metric] = &[
         "Time that processors were idle or waited for disks, summed over them.",
     )
     .from(&[processor("cpu_idle")]),
+    metric(
+        "counter_reads",
+        Measure::Events,
+        "Reads of the counters of the host. Every read has this row, so a host on which nothing changes is known to be read.",
+    )
+    .from(&[Source::new(Place::Reader, "reads", &[]).width(Width::Wraps64)]),
     gauge(
         "memory_total",
         Measure::Bytes,

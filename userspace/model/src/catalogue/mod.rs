@@ -178,6 +178,10 @@ pub enum Place {
     Pcie,
     /// `/proc` of the host.
     Proc,
+    /// The reader of the counters itself.
+    Reader,
+    /// Operations that the agent runs itself.
+    Operation,
     /// A column of another table of the dataset.
     Dataset,
 }
@@ -253,7 +257,8 @@ names! {
     }
     Place {
         Device = "device", Port = "port", Counters = "counters", HwCounters = "hw_counters", Netlink = "netlink",
-        Resources = "resources", Ethtool = "ethtool", Pcie = "pcie", Proc = "proc", Dataset = "dataset",
+        Resources = "resources", Ethtool = "ethtool", Pcie = "pcie", Proc = "proc",
+        Reader = "reader", Operation = "operation", Dataset = "dataset",
     }
     Driver {
         Mlx5 = "mlx5", Mlx4 = "mlx4", BnxtRe = "bnxt_re", Ionic = "ionic", Irdma = "irdma", Hns = "hns",

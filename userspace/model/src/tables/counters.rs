@@ -5,7 +5,7 @@ use crate::{Text, Time};
 
 table! {
     /// One row for each counter that changed since it was read before, and for each at the first read and periodically:
-    /// between two rows of a counter, its increase was 0. The catalogue of metrics below explains `metric`; rows of a
+    /// between two rows of a counter, its increase was 0. Every read has a row of the metric `counter_reads`. The catalogue of metrics below explains `metric`; rows of a
     /// port with the same metric add up.
     CounterRow = "counters" {
         /// Name of the host, or of the agent on it.
@@ -24,9 +24,9 @@ table! {
         /// empty if unknown.
         driver: Text, None, [same], hide "Driver";
         /// Where the value was read: `port`, `counters`, `hw_counters`, `netlink`, `resources`, `ethtool`, `pcie`,
-        /// `proc` or `device`.
+        /// `proc`, `device`, `reader` or `operation`.
         source: Text, None, [same], hide "Source";
-        /// Name that the driver has for it.
+        /// Name that the driver has for it; of an operation, its name and the address of the other end: `write 10.0.0.2`.
         name: Text, None, [same], show "Name";
         /// Priority (PFC), if the name has one.
         priority: Option<u8>, None, [same], hide "Priority";
@@ -42,13 +42,13 @@ table! {
         side: Option<Text>, None, [same], hide "Side";
         /// `counter`, `gauge` or `state`.
         kind: Text, None, [same], hide "Kind";
-        /// Value in `unit`; null if it could not be read, or is only text. Above 2^53 it is rounded, `raw_value` is not.
+        /// Value in `unit`; null if it could not be read, or is only text. Above 2^53 it is rounded, `raw_value` and `text` are not.
         value: Option<f64>, None, [last], show "Value";
         /// Unit of `value`, `increase` and, each second, of `rate`; `unknown` without a metric.
         unit: Text, None, [same], show "Unit";
-        /// The number that was read, before its conversion to `unit`.
-        raw_value: Option<u64>, None, [last], hide "Raw value";
-        /// The text that was read, for states: `4: ACTIVE`.
+        /// The number that was read, before its conversion to `unit`; null above 2^63-1, where `text` has its digits.
+        raw_value: Option<i64>, None, [last], hide "Raw value";
+        /// The text that was read, for states: `4: ACTIVE`; the digits of a number above 2^63-1; of an operation, the name of the other agent.
         text: Option<Text>, None, [last], show "Text";
         /// How much a counter grew since it was read before; null at the first read, after a reset, at its largest
         /// value if it stops there, and for gauges and states.
@@ -58,8 +58,8 @@ table! {
         /// Time since the counter was read before; null at the first read.
         interval_ns: Option<i64>, Nanoseconds, [sum | max], hide "Interval";
         /// What happened: `first` read; `wrap` past the largest value, which `increase` includes; `reset`: it went down
-        /// and no wrap explains that; `stopped` at its largest value; `unreadable`; `vanished` and `returned`: its
-        /// device; null if nothing did.
+        /// and no wrap explains that; `stopped` at its largest value; `unreadable`; `failed`, of an operation;
+        /// `vanished` and `returned`: its device; null if nothing did.
         event: Option<Text>, None, [last], show "Event";
     }
 }

@@ -40,5 +40,7 @@ table! {
         ingress: Option<Text>, None, [last], hide "Ingress";
         /// Port by which the flow leaves it; null for hop 0.
         egress: Option<Text>, None, [last], show "Egress";
+        /// Rate of the flow as the source of flows stated it; null if it is unknown.
+        flow_bps: Option<f64>, BitsPerSecond, [last], show "Rate";
     }
 }

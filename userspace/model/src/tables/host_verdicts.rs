@@ -17,11 +17,11 @@ table! {
         /// `began`, `ended`, or `open` at the end of the rows.
         state: Text, None, [last], show "State";
         /// Class of the fault: `receiver_died`, `congestion`, `jitter`, `slow_receiver`, `sick_cable`, `link_down`,
-        /// `pcie_degraded`, `pause_storm`, `no_cnps`, `cnps_ignored`, `network_loss`, `receiver_drops`,
+        /// `nic_vanished`, `pcie_degraded`, `pause_storm`, `no_cnps`, `cnps_ignored`, `network_loss`, `receiver_drops`,
         /// `mirror_repeats`, `mirror_lacks`.
         class: Text, None, [same], show "Class";
-        /// Kind of the place: `port` of a host, `address` whose port is unknown, `pair` of addresses, `connection`, or
-        /// `mirror`.
+        /// Kind of the place: `port` of a host, `device` of a host, `address` whose port is unknown, `pair` of addresses,
+        /// `connection`, `mirror`, or unknown `peer` of ports.
         place_kind: Text, None, [same], hide "Place kind";
         /// The place in words.
         place: Text, None, [same], show "Place";

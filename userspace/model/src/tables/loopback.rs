@@ -45,5 +45,16 @@ table! {
         busy: bool, None, [any], hide "Busy";
         /// `normal`, `abnormal`, `unproven` (as expected, but below what the links can do) or `unknown`.
         status: Text, None, [last], show "Status";
+        /// Other names of the NIC, such as that of its network interface, separated by spaces.
+        aliases: Option<Text>, None, [last], hide "Other names";
+        /// What each link of the path runs at in Gbit/s, joined by ` > `; `-` if unknown.
+        link_speeds: Option<Text>, None, [last], hide "Link speeds";
+        /// What the NIC sent besides the tests of the run; null if no counter was read.
+        sent_bps: Option<f64>, BitsPerSecond, [max], hide "Sent besides";
+        /// What it received besides the tests.
+        received_bps: Option<f64>, BitsPerSecond, [max], hide "Received besides";
+        /// What looks wrong on the path without a test, as kind and place: `acs-on-bare-metal: PCIe switch 0`; several are
+        /// separated by `; `.
+        suspicions: Option<Text>, None, [last], hide "Suspicions";
     }
 }

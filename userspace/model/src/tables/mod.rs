@@ -21,6 +21,8 @@ mod queue_pairs;
 mod sla;
 mod small_flows;
 mod spread;
+mod steps;
+mod telemetry;
 mod verdicts;
 mod windows;
 
@@ -44,6 +46,8 @@ pub use queue_pairs::QueuePairRow;
 pub use sla::SlaRow;
 pub use small_flows::SmallFlowRow;
 pub use spread::SpreadRow;
+pub use steps::StepRow;
+pub use telemetry::TelemetryRow;
 pub use verdicts::VerdictRow;
 pub use windows::WindowRow;
 
@@ -71,9 +75,11 @@ pub const TABLES: &[&Table] = &[
     HostVerdictRow::TABLE,
     LoopbackRow::TABLE,
     SmallFlowRow::TABLE,
+    StepRow::TABLE,
+    TelemetryRow::TABLE,
 ];
 
-/// The tables that a capture writes.
+/// The tables that every capture writes.
 pub const CAPTURE_TABLES: &[&Table] = &[
     WindowRow::TABLE,
     FlowRow::TABLE,
@@ -84,11 +90,26 @@ pub const CAPTURE_TABLES: &[&Table] = &[
     SpreadRow::TABLE,
 ];
 
+/// The tables that a capture writes if it is asked for the steps of collectives.
+pub const STEP_CAPTURE_TABLES: &[&Table] = &[
+    WindowRow::TABLE,
+    FlowRow::TABLE,
+    OpcodeRow::TABLE,
+    EventRow::TABLE,
+    ConnectionRow::TABLE,
+    PdcRow::TABLE,
+    SpreadRow::TABLE,
+    StepRow::TABLE,
+];
+
 /// The queue pair number of the first NIC in the probes of an agent; the other NICs follow.
 pub const FIRST_PROBE_QPN: u32 = 0x72_7000;
 
 /// The tables that a probing agent writes.
 pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
+
+/// The tables of an agent that probes and measures RDMA operations.
+pub const OPERATION_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE, CounterRow::TABLE];
 
 /// The tables that the counters of a host are written to.
 pub const COUNTER_TABLES: &[&Table] = &[CounterRow::TABLE];
@@ -97,16 +118,25 @@ pub const COUNTER_TABLES: &[&Table] = &[CounterRow::TABLE];
 pub const QUEUE_PAIR_TABLES: &[&Table] = &[CounterRow::TABLE, QueuePairRow::TABLE];
 
 /// The tables that agents send to a collector.
-pub const AGENT_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE, CounterRow::TABLE, SmallFlowRow::TABLE];
+pub const AGENT_TABLES: &[&Table] = &[
+    ProbeRow::TABLE,
+    PathRow::TABLE,
+    CounterRow::TABLE,
+    SmallFlowRow::TABLE,
+    LoopbackRow::TABLE,
+];
 
 /// The tables that loopback tests inside a host are written to.
 pub const LOOPBACK_TABLES: &[&Table] = &[LoopbackRow::TABLE];
+
+/// The tables that steps of collectives and telemetry of switches are written to.
+pub const COLLECTIVE_TABLES: &[&Table] = &[StepRow::TABLE, TelemetryRow::TABLE];
 
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];
 
 /// The tables that a run of path discovery writes.
-pub const FLOW_PATH_TABLES: &[&Table] = &[FlowPathRow::TABLE];
+pub const FLOW_PATH_TABLES: &[&Table] = &[FlowPathRow::TABLE, LinkLoadRow::TABLE];
 
 /// The tables that the loads of links are written to.
 pub const LINK_LOAD_TABLES: &[&Table] = &[LinkLoadRow::TABLE];
@@ -140,6 +170,8 @@ pub struct WindowRows {
     pub pdcs: Vec<PdcRow>,
     /// UDP source ports of sprayed directions in the windows.
     pub spread: Vec<SpreadRow>,
+    /// Steps of collectives that completed, if they are asked for.
+    pub steps: Vec<StepRow>,
     /// The smallest flows of the windows, if they are asked for: for the controller, not for the dataset.
     pub small_flows: Vec<FlowRow>,
 }
@@ -148,7 +180,7 @@ impl WindowRows {
     /// The rows by table. `windows` comes last: a store that writes in this order writes that row only after all other
     /// rows of the window.
     #[must_use]
-    pub fn tables(&self) -> [&dyn Cells; 7] {
+    pub fn tables(&self) -> [&dyn Cells; 8] {
         [
             &self.flows,
             &self.opcodes,
@@ -156,6 +188,7 @@ impl WindowRows {
             &self.connections,
             &self.pdcs,
             &self.spread,
+            &self.steps,
             &self.windows,
         ]
     }
@@ -175,6 +208,7 @@ impl WindowRows {
         self.connections.append(&mut other.connections);
         self.pdcs.append(&mut other.pdcs);
         self.spread.append(&mut other.spread);
+        self.steps.append(&mut other.steps);
         self.small_flows.append(&mut other.small_flows);
     }
 
@@ -187,6 +221,7 @@ impl WindowRows {
         self.connections.clear();
         self.pdcs.clear();
         self.spread.clear();
+        self.steps.clear();
         self.small_flows.clear();
     }
 
@@ -200,6 +235,7 @@ impl WindowRows {
             connections: alloc::vec![ConnectionRow::default()],
             pdcs: alloc::vec![PdcRow::default()],
             spread: alloc::vec![SpreadRow::default()],
+            steps: alloc::vec![StepRow::default()],
             small_flows: Vec::new(),
         }
     }

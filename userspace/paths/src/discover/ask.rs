@@ -2,25 +2,102 @@
 
 use super::trace::{Question, Step, Trace};
 use super::{DeviceWork, Plan, Settings};
-use crate::driver::{Answer, Driver, Refusal};
-use crate::transport::{Device, Failure, Session, Transport};
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use crate::driver::{Answer, Driver, HashFields, Refusal, hash_unknown};
+use crate::transport::{Device, Failure, SESSION_REFUSED, Session, Transport};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-/// What is known of a node after its first session: it cannot be asked, or everything it answers counts.
+/// What a question led to.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// The next step of the flow.
+    Step(Step),
+    /// The device refuses another session: the flow is where it was, and the question is to be asked again.
+    Crowded(Refusal),
+}
+
+/// How often a device may refuse its only session: it may not have noticed yet that the last one ended.
+pub(super) const TRIES: u32 = 6;
+
+/// The time before the next try.
+pub(super) const fn pause(tries: u32) -> Duration {
+    Duration::from_millis(50 * tries as u64)
+}
+
+/// What is known of a node after its first session.
+#[derive(Debug, Clone)]
+enum Known {
+    /// What it hashes; `None` if questions carry all of it.
+    Asked(Option<Arc<HashFields>>),
+    /// It cannot be asked.
+    Refused(Refusal),
+}
+
+/// What is known of each node.
+#[derive(Debug)]
+pub(super) struct Knowledge(Vec<Node>);
+
 #[derive(Debug, Default)]
-pub(super) struct Knowledge(Mutex<HashMap<usize, Result<(), Refusal>>>);
+struct Node {
+    known: Mutex<Option<Known>>,
+    /// Held during the first contact: other sessions wait for what it finds.
+    first: Mutex<()>,
+    /// Commands without an answer, in a row.
+    silent: AtomicU32,
+}
+
+/// Commands without an answer, in a row, after which a device is not asked again: each may take the whole limit.
+const MAX_SILENT: u32 = 2;
 
 impl Knowledge {
-    fn get(&self, node: usize) -> Option<Result<(), Refusal>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(&node).cloned()
+    /// Nothing is known of these nodes yet.
+    pub(super) fn new(nodes: usize) -> Self {
+        Self((0..nodes).map(|_| Node::default()).collect())
     }
 
-    fn set(&self, node: usize, result: Result<(), Refusal>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(node, result);
+    fn get(&self, node: usize) -> Option<Known> {
+        self.0.get(node).and_then(|node| lock(&node.known).clone())
     }
+
+    fn set(&self, node: usize, known: Known) {
+        if let Some(node) = self.0.get(node) {
+            *lock(&node.known) = Some(known);
+        }
+    }
+
+    /// A command has an answer.
+    fn answered(&self, node: usize) {
+        if let Some(node) = self.0.get(node) {
+            node.silent.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// A command has none.
+    fn unanswered(&self, node: usize, failure: Failure) -> Refusal {
+        let Failure { reason, message } = failure;
+        let silent = self
+            .0
+            .get(node)
+            .map(|node| node.silent.fetch_add(1, Ordering::Relaxed) + 1);
+        if reason != SESSION_REFUSED && silent.is_some_and(|silent| silent >= MAX_SILENT) {
+            let message = format!("{message}, {MAX_SILENT} times in a row: it is not asked again");
+            self.set(node, Known::Refused(Refusal::new(reason, message)));
+        }
+        Refusal::new(reason, message)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The node that is asked.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    node: usize,
+    device: &'a Device,
+    driver: &'a Driver,
 }
 
 /// Where questions are asked.
@@ -39,111 +116,170 @@ impl Asker<'_> {
         question: &Question,
         session: &mut Option<Box<dyn Session>>,
         work: &mut DeviceWork,
-    ) -> Step {
+    ) -> Asked {
         let Some(Some((device, driver))) = self.plan.devices.get(question.node) else {
-            return trace.end("no_driver", String::new());
+            return Asked::Step(trace.end("no_driver", String::new()));
         };
-        match self.answer(trace, question, (device, driver), session, work) {
-            Ok(answer) => trace.answered(self.plan, question, answer, self.settings),
+        let opened = work.sessions;
+        let at = Target {
+            node: question.node,
+            device,
+            driver,
+        };
+        match self.answer(trace, question, at, session, work) {
+            Ok(answer) => Asked::Step(trace.answered(self.plan, question, answer, self.settings)),
             Err(refusal) => {
                 work.fail(refusal.reason, &refusal.message);
-                trace.refused(self.plan, question, &refusal)
+                if refusal.reason == SESSION_REFUSED && self.may_be_asked(question.node) {
+                    work.sessions = opened;
+                    return Asked::Crowded(refusal);
+                }
+                Asked::Step(trace.refused(self.plan, question, &refusal))
             }
         }
     }
 
+    /// Whether nothing is known that speaks against asking a node.
+    fn may_be_asked(&self, node: usize) -> bool {
+        !matches!(self.known.get(node), Some(Known::Refused(_)))
+    }
+
+    /// Gives up a node that refuses even its only session: no flow waits for it again.
+    pub(super) fn give_up(&self, trace: &mut Trace, question: &Question, refusal: &Refusal) -> Step {
+        self.known.set(question.node, Known::Refused(refusal.clone()));
+        trace.refused(self.plan, question, refusal)
+    }
+
     fn answer(
         &self,
-        trace: &Trace,
+        trace: &mut Trace,
         question: &Question,
-        (device, driver): (&Device, &Driver),
+        at: Target<'_>,
         session: &mut Option<Box<dyn Session>>,
         work: &mut DeviceWork,
     ) -> Result<Answer, Refusal> {
         let ingress = question.ingress.as_deref();
-        let command = driver.question(&trace.flow, ingress)?;
-        match self.known.get(question.node) {
-            Some(Err(refusal)) => return Err(refusal),
-            Some(Ok(())) => {}
-            None => {
-                let checked = self.first(device, driver, session, work);
-                self.known.set(question.node, checked.clone());
-                checked?;
-            }
+        let header = *trace.header();
+        let driver = at.driver;
+        let command = driver.question(&header, ingress)?;
+        if let Some(fields) = self.contact(at, session, work)? {
+            fields.carried_for(&header, trace.is_in_tunnel())?;
         }
-        let text = self.run(device, &command, session, work)?;
+        let text = self.run(at, &command, session, work)?;
         let answer = driver.answer(&text)?;
+        if trace.flow.outer_src_port.is_none() {
+            trace.flow.outer_src_port = driver.outer_src_port(&text);
+        }
         let Answer::Port(port) = &answer else { return Ok(answer) };
-        match driver.channel_question(&trace.flow, ingress, port)? {
+        match driver.channel_question(&header, ingress, port)? {
             None => Ok(answer),
             Some(command) => {
-                let text = self.run(device, &command, session, work)?;
+                let text = self.run(at, &command, session, work)?;
                 driver.channel_answer(&text).map(Answer::Port)
             }
         }
     }
 
-    /// The first contact: whether the node can be reached, and whether it hashes what no question carries.
-    fn first(
+    /// What the node hashes, asked at the first contact.
+    fn contact(
         &self,
-        device: &Device,
-        driver: &Driver,
+        at: Target<'_>,
+        session: &mut Option<Box<dyn Session>>,
+        work: &mut DeviceWork,
+    ) -> Result<Option<Arc<HashFields>>, Refusal> {
+        let known = |known| match known {
+            Known::Asked(fields) => Ok(fields),
+            Known::Refused(refusal) => Err(refusal),
+        };
+        if let Some(found) = self.known.get(at.node) {
+            return known(found);
+        }
+        // Several sessions log in at the same time, and one of them asks.
+        let opened = self.open(at, session, work);
+        let _first = self.known.0.get(at.node).map(|node| lock(&node.first));
+        if let Some(found) = self.known.get(at.node) {
+            return known(found);
+        }
+        let asked = opened.and_then(|()| self.fields(at, session, work));
+        match &asked {
+            Err(refusal) if refusal.reason == SESSION_REFUSED => {}
+            Err(refusal) => self.known.set(at.node, Known::Refused(refusal.clone())),
+            Ok(fields) => self.known.set(at.node, Known::Asked(fields.clone())),
+        }
+        asked
+    }
+
+    fn open(
+        &self,
+        at: Target<'_>,
         session: &mut Option<Box<dyn Session>>,
         work: &mut DeviceWork,
     ) -> Result<(), Refusal> {
         if session.is_none() {
             work.sessions += 1;
-            *session = Some(self.transport.open(device).map_err(unanswered)?);
+            let opened = self.transport.open(at.device);
+            *session = Some(opened.map_err(|failure| self.known.unanswered(at.node, failure))?);
         }
-        let Some(command) = driver.hash_command() else {
-            return Ok(());
+        Ok(())
+    }
+
+    /// Asks what a device hashes.
+    fn fields(
+        &self,
+        at: Target<'_>,
+        session: &mut Option<Box<dyn Session>>,
+        work: &mut DeviceWork,
+    ) -> Result<Option<Arc<HashFields>>, Refusal> {
+        let driver = at.driver;
+        let Some(commands) = driver.hash_commands() else {
+            return Ok(None);
         };
-        let text = self.run(device, command, session, work)?;
-        match driver.hash_beyond(&text) {
-            None => Ok(()),
-            Some(line) => {
-                let line: String = line.chars().filter(|c| !c.is_control()).take(120).collect();
-                Err(Refusal::new(
-                    "hash_beyond_5_tuple",
-                    format!("it hashes more than a question carries: {line}"),
-                ))
+        let mut first = None;
+        for command in commands {
+            let text = self.run(at, command, session, work)?;
+            if let Some(fields) = driver.hash_fields(&text) {
+                work.hash_fields.clone_from(&fields.names);
+                return Ok(Some(Arc::new(fields)));
             }
+            first.get_or_insert((&**command, text));
+        }
+        let refusal = hash_unknown(first.as_ref().map(|(command, text)| (*command, &**text)));
+        match self.settings.assume_5_tuple {
+            true => {
+                work.assumed = Some(refusal.message);
+                Ok(None)
+            }
+            false => Err(refusal),
         }
     }
 
     /// Runs a command; opens a new session if the old one is over, once.
     fn run(
         &self,
-        device: &Device,
+        at: Target<'_>,
         command: &str,
         session: &mut Option<Box<dyn Session>>,
         work: &mut DeviceWork,
     ) -> Result<String, Refusal> {
         let was_open = session.is_some();
-        let mut open = match session.take() {
-            Some(open) => open,
-            None => {
-                work.sessions += 1;
-                self.transport.open(device).map_err(unanswered)?
-            }
+        self.open(at, session, work)?;
+        let Some(mut open) = session.take() else {
+            return Err(Refusal::new("session_over", "no session"));
         };
         work.commands += 1;
         match open.run(command, self.settings.limit) {
             Ok(text) => {
+                self.known.answered(at.node);
                 *session = Some(open);
                 Ok(text)
             }
             // A device may close a session that was idle; a command that takes too long would take so again.
-            Err(failure) if was_open && failure.reason != "time_limit" => {
+            Err(failure) if was_open && !["time_limit", SESSION_REFUSED].contains(&failure.reason) => {
                 work.fail(failure.reason, &failure.message);
                 drop(open);
-                self.run(device, command, session, work)
+                self.run(at, command, session, work)
             }
-            Err(failure) => Err(unanswered(failure)),
+            Err(failure) => Err(self.known.unanswered(at.node, failure)),
         }
     }
-}
-
-fn unanswered(failure: Failure) -> Refusal {
-    Refusal::new(failure.reason, failure.message)
 }

@@ -18,7 +18,8 @@ use crate::driver::Driver;
 use crate::flow::Flow;
 use crate::transport::{Device, Transport};
 use rocescope_diagnose::paths::{Direction, Fabric};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 /// How flows are traced: the three modes of the paper.
@@ -48,6 +49,8 @@ pub struct Settings {
     pub limit: Duration,
     /// Nodes of a path, at most.
     pub max_hops: usize,
+    /// Whether devices that do not state what they hash are taken to hash what questions carry.
+    pub assume_5_tuple: bool,
 }
 
 impl Default for Settings {
@@ -59,6 +62,7 @@ impl Default for Settings {
             open_sessions: 512,
             limit: Duration::from_secs(10),
             max_hops: 16,
+            assume_5_tuple: false,
         }
     }
 }
@@ -70,6 +74,44 @@ pub struct Plan {
     pub fabric: Fabric,
     /// By number of the node: how it is reached, and its driver.
     pub devices: Vec<Option<(Device, Driver)>>,
+    /// By number of the node: the address of its VXLAN tunnel end point; empty in a fabric without tunnels.
+    pub vteps: Vec<Option<IpAddr>>,
+}
+
+/// The tunnel that a node sends a flow through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tunnel {
+    /// None: the node has no tunnel end point, or the destination is on its side.
+    None,
+    /// From this address to that one.
+    Between(IpAddr, IpAddr),
+    /// The destination has several tunnel end points, or none.
+    Unknown,
+}
+
+impl Plan {
+    pub(crate) fn vtep(&self, node: usize) -> Option<IpAddr> {
+        self.vteps.get(node).copied().flatten()
+    }
+
+    /// The tunnel through which a node sends to a destination: to the end point of the destination, or else of the
+    /// switches that it is connected to.
+    pub(crate) fn tunnel(&self, node: usize, dst: IpAddr) -> Tunnel {
+        let (Some(near), Some(owner)) = (self.vtep(node), self.fabric.owner(dst)) else {
+            return Tunnel::None;
+        };
+        let of_switches = || {
+            let ways = self.fabric.leaving(owner);
+            let vteps = ways.filter_map(|way| self.vtep(self.fabric.to(way).node));
+            vteps.collect::<BTreeSet<IpAddr>>()
+        };
+        let far = self.vtep(owner).map_or_else(of_switches, |vtep| [vtep].into());
+        match far.first() {
+            _ if far.contains(&near) => Tunnel::None,
+            Some(far_end) if far.len() == 1 => Tunnel::Between(near, *far_end),
+            _ => Tunnel::Unknown,
+        }
+    }
 }
 
 /// What a run found.
@@ -90,6 +132,10 @@ pub struct DeviceWork {
     pub sessions: u64,
     /// Commands that were sent.
     pub commands: u64,
+    /// The fields that it hashes, as it names them; empty if it was not asked, or does not state them.
+    pub hash_fields: Vec<String>,
+    /// Why its fields had to be assumed ([`Settings::assume_5_tuple`]).
+    pub assumed: Option<String>,
     /// Why commands had no answer, with the first message of each reason.
     pub failures: BTreeMap<&'static str, (u64, String)>,
 }
@@ -103,6 +149,10 @@ impl DeviceWork {
     fn add(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.commands += other.commands;
+        if !other.hash_fields.is_empty() {
+            self.hash_fields = other.hash_fields;
+        }
+        self.assumed = self.assumed.take().or(other.assumed);
         for (reason, (count, message)) in other.failures {
             let entry = self.failures.entry(reason).or_insert((0, message));
             entry.0 += count;

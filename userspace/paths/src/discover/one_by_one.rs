@@ -1,11 +1,12 @@
 //! Flow after flow: with new sessions for each (baseline), or with sessions that stay open (persistent).
 
-use super::ask::{Asker, Knowledge};
+use super::ask::{Asked, Asker, Knowledge, TRIES, pause};
 use super::trace::{Step, Trace};
 use super::{DeviceWork, Plan, Settings};
 use crate::flow::Flow;
 use crate::transport::{Session, Transport};
 use std::collections::{BTreeMap, HashMap};
+use std::thread;
 
 pub(super) fn run(
     plan: &Plan,
@@ -18,7 +19,7 @@ pub(super) fn run(
         plan,
         transport,
         settings,
-        known: Knowledge::default(),
+        known: Knowledge::new(plan.fabric.nodes().len()),
     };
     let mut work: BTreeMap<usize, DeviceWork> = BTreeMap::new();
     let mut sessions: HashMap<usize, Option<Box<dyn Session>>> = HashMap::new();
@@ -28,7 +29,17 @@ pub(super) fn run(
         while let Step::Ask(question) = step {
             let session = sessions.entry(question.node).or_default();
             let work = work.entry(question.node).or_default();
-            step = asker.ask(&mut trace, &question, session, work);
+            let mut tries = 0;
+            step = loop {
+                match asker.ask(&mut trace, &question, session, work) {
+                    Asked::Step(step) => break step,
+                    Asked::Crowded(refusal) if tries == TRIES => break asker.give_up(&mut trace, &question, &refusal),
+                    Asked::Crowded(_) => {
+                        tries += 1;
+                        thread::sleep(pause(tries));
+                    }
+                }
+            };
         }
         traces.push(trace);
         if is_baseline {

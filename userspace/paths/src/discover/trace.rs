@@ -1,9 +1,10 @@
 //! One flow: the next question, and what an answer means.
 
-use super::{Plan, Settings};
+use super::{Plan, Settings, Tunnel};
 use crate::driver::{Answer, Refusal};
-use crate::flow::Flow;
+use crate::flow::{Flow, UDP};
 use rocescope_diagnose::paths::{Direction, Fabric};
+use std::net::IpAddr;
 
 /// A flow, and what is known of its path.
 #[derive(Debug, Clone)]
@@ -14,6 +15,20 @@ pub struct Trace {
     pub ways: Vec<Direction>,
     /// How the path ended.
     pub outcome: Outcome,
+    around: Around,
+}
+
+/// The UDP destination port of VXLAN.
+const VXLAN_PORT: u16 = 4789;
+
+/// The header around the flow where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Nothing,
+    /// This VXLAN header.
+    Outer(Flow),
+    /// A VXLAN header to this tunnel end point, with an unknown source port.
+    Unknown(IpAddr),
 }
 
 /// How a path ended.
@@ -50,6 +65,7 @@ impl Trace {
                 reason: "unfinished",
                 detail: String::new(),
             },
+            around: Around::Nothing,
         };
         let fabric = &plan.fabric;
         let Some(source) = fabric.owner(flow.src) else {
@@ -64,6 +80,19 @@ impl Trace {
         }
         let step = trace.enter(plan, source, None, usize::MAX);
         (trace, step)
+    }
+
+    /// The header that a switch hashes: the outer one between tunnel ends.
+    pub(super) const fn header(&self) -> &Flow {
+        match &self.around {
+            Around::Outer(outer) => outer,
+            _ => &self.flow,
+        }
+    }
+
+    /// Whether [`header`](Self::header) is the outer one of a tunnel.
+    pub(super) const fn is_in_tunnel(&self) -> bool {
+        matches!(self.around, Around::Outer(_))
     }
 
     pub(super) fn end(&mut self, reason: &'static str, detail: String) -> Step {
@@ -81,7 +110,7 @@ impl Trace {
         let fabric = &plan.fabric;
         let name = fabric.name(node);
         if fabric.owner(self.flow.dst) == Some(node) {
-            return self.end("complete", String::new());
+            return self.end(crate::known::COMPLETE, String::new());
         }
         if fabric.is_host(node) && ingress.is_some() {
             let detail = format!(
@@ -89,6 +118,13 @@ impl Trace {
                 self.flow.dst
             );
             return self.end("wrong_host", detail);
+        }
+        match self.around {
+            Around::Outer(Flow { dst: far, .. }) | Around::Unknown(far) if plan.vtep(node) == Some(far) => {
+                self.around = Around::Nothing;
+            }
+            Around::Unknown(far) => return self.outer_unknown(far),
+            _ => {}
         }
         if self.ways.len() >= max_hops {
             return self.end(
@@ -130,7 +166,7 @@ impl Trace {
         let fabric = &plan.fabric;
         let name = fabric.name(question.node);
         match answer {
-            Answer::NoRoute => self.end("dead_end", format!("{name} has no route to {}", self.flow.dst)),
+            Answer::NoRoute(words) => self.end("dead_end", format!("{name} has no way to {}: {words}", self.flow.dst)),
             Answer::Delivered => self.end(
                 "contradiction",
                 format!(
@@ -138,11 +174,29 @@ impl Trace {
                     self.flow.dst
                 ),
             ),
+            Answer::Tunnel(port) => match (self.around, plan.tunnel(question.node, self.flow.dst)) {
+                (Around::Nothing, Tunnel::Between(near, far)) => match self.outer(near, far) {
+                    outer @ Around::Outer(_) => {
+                        self.around = outer;
+                        // Which port the outer header leaves by is a question of its own.
+                        Step::Ask(Question {
+                            node: question.node,
+                            ingress: None,
+                        })
+                    }
+                    _ => self.outer_unknown(far),
+                },
+                (Around::Nothing, Tunnel::Unknown) => self.tunnel_unknown(name),
+                _ => self.end(
+                    "contradiction",
+                    format!("{name} sends it through {port}: the topology has no tunnel there (`vtep` of both ends)"),
+                ),
+            },
             Answer::Port(port) => match fabric.egress(question.node, &port) {
-                Some(way) => self.cross(plan, way, settings.max_hops),
+                Some(way) => self.leave(plan, question.node, way, settings.max_hops),
                 None => match fabric.members(question.node, &port) {
                     Some([member]) => match fabric.egress(question.node, member) {
-                        Some(way) => self.cross(plan, way, settings.max_hops),
+                        Some(way) => self.leave(plan, question.node, way, settings.max_hops),
                         None => self.no_link(name, member),
                     },
                     Some(members) => self.end(
@@ -156,6 +210,48 @@ impl Trace {
                 },
             },
         }
+    }
+
+    /// The flow leaves a node that was asked: as it came, or in a tunnel that begins there.
+    fn leave(&mut self, plan: &Plan, node: usize, way: Direction, max_hops: usize) -> Step {
+        if self.around == Around::Nothing && plan.fabric.owner(self.flow.dst) != Some(plan.fabric.to(way).node) {
+            match plan.tunnel(node, self.flow.dst) {
+                Tunnel::None => {}
+                Tunnel::Between(near, far) => self.around = self.outer(near, far),
+                Tunnel::Unknown => return self.tunnel_unknown(plan.fabric.name(node)),
+            }
+        }
+        self.cross(plan, way, max_hops)
+    }
+
+    fn outer(&self, src: IpAddr, dst: IpAddr) -> Around {
+        match self.flow.outer_src_port {
+            None => Around::Unknown(dst),
+            Some(src_port) => Around::Outer(Flow {
+                src,
+                dst,
+                protocol: UDP,
+                src_port,
+                dst_port: VXLAN_PORT,
+                dst_qpn: None,
+                outer_src_port: None,
+            }),
+        }
+    }
+
+    fn outer_unknown(&mut self, far: IpAddr) -> Step {
+        self.end(
+            "outer_port_unknown",
+            format!("switches up to the tunnel end {far} hash the source port of the VXLAN header, which is unknown"),
+        )
+    }
+
+    fn tunnel_unknown(&mut self, name: &str) -> Step {
+        let detail = format!(
+            "{name} sends it through a tunnel, and the topology does not have the one `vtep` behind which {} is",
+            self.flow.dst
+        );
+        self.end("tunnel_end_unknown", detail)
     }
 
     fn no_link(&mut self, name: &str, port: &str) -> Step {

@@ -2,8 +2,11 @@
 //!
 //! Every driver is a TOML file, those of rocescope too: `linux`, `eos`, `cumulus`, `sonic`, `nxos` and `junos`.
 
+mod hash;
 mod pattern;
 
+pub(crate) use hash::unknown as hash_unknown;
+pub use hash::{HASH_BEYOND, HASH_FIELDS_UNKNOWN, HashFields};
 pub use pattern::Pattern;
 
 use crate::Flow;
@@ -45,6 +48,12 @@ pub struct Driver {
     start: Option<Commands>,
     /// Lines that name the egress port.
     egress: Vec<Pattern>,
+    /// Names of ports that are VXLAN tunnels.
+    #[serde(default)]
+    tunnel: Vec<Pattern>,
+    /// Lines that name the source port of the VXLAN header.
+    #[serde(default)]
+    outer_src_port: Vec<Pattern>,
     /// Lines by which the node itself is the destination.
     #[serde(default)]
     delivered: Vec<Pattern>,
@@ -52,7 +61,7 @@ pub struct Driver {
     #[serde(default)]
     no_route: Vec<Pattern>,
     /// What the switch hashes.
-    hash: Option<Hash>,
+    hash: Option<hash::Hash>,
     /// Port channels.
     channel: Option<Channel>,
     /// Other names in commands, such as `vrf = "default"`.
@@ -65,14 +74,6 @@ pub struct Driver {
 struct Commands {
     ipv4: Option<String>,
     ipv6: Option<String>,
-}
-
-/// A command that prints what a switch hashes, and the words in its answer for fields that the question cannot carry.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Hash {
-    command: String,
-    beyond: Vec<Pattern>,
 }
 
 /// A command that resolves a port channel.
@@ -90,10 +91,12 @@ struct Channel {
 pub enum Answer {
     /// The flow leaves by this port.
     Port(String),
+    /// The flow leaves through this VXLAN tunnel.
+    Tunnel(String),
     /// The node itself is the destination.
     Delivered,
-    /// The node has no route.
-    NoRoute,
+    /// The node has no way to the destination, in its words.
+    NoRoute(String),
 }
 
 /// Why a question cannot be asked, or an answer not be read.
@@ -167,44 +170,41 @@ impl Driver {
     /// # Errors
     /// No pattern fits.
     pub fn answer(&self, text: &str) -> Result<Answer, Refusal> {
-        let fits = |patterns: &[Pattern]| {
-            text.lines()
-                .any(|line| patterns.iter().any(|pattern| pattern.fits(line)))
-        };
-        if fits(&self.delivered) {
+        let fits = |patterns: &[Pattern]| text.lines().find(|line| patterns.iter().any(|one| one.fits(line)));
+        if fits(&self.delivered).is_some() {
             return Ok(Answer::Delivered);
         }
-        if let Some(port) = find(&self.egress, text) {
-            return Ok(Answer::Port(port));
+        if let Some(port) = only(&self.egress, text)? {
+            return Ok(match self.tunnel.iter().any(|name| name.fits(&port)) {
+                true => Answer::Tunnel(port),
+                false => Answer::Port(port),
+            });
         }
-        if fits(&self.no_route) {
-            return Ok(Answer::NoRoute);
+        match fits(&self.no_route) {
+            Some(line) => Ok(Answer::NoRoute(shown(line))),
+            None => Err(Refusal::new(
+                "unreadable_answer",
+                format!("no pattern of the driver fits the answer: {}", shown(text)),
+            )),
         }
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
-        let shown: String = first
-            .unwrap_or("nothing")
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(120)
-            .collect();
-        Err(Refusal::new(
-            "unreadable_answer",
-            format!("no pattern of the driver fits the answer: {shown}"),
-        ))
     }
 
-    /// The command that prints what the switch hashes.
+    /// The source port of the VXLAN header, if the answer to [`question`](Self::question) names it.
     #[must_use]
-    pub fn hash_command(&self) -> Option<&str> {
-        self.hash.as_ref().map(|hash| &*hash.command)
+    pub fn outer_src_port(&self, text: &str) -> Option<u16> {
+        only(&self.outer_src_port, text).ok()??.parse().ok()
     }
 
-    /// The line of the answer to [`hash_command`](Self::hash_command) that names a field which no question carries.
+    /// The commands that print what the device hashes, to be asked in turn; `None` if questions carry all of it.
     #[must_use]
-    pub fn hash_beyond<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let hash = self.hash.as_ref()?;
-        let mut lines = text.lines().map(str::trim);
-        lines.find(|line| hash.beyond.iter().any(|pattern| pattern.fits(line)))
+    pub fn hash_commands(&self) -> Option<&[String]> {
+        self.hash.as_ref().map_or(Some(&[]), hash::Hash::commands)
+    }
+
+    /// The fields in the answer to one of [`hash_commands`](Self::hash_commands); `None` if it names none.
+    #[must_use]
+    pub fn hash_fields(&self, text: &str) -> Option<HashFields> {
+        self.hash.as_ref()?.read(text)
     }
 
     /// The command that asks for the member of a port channel; `None` if the port is none.
@@ -229,8 +229,10 @@ impl Driver {
     /// No pattern fits.
     pub fn channel_answer(&self, text: &str) -> Result<String, Refusal> {
         let patterns = self.channel.as_ref().map_or(&[][..], |channel| &channel.egress);
-        find(patterns, text)
-            .ok_or_else(|| Refusal::new("port_channel", "the answer names no member of the port channel"))
+        only(patterns, text)?.ok_or_else(|| {
+            let message = format!("the answer names no member of the port channel: {}", shown(text));
+            Refusal::new("port_channel", message)
+        })
     }
 
     /// Fills in `{src}`, `{dst}` and the others; `{{` and `}}` are braces.
@@ -306,9 +308,34 @@ fn pick<'c>(flow: &Flow, ipv4: &'c Option<String>, ipv6: &'c Option<String>) -> 
         .ok_or_else(|| Refusal::new("no_question", format!("the driver has no command for {family}")))
 }
 
-fn find(patterns: &[Pattern], text: &str) -> Option<String> {
-    let mut lines = text.lines();
-    lines.find_map(|line| patterns.iter().find_map(|pattern| pattern.egress(line)))
+/// The name in the lines that fit; an answer with several names is none.
+fn only(patterns: &[Pattern], text: &str) -> Result<Option<String>, Refusal> {
+    let name_in = |line| patterns.iter().find_map(|pattern| pattern.egress(line));
+    let mut names: Vec<String> = text.lines().filter_map(name_in).collect();
+    names.dedup();
+    match names.len() {
+        0 | 1 => Ok(names.pop()),
+        _ => Err(Refusal::new(
+            "unreadable_answer",
+            format!("the answer names {} and {}: only one can be right", names[0], names[1]),
+        )),
+    }
+}
+
+/// What a device printed, on one line: what it reports of an error, or else its first and last lines.
+fn shown(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_error = |line: &&&str| {
+        let line = line.to_ascii_lowercase();
+        line.starts_with('%') || line.contains("error") || line.contains("invalid")
+    };
+    let shown = match (lines.iter().find(is_error), &lines[..]) {
+        (Some(error), _) => (*error).to_owned(),
+        (None, []) => "nothing".to_owned(),
+        (None, [first, .., last]) if first != last => format!("{first} … {last}"),
+        (None, [first, ..]) => (*first).to_owned(),
+    };
+    shown.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
 /// Names of ports come from topologies, which LLDP neighbors may have written: only harmless ones get into a command.

@@ -37,6 +37,29 @@ pub struct Sampled {
     pub packet: Packet,
     /// One of this number of frames is sampled.
     pub rate: u32,
+    /// Where it was sampled.
+    pub point: Point,
+}
+
+/// Where frames are sampled: a data source of an agent, such as a port of a switch. A packet passes several on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Point {
+    /// Address of the agent.
+    pub agent: IpAddr,
+    /// Its part (`sub_agent_id`).
+    pub part: u32,
+    /// Kind and index of the data source.
+    pub source: (u32, u32),
+}
+
+/// A sample of frames, and its agent.
+#[derive(Clone, Copy)]
+struct Sample<'a> {
+    words: Words<'a>,
+    /// Whether indices have words of their own.
+    is_expanded: bool,
+    agent: IpAddr,
+    part: u32,
 }
 
 /// Reads datagrams.
@@ -146,10 +169,14 @@ impl Reader {
         for _ in 0..samples {
             let kind = words.word()?;
             let length = words.word()?;
-            let sample = Words(words.bytes(length, Unreadable::SampleLength)?);
+            let sample = Sample {
+                words: Words(words.bytes(length, Unreadable::SampleLength)?),
+                is_expanded: kind == 3,
+                agent,
+                part,
+            };
             match kind {
-                1 => self.flow_sample(sample, false, take)?,
-                3 => self.flow_sample(sample, true, take)?,
+                1 | 3 => self.flow_sample(sample, take)?,
                 2 | 4 => self.counts.counter_samples += 1,
                 _ => self.counts.other_samples += 1,
             }
@@ -170,15 +197,25 @@ impl Reader {
         }
     }
 
-    fn flow_sample(
-        &mut self,
-        mut words: Words<'_>,
-        is_expanded: bool,
-        take: &mut impl FnMut(&Sampled),
-    ) -> Result<(), Unreadable> {
+    fn flow_sample(&mut self, sample: Sample<'_>, take: &mut impl FnMut(&Sampled)) -> Result<(), Unreadable> {
+        let Sample {
+            mut words,
+            is_expanded,
+            agent,
+            part,
+        } = sample;
         self.counts.flow_samples += 1;
-        // Number, source; the expanded form has two words for each of source, input and output.
-        words.skip(if is_expanded { 3 } else { 2 })?;
+        // Number.
+        words.skip(1)?;
+        // The expanded form has two words for each of source, input and output.
+        let source = match is_expanded {
+            true => (words.word()?, words.word()?),
+            false => {
+                let source = words.word()?;
+                (source >> 24, source & 0xff_ffff)
+            }
+        };
+        let point = Point { agent, part, source };
         let rate = words.word()?;
         // Pool, drops, input, output.
         words.skip(if is_expanded { 6 } else { 4 })?;
@@ -198,12 +235,14 @@ impl Reader {
             let stripped = record.word()?;
             let captured = record.word()?;
             let bytes = record.bytes(captured, Unreadable::HeaderLength)?;
-            self.frame(protocol, bytes, original.saturating_sub(stripped), rate, take);
+            self.frame(protocol, bytes, original.saturating_sub(stripped), |packet| {
+                take(&Sampled { packet, rate, point });
+            });
         }
         Ok(())
     }
 
-    fn frame(&mut self, protocol: u32, bytes: &[u8], original: u32, rate: u32, take: &mut impl FnMut(&Sampled)) {
+    fn frame(&mut self, protocol: u32, bytes: &[u8], original: u32, take: impl FnOnce(Packet)) {
         let link = match protocol {
             1 => LinkType::Ethernet,
             11 | 12 => LinkType::Raw,
@@ -217,7 +256,7 @@ impl Reader {
         match decode(bytes, link, lengths, self.ports) {
             Class::Roce(packet) => {
                 self.counts.packets += 1;
-                take(&Sampled { packet, rate });
+                take(packet);
             }
             Class::NotRoce(reason, _) => self.not_roce(reason.name()),
             Class::Malformed(reason, _) => self.not_roce(reason.name()),

@@ -1,6 +1,7 @@
 //! Sampled packets by flow.
 
-use super::datagram::Sampled;
+use super::datagram::{Point, Sampled};
+use super::estimate::{Estimate, Samples};
 use crate::Flow;
 use crate::workload::{RatedFlow, Workload};
 use rocescope_model::json;
@@ -12,19 +13,15 @@ use std::time::Duration;
 /// Flows that are kept, at most.
 const MAX_FLOWS: usize = 1_000_000;
 
+/// Points of a flow, at most: a path of sixteen switches, each sampled at two ports.
+const MAX_POINTS: usize = 32;
+
 /// Sampled packets by flow.
 #[derive(Debug, Default)]
 pub struct SampledFlows {
-    flows: HashMap<Flow, Sums>,
-    /// Packets of flows beyond the maximum.
+    flows: HashMap<Flow, Vec<(Point, Samples)>>,
+    /// Packets of flows and points beyond the maximum.
     overflow: u64,
-}
-
-#[derive(Debug, Default, Clone, Copy)]
-struct Sums {
-    samples: u64,
-    packets: u64,
-    bytes: u64,
 }
 
 /// A flow, and what its samples stand for.
@@ -35,11 +32,14 @@ pub struct SampledFlow {
     pub flow: Flow,
     /// Sampled packets.
     pub samples: u64,
-    /// The packets they stand for: each sample as many as its sampling rate.
+    /// Points that sampled them: data sources of agents, such as ports of switches.
+    pub points: usize,
+    /// The packets they stand for. Points see the same packets: their estimates are averaged.
     pub packets: u64,
     /// The bytes of their frames.
     pub frame_bytes: u64,
-    /// `packets` is right to this share of it, in 95 of 100 cases: 196 % divided by the root of the samples.
+    /// `packets` is right to this share of it, in 95 of 100 cases: 1.96 standard deviations. At one sampling rate that is
+    /// 196 % divided by the root of the samples.
     #[serde(serialize_with = "json::float")]
     pub error_percent: f64,
     /// Rate of the frames in bit/s.
@@ -64,14 +64,23 @@ impl SampledFlows {
             self.overflow += 1;
             return;
         }
-        let sums = self.flows.entry(flow).or_default();
-        sums.samples += 1;
-        sums.packets = sums.packets.saturating_add(sampled.rate.into());
-        let bytes = u64::from(packet.frame_bytes).saturating_mul(sampled.rate.into());
-        sums.bytes = sums.bytes.saturating_add(bytes);
+        let points = self.flows.entry(flow).or_default();
+        let place = points.iter().position(|(point, _)| *point == sampled.point);
+        let place = match place {
+            Some(place) => place,
+            None if points.len() < MAX_POINTS => {
+                points.push((sampled.point, Samples::default()));
+                points.len() - 1
+            }
+            None => {
+                self.overflow += 1;
+                return;
+            }
+        };
+        points[place].1.add(sampled.rate, packet.frame_bytes);
     }
 
-    /// Sampled packets of flows beyond the maximum of a million.
+    /// Sampled packets of flows beyond the maximum of a million, and of points of a flow beyond 32.
     #[must_use]
     pub const fn overflow(&self) -> u64 {
         self.overflow
@@ -79,16 +88,20 @@ impl SampledFlows {
 
     /// The flows of a span of this length, the largest first.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "estimates need no more digits")]
     pub fn flows(&self, span: Duration) -> Vec<SampledFlow> {
         let seconds = span.as_secs_f64().max(f64::MIN_POSITIVE);
-        let flows = self.flows.iter().map(|(flow, sums)| SampledFlow {
-            flow: *flow,
-            samples: sums.samples,
-            packets: sums.packets,
-            frame_bytes: sums.bytes,
-            error_percent: 196.0 / (sums.samples as f64).sqrt(),
-            bps: sums.bytes as f64 * 8.0 / seconds,
+        let flows = self.flows.iter().map(|(flow, points)| {
+            let samples: Vec<Samples> = points.iter().map(|(_, samples)| *samples).collect();
+            let estimate = Estimate::of(&samples);
+            SampledFlow {
+                flow: *flow,
+                samples: samples.iter().map(|samples| samples.count).sum(),
+                points: points.len(),
+                packets: whole(estimate.packets),
+                frame_bytes: whole(estimate.bytes),
+                error_percent: estimate.error_percent(),
+                bps: estimate.bytes * 8.0 / seconds,
+            }
         });
         let mut flows: Vec<SampledFlow> = flows.collect();
         flows.sort_by(|a, b| b.packets.cmp(&a.packets).then(a.flow.cmp(&b.flow)));
@@ -107,4 +120,13 @@ impl SampledFlows {
             ..Workload::default()
         }
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "estimates are positive; the cast saturates"
+)]
+fn whole(estimate: f64) -> u64 {
+    estimate.round() as u64
 }

@@ -1,6 +1,6 @@
 //! Processes of the client: their output, and their end within a limit.
 
-use crate::transport::Failure;
+use crate::transport::{Failure, SESSION_REFUSED};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -33,8 +33,13 @@ fn cannot_start(error: &std::io::Error) -> Failure {
     )
 }
 
-/// The session ended, with the last line that it printed.
+/// The session ended, with the last line that it printed, or was never opened.
 pub(super) fn session_over(text: &str) -> Failure {
+    // The client prints that of the control master, and other lines behind it.
+    if text.contains("refused by peer") {
+        let message = "the device refuses another session (`MaxSessions` of sshd): it is asked over fewer";
+        return Failure::new(SESSION_REFUSED, message);
+    }
     let line = last_line(text);
     let why = if line.is_empty() {
         String::new()
@@ -114,14 +119,19 @@ pub(super) struct Channel {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
+    /// What the client prints about the session, once it ends.
+    errors: Receiver<(usize, String)>,
 }
+
+/// How long an ended client takes to print why, at most.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl Channel {
     pub(super) fn spawn(command: &mut Command) -> Result<Self, Failure> {
         let pipes = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(Stdio::piped());
         let mut child = pipes.spawn().map_err(|error| cannot_start(&error))?;
         let (sender, lines) = channel();
         if let Some(output) = child.stdout.take() {
@@ -142,8 +152,22 @@ impl Channel {
                 }
             });
         }
+        let (sender, errors) = channel();
+        read_all(child.stderr.take(), 1, &sender);
         let input = child.stdin.take();
-        Ok(Self { child, input, lines })
+        Ok(Self {
+            child,
+            input,
+            lines,
+            errors,
+        })
+    }
+
+    /// The session ended after it printed this.
+    fn over(&self, printed: &str) -> Failure {
+        let errors = self.errors.recv_timeout(LAST_WORDS);
+        let errors = errors.map_or_else(|_| String::new(), |(_, text)| text);
+        session_over(&format!("{printed}\n{errors}"))
     }
 
     pub(super) fn send(&mut self, text: &str) -> Result<(), Failure> {
@@ -153,7 +177,7 @@ impl Channel {
             .map(|input| input.write_all(text.as_bytes()).and_then(|()| input.flush()));
         match sent {
             Some(Ok(())) => Ok(()),
-            _ => Err(session_over("")),
+            _ => Err(self.over("")),
         }
     }
 
@@ -172,7 +196,7 @@ impl Channel {
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) => return Err(time_limit(limit)),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(session_over(&text));
+                    return Err(self.over(&text));
                 }
             }
         }

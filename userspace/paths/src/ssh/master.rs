@@ -2,7 +2,8 @@
 
 use super::SshOptions;
 use super::address::Address;
-use super::child::{end, last_line, time_limit};
+use super::child::{end, time_limit};
+use super::refusal;
 use crate::transport::Failure;
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
@@ -126,7 +127,7 @@ impl Master {
                 // The pipe ends with the process: all that it printed is read.
                 let _ = reader.map(thread::JoinHandle::join);
                 let text = errors.lock().unwrap_or_else(PoisonError::into_inner);
-                return Err(refused(&text, &address.host));
+                return Err(refusal::of(&text, address, options.known_hosts.as_deref()));
             }
             if Instant::now() >= ends {
                 end(&mut child);
@@ -180,38 +181,4 @@ fn keep(mut pipe: impl Read, errors: &Mutex<String>) {
             errors.push_str(&String::from_utf8_lossy(&bytes[..length]));
         }
     }
-}
-
-/// Why the client could not connect.
-fn refused(text: &str, host: &str) -> Failure {
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let line = last_line(text);
-    if has(&["IDENTIFICATION HAS CHANGED"]) {
-        return Failure::new(
-            "host_key_changed",
-            format!(
-                "its host key is not the known one: find out why, then remove the old one with `ssh-keygen -R {host}`"
-            ),
-        );
-    }
-    if has(&["Host key verification failed", "host key is known"]) {
-        return Failure::new(
-            "host_key_unknown",
-            format!("its host key is unknown: compare it, then add it to known_hosts with `ssh-keyscan {host}`"),
-        );
-    }
-    let reason = if has(&["Permission denied", "Too many authentication failures"]) {
-        "login_refused"
-    } else if has(&[
-        "refused",
-        "timed out",
-        "No route to host",
-        "unreachable",
-        "resolve hostname",
-    ]) {
-        "unreachable"
-    } else {
-        "no_connection"
-    };
-    Failure::new(reason, line)
 }

@@ -8,6 +8,7 @@ mod address;
 mod child;
 mod folder;
 mod master;
+mod refusal;
 
 use crate::driver::SessionKind;
 use crate::transport::{Device, Failure, Session, Transport};
@@ -16,6 +17,7 @@ use child::{Channel, collect, session_over};
 use folder::Folder;
 use master::Master;
 use std::collections::HashMap;
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,10 +65,15 @@ impl Ssh {
     /// Prepares a private folder; connects to nothing.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// The folder cannot be written, or the password file not be read.
     pub fn new(options: SshOptions) -> std::io::Result<Self> {
         let folder = Folder::create()?;
         if let Some(password) = &options.password_file {
+            let named = |error: std::io::Error| {
+                let message = format!("the password file {}: {error}", password.display());
+                std::io::Error::new(error.kind(), message)
+            };
+            fs::File::open(password).map_err(named)?;
             master::write_askpass(folder.path(), password)?;
         }
         Ok(Self {

@@ -2,7 +2,9 @@
 
 use super::tiers::{self, Origin};
 use super::{Link, Port, Topology};
+use crate::driver::Driver;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// A contradiction.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,30 +23,27 @@ impl Contradiction {
     }
 }
 
-/// Every contradiction, in the order of lines.
+/// Every contradiction, in the order of lines. Files of drivers are seen from `folder`.
 #[must_use]
-pub fn check(topology: &Topology) -> Vec<Contradiction> {
+pub fn check(topology: &Topology, folder: &Path) -> Vec<Contradiction> {
     let mut found = topology.notes.clone();
     nodes(topology, &mut found);
     links(topology, &mut found);
     reach(topology, &mut found);
+    drivers(topology, folder, &mut found);
     found.sort();
     found
 }
 
 fn nodes(topology: &Topology, found: &mut Vec<Contradiction>) {
     let names = topology.tier_names();
-    let mut lines: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+    if topology.nodes.is_empty() && topology.links.is_empty() {
+        let message = "the topology is empty: it has no nodes and no links";
+        found.push(Contradiction::new(None, "empty", message.into()));
+    }
     let mut owners = BTreeMap::new();
     for node in &topology.nodes {
         let mut add = |kind, message| found.push(Contradiction::new(node.line, kind, message));
-        if let Some(before) = lines.insert(&node.name, node.line) {
-            let at = before.map_or(String::new(), |line| format!(", first in line {line}"));
-            add(
-                "node_repeated",
-                format!("{} is declared again{at}: declare it once", node.name),
-            );
-        }
         for address in &node.addresses {
             let owner = owners.insert(*address, &node.name);
             if let Some(owner) = owner.filter(|owner| **owner != node.name) {
@@ -67,8 +66,19 @@ fn nodes(topology: &Topology, found: &mut Vec<Contradiction>) {
                 ),
             );
         }
+        let mut channels: BTreeMap<&str, &str> = BTreeMap::new();
         for (channel, members) in &node.channels {
             for member in members {
+                if let Some(other) = channels.insert(member, channel) {
+                    let name = &node.name;
+                    add(
+                        "two_channels",
+                        match other == channel {
+                            true => format!("{name}:{channel} lists {member} twice"),
+                            false => format!("{name}:{member} is in two port channels, {other} and {channel}"),
+                        },
+                    );
+                }
                 if node.ports.as_ref().is_some_and(|ports| !ports.contains(member)) {
                     add(
                         "unknown_port",
@@ -132,11 +142,30 @@ fn links(topology: &Topology, found: &mut Vec<Contradiction>) {
     }
 }
 
+/// Drivers that are none.
+fn drivers(topology: &Topology, folder: &Path, found: &mut Vec<Contradiction>) {
+    let mut known: BTreeMap<&str, Result<(), String>> = BTreeMap::new();
+    for node in &topology.nodes {
+        let Some(driver) = node.driver.as_deref() else { continue };
+        let result = known
+            .entry(driver)
+            .or_insert_with(|| Driver::find(driver, folder).map(drop));
+        if let Err(error) = result {
+            let message = format!("the driver of {}: {error}", node.name);
+            found.push(Contradiction::new(node.line, "unknown_driver", message));
+        }
+    }
+}
+
 /// Nodes without links, nodes that no host reaches, and links that connect no neighboring tiers.
 fn reach(topology: &Topology, found: &mut Vec<Contradiction>) {
     let tiered = tiers::tiers(topology);
     let names = topology.tier_names();
     let name = |tier: usize| names.get(tier).cloned().unwrap_or_else(|| format!("tier {tier}"));
+    let with_word = |tier: usize| match names.get(tier) {
+        Some(name) => format!("tier {name}"),
+        None => format!("tier {tier}"),
+    };
     let place: BTreeMap<&str, usize> = topology
         .nodes
         .iter()
@@ -209,11 +238,11 @@ fn reach(topology: &Topology, found: &mut Vec<Contradiction>) {
                 .iter()
                 .any(|node| neighbors[*node].iter().any(|next| tiered[*next].tier == Some(below)))
         {
-            let (this, below) = (name(*tier), name(below));
+            let (this, below) = (with_word(*tier), with_word(below));
             found.push(Contradiction::new(
                 None,
                 "unreachable_tier",
-                format!("tier {this} is unreachable: it has no link to tier {below}"),
+                format!("{this} is unreachable: it has no link to {below}"),
             ));
         }
     }

@@ -1,11 +1,14 @@
 //! Graphviz DOT, as far as Cumulus' PTM uses it: `"leaf1":"swp1" -- "spine1":"swp3" [attributes]`.
 //!
-//! Attributes of a node name its place: `role` or `function` (leaf, spine, host), `mgmt_ip`, `driver`.
+//! Attributes of a node name its place: `role` or `function` (leaf, spine, host), `mgmt_ip`, `driver`. Those that `convert`
+//! writes hold the rest of a topology: `kind`, `tier`, `addresses`, `vtep`, `ports` and `channels`.
 
 use super::line::LineError;
 use super::tiers::by_name;
+use super::write::unescaped;
 use super::{Link, Node, NodeKind, Port, TIERS, Topology};
 use std::iter::Peekable;
+use std::net::IpAddr;
 use std::str::Chars;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +106,10 @@ impl Reader<'_> {
         let first = self.end()?;
         if self.take('=') {
             // An attribute of the graph.
-            self.id()?;
+            let value = self.id()?;
+            if first.0 == "tiers" {
+                topology.tiers = names(&value);
+            }
             return Ok(());
         }
         if self.peek() != Some(&Token::Edge) {
@@ -111,8 +117,13 @@ impl Reader<'_> {
             let keyword = ["graph", "node", "edge", "subgraph"]
                 .iter()
                 .any(|word| first.0.eq_ignore_ascii_case(word));
-            if first.1.is_none() && !keyword {
-                node(topology, &first.0, &attributes, line);
+            if !keyword {
+                // A name may have colons: only an edge has ports.
+                let name = match &first.1 {
+                    Some(port) => format!("{}:{port}", first.0),
+                    None => first.0.clone(),
+                };
+                node(topology, &name, &attributes, line)?;
             } else if first.0.eq_ignore_ascii_case("subgraph") && matches!(self.peek(), Some(Token::Id(_))) {
                 self.at += 1;
             }
@@ -169,24 +180,55 @@ impl Reader<'_> {
     }
 }
 
-fn node(topology: &mut Topology, name: &str, attributes: &[(String, String)], line: Option<usize>) {
+/// The names of a list in an attribute.
+fn names(value: &str) -> Vec<String> {
+    let names = value.split(',').filter(|name| !name.is_empty());
+    names.map(unescaped).collect()
+}
+
+fn node(
+    topology: &mut Topology,
+    name: &str,
+    attributes: &[(String, String)],
+    line: Option<usize>,
+) -> Result<(), LineError> {
     let get = |keys: &[&str]| {
         let found = attributes.iter().find(|(key, _)| keys.contains(&&**key));
         found.map(|(_, value)| value.clone())
     };
     let role = get(&["role", "function"]).and_then(|role| by_name(&role));
-    topology.nodes.push(Node {
+    let address = |text: &str| {
+        let parsed = text.trim().parse();
+        parsed.map_err(|_| (line, format!("`{text}` is no IP address")))
+    };
+    let addresses = get(&["addresses"]).unwrap_or_default();
+    let addresses = addresses.split(',').filter(|text| !text.trim().is_empty()).map(address);
+    let addresses = addresses.collect::<Result<Vec<IpAddr>, LineError>>()?;
+    let vtep = get(&["vtep"]).map(|text| address(&text)).transpose()?;
+    let channels = get(&["channels"]).unwrap_or_default();
+    let channels = channels.split(';').filter_map(|channel| channel.split_once('='));
+    let tier = role.filter(|role| *role > 0).and_then(|role| TIERS.get(role));
+    let kind = match get(&["kind"]).as_deref() {
+        Some("switch") => Some(NodeKind::Switch),
+        Some("host") => Some(NodeKind::Host),
+        _ => (role == Some(0)).then_some(NodeKind::Host),
+    };
+    let node = Node {
         name: name.into(),
-        kind: (role == Some(0)).then_some(NodeKind::Host),
-        tier: role
-            .filter(|role| *role > 0)
-            .and_then(|role| TIERS.get(role))
-            .map(|tier| (*tier).to_owned()),
+        kind,
+        tier: get(&["tier"]).or_else(|| tier.map(|tier| (*tier).to_owned())),
+        addresses,
+        ports: get(&["ports"]).map(|ports| names(&ports)),
+        channels: channels
+            .map(|(name, members)| (unescaped(name), names(members)))
+            .collect(),
         management: get(&["mgmt_ip", "management"]),
         driver: get(&["driver"]),
+        vtep,
         line,
-        ..Node::default()
-    });
+    };
+    topology.nodes.push(node);
+    Ok(())
 }
 
 fn tokens(text: &str) -> Result<Vec<(Token, usize)>, LineError> {

@@ -31,6 +31,7 @@ struct NodeEntry {
     channels: BTreeMap<String, Vec<String>>,
     management: Option<String>,
     driver: Option<String>,
+    vtep: Option<IpAddr>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,6 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Topology, LineError> {
             channels: entry.channels,
             management: entry.management,
             driver: entry.driver,
+            vtep: entry.vtep,
             line,
         });
     }

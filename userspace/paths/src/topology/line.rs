@@ -1,7 +1,7 @@
 //! Lines of a text, for messages.
 
 /// A message with the line that it is about.
-pub(super) type LineError = (Option<usize>, String);
+pub type LineError = (Option<usize>, String);
 
 /// The line of a byte of a text, from 1.
 pub(super) fn line_of(text: &str, byte: usize) -> usize {

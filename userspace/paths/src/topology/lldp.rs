@@ -5,7 +5,7 @@
 
 use super::check::Contradiction;
 use super::line::LineError;
-use super::{Link, Node, NodeKind, Port, Topology};
+use super::{Link, Node, NodeKind, Port, Topology, management};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,26 +132,51 @@ pub(super) fn topology(reports: &[Report]) -> Topology {
             seen.insert((near, neighbor.far.clone()));
         }
     }
-    for (near, far) in &seen {
-        let both = seen.contains(&(far.clone(), near.clone()));
-        if both && far < near {
+    let is_both = |near: &Port, far: &Port| seen.contains(&(far.clone(), near.clone()));
+    let once = seen.iter().filter(|(near, far)| near <= far || !is_both(near, far));
+    let links: Vec<Link> = once
+        .map(|(near, far)| Link {
+            ends: vec![near.clone(), far.clone()],
+            line: None,
+        })
+        .collect();
+    let management = management::find(&links);
+    for (place, link) in links.into_iter().enumerate() {
+        if management.links.contains(&place) {
+            topology.management.push(link);
             continue;
         }
-        if !both && reporting.contains(&*far.node) {
+        if let [near, far] = &link.ends[..]
+            && !is_both(near, far)
+            && reporting.contains(&*far.node)
+        {
             topology.notes.push(Contradiction::new(
                 None,
                 "one_side",
                 format!("{near} sees {far}, but {far} does not see {near}: read both reports again"),
             ));
         }
-        topology.links.push(Link {
-            ends: vec![near.clone(), far.clone()],
-            line: None,
-        });
+        topology.links.push(link);
+    }
+    let mut hinted: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for (near, far) in &seen {
+        let alike = reporting.iter().filter(|name| label(name) == label(&far.node));
+        for name in alike.filter(|_| !reporting.contains(&*far.node)) {
+            if hinted.insert((name, &far.node)) {
+                topology.notes.push(Contradiction::new(
+                    None,
+                    "names_alike",
+                    format!(
+                        "{near} sees {}, and {name}.json is the report of {name}: if they are one node, name the file {}.json",
+                        far.node, far.node
+                    ),
+                ));
+            }
+        }
     }
     topology.add_named_nodes();
     for name in reporting {
-        if topology.node(name).is_none() {
+        if topology.node(name).is_none() && !management.nodes.contains(name) {
             topology.nodes.push(Node {
                 name: name.into(),
                 ..Node::default()
@@ -165,4 +190,9 @@ pub(super) fn topology(reports: &[Report]) -> Topology {
         }
     }
     topology
+}
+
+/// The name of a host without its domain.
+fn label(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(label, _)| label)
 }

@@ -7,18 +7,24 @@
 //! | `containerlab`, `yaml` | containerlab's YAML |
 //! | `dot` | Graphviz DOT, as Cumulus' PTM uses it |
 //! | `lldp` | neighbors as `lldpcli -f json` prints them |
+//! | `management` | which of their links are no part of the fabric |
+//! | `leave_out` | leaves out links, and nodes that have no others |
 //! | `learnt` | hops that traceroutes found |
 //! | [`mod@check`] | what contradicts itself |
 //! | `tiers` | the tier of every node, stated or inferred |
 //! | `write` | TOML and DOT |
+//! | `lost` | what a text does not contain of a topology |
 
 pub mod check;
 mod containerlab;
 mod dot;
 mod file;
 mod learnt;
+mod leave_out;
 mod line;
 mod lldp;
+mod lost;
+mod management;
 mod read;
 mod tiers;
 mod write;
@@ -26,7 +32,9 @@ mod yaml;
 
 pub use check::{Contradiction, check};
 pub use learnt::Learnt;
-pub use read::{Format, ReadError, read};
+pub use line::LineError;
+pub use lost::lost;
+pub use read::{Format, ReadError, parse, read};
 pub use tiers::{Origin, Tiered, tiers};
 pub use write::{to_dot, to_toml};
 
@@ -47,6 +55,8 @@ pub struct Topology {
     pub links: Vec<Link>,
     /// Whether a link may only name nodes that the file declares.
     pub declares_nodes: bool,
+    /// Links at management ports, which are no part of the fabric.
+    pub management: Vec<Link>,
     /// What the reader found contradictory.
     pub notes: Vec<Contradiction>,
 }
@@ -70,6 +80,8 @@ pub struct Node {
     pub management: Option<String>,
     /// How it is asked.
     pub driver: Option<String>,
+    /// Address of its VXLAN tunnel end point.
+    pub vtep: Option<IpAddr>,
     /// Line in the file.
     pub line: Option<usize>,
 }
@@ -130,6 +142,30 @@ impl Topology {
         self.nodes.iter().find(|node| node.name == name)
     }
 
+    /// Keeps the first declaration of each node, and notes the others.
+    pub(crate) fn settle(&mut self) {
+        let mut lines: BTreeMap<String, Option<usize>> = BTreeMap::new();
+        for node in std::mem::take(&mut self.nodes) {
+            let Some(first) = lines.get(&node.name) else {
+                lines.insert(node.name.clone(), node.line);
+                self.nodes.push(node);
+                continue;
+            };
+            let at = first.map_or(String::new(), |line| format!(" in line {line}"));
+            let message = format!(
+                "{} is declared again: its declaration{at} counts, remove one",
+                node.name
+            );
+            self.notes.push(Contradiction::new(node.line, "node_repeated", message));
+        }
+    }
+
+    /// Takes the links at management ports for links of the fabric.
+    pub fn keep_management(&mut self) {
+        self.links.append(&mut self.management);
+        self.add_named_nodes();
+    }
+
     /// Adds the nodes that only links name.
     pub(crate) fn add_named_nodes(&mut self) {
         let mut known: std::collections::BTreeSet<String> = self.nodes.iter().map(|node| node.name.clone()).collect();
@@ -161,7 +197,8 @@ impl Topology {
         let mut fabric = Fabric::new(self.tier_names());
         let tiers = tiers(self);
         for (node, tiered) in self.nodes.iter().zip(&tiers) {
-            let number = fabric.add_node(&node.name, tiered.tier, &node.addresses);
+            let addresses: Vec<IpAddr> = node.addresses.iter().copied().chain(node.vtep).collect();
+            let number = fabric.add_node(&node.name, tiered.tier, &addresses);
             for (channel, members) in &node.channels {
                 fabric.add_channel(number, channel, members);
             }

@@ -49,12 +49,12 @@ impl Format {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The operating system refuses.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {reason}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// The reason.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// The text does not have the format.
     #[error("{}{}: {message}", path.display(), line.map_or(String::new(), |line| format!(":{line}")))]
@@ -75,7 +75,7 @@ pub enum ReadError {
 pub fn read(path: &Path) -> Result<(Topology, Format), ReadError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
-        move |source| ReadError::File { path, source }
+        move |reason| ReadError::File { path, reason }
     };
     if path.is_dir() {
         let mut files: Vec<PathBuf> = fs::read_dir(path)
@@ -102,13 +102,23 @@ pub fn read(path: &Path) -> Result<(Topology, Format), ReadError> {
     }
     let text = fs::read_to_string(path).map_err(unreadable(path))?;
     let format = Format::of(path, &text);
-    let topology = match format {
-        Format::Toml => file::parse(&text),
-        Format::Containerlab => containerlab::parse(&text),
-        Format::Dot => dot::parse(&text),
-        Format::Lldp => lldp::Report::parse(&stem(path), &text).map(|report| lldp::topology(&[report])),
-    };
+    let topology = parse(&text, format, &stem(path));
     Ok((topology.map_err(at(path))?, format))
+}
+
+/// Parses a text; `name` is that of the node that reports its LLDP neighbors.
+///
+/// # Errors
+/// What is wrong, and in which line.
+pub fn parse(text: &str, format: Format, name: &str) -> Result<Topology, LineError> {
+    let mut topology = match format {
+        Format::Toml => file::parse(text),
+        Format::Containerlab => containerlab::parse(text),
+        Format::Dot => dot::parse(text),
+        Format::Lldp => lldp::Report::parse(name, text).map(|report| lldp::topology(&[report])),
+    }?;
+    topology.settle();
+    Ok(topology)
 }
 
 fn at(path: &Path) -> impl FnOnce(LineError) -> ReadError + use<> {

@@ -3,9 +3,9 @@
 use super::{NodeKind, Topology};
 use std::fmt::Write;
 
-/// A TOML string: the escapes of JSON are among those of TOML.
+/// A TOML string: the escapes of JSON are among those of TOML, which also wants one for DEL.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// rocescope's own format.
@@ -38,6 +38,9 @@ pub fn to_toml(topology: &Topology) -> String {
                 let _ = writeln!(out, "{key} = {}", quoted(value));
             }
         }
+        if let Some(vtep) = node.vtep {
+            let _ = writeln!(out, "vtep = \"{vtep}\"");
+        }
         if !node.addresses.is_empty() {
             let addresses: Vec<String> = node.addresses.iter().map(ToString::to_string).collect();
             let _ = writeln!(out, "addresses = {}", list(&addresses));
@@ -61,24 +64,65 @@ pub fn to_toml(topology: &Topology) -> String {
     out
 }
 
-/// Graphviz DOT, as PTM reads it.
+/// Names in an attribute of DOT: separated by commas, with `%2c` for those in a name.
+fn joined(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| escaped(name)).collect();
+    names.join(",")
+}
+
+fn escaped(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            '%' | ',' | ';' | '=' => {
+                let _ = write!(out, "%{:02x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The name that [`escaped`] wrote.
+pub(super) fn unescaped(text: &str) -> String {
+    [("%2c", ","), ("%3b", ";"), ("%3d", "="), ("%25", "%")]
+        .into_iter()
+        .fold(text.to_owned(), |text, (code, c)| text.replace(code, c))
+}
+
+/// Graphviz DOT, as PTM reads it; what PTM does not know is in further attributes.
 #[must_use]
 pub fn to_dot(topology: &Topology) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\\\""));
     let mut out = String::from("graph G {\n");
+    if !topology.tiers.is_empty() {
+        let _ = writeln!(out, "    tiers={};", quoted(&joined(&topology.tiers)));
+    }
     for node in &topology.nodes {
         let role = match node.kind {
             Some(NodeKind::Host) => Some("host"),
             _ => node.tier.as_deref(),
         };
+        let kind = node.kind.filter(|kind| *kind == NodeKind::Switch).map(|_| "switch");
+        let addresses: Vec<String> = node.addresses.iter().map(ToString::to_string).collect();
+        let channels = node.channels.iter();
+        let channels: Vec<String> = channels
+            .map(|(name, members)| format!("{}={}", escaped(name), joined(members)))
+            .collect();
         let attributes = [
-            ("role", role),
-            ("mgmt_ip", node.management.as_deref()),
-            ("driver", node.driver.as_deref()),
+            ("role", role.map(str::to_owned)),
+            ("kind", kind.map(str::to_owned)),
+            ("tier", node.tier.clone()),
+            ("mgmt_ip", node.management.clone()),
+            ("driver", node.driver.clone()),
+            ("addresses", (!addresses.is_empty()).then(|| addresses.join(","))),
+            ("vtep", node.vtep.map(|vtep| vtep.to_string())),
+            ("ports", node.ports.as_deref().map(joined)),
+            ("channels", (!channels.is_empty()).then(|| channels.join(";"))),
         ];
         let attributes = attributes
             .iter()
-            .filter_map(|(key, value)| Some(format!("{key}={}", quoted((*value)?))));
+            .filter_map(|(key, value)| Some(format!("{key}={}", quoted(value.as_deref()?))));
         let attributes: Vec<String> = attributes.collect();
         let _ = match attributes.is_empty() {
             true => writeln!(out, "    {};", quoted(&node.name)),

@@ -2,7 +2,7 @@
 
 use super::line::LineError;
 use saphyr_parser::{Event, Parser, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A value and the line where it starts.
 #[derive(Debug, Clone)]
@@ -127,10 +127,14 @@ impl<'a> Reader<'a> {
     }
 
     fn mapping(&mut self, depth: usize) -> Result<Value, LineError> {
-        let mut map = Vec::new();
+        let mut map: Vec<(String, Yaml)> = Vec::new();
+        let mut merged = Vec::new();
         loop {
             let (event, span) = self.next()?;
             if matches!(event, Event::MappingEnd) {
+                // The own members of a map count before those of another.
+                let own: BTreeSet<String> = map.iter().map(|(name, _)| name.clone()).collect();
+                map.extend(merged.into_iter().filter(|(name, _)| !own.contains(name)));
                 return Ok(Value::Map(map));
             }
             let key = self.value(event, span, depth + 1)?;
@@ -138,7 +142,7 @@ impl<'a> Reader<'a> {
             let value = self.value(event, span, depth + 1)?;
             // A merge key repeats the members of another map.
             match key.value {
-                Value::Scalar(name) if name == "<<" => map.extend(value.map().iter().cloned()),
+                Value::Scalar(name) if name == "<<" => merged.extend(value.map().iter().cloned()),
                 Value::Scalar(name) => map.push((name, value)),
                 _ => return Err((Some(key.line), "a key must be a text".into())),
             }

@@ -5,6 +5,7 @@
 //! | [`pairs`] | server pairs with a number of flows each (Algorithm 1 of the paper): keeps only their flows |
 //! | [`list`] | a list of flows, as JSON |
 //! | [`ss`] | sockets of a server, as `ss` prints them |
+//! | [`vxlan`] | the outer header of captured packets |
 //! | [`rdma`] | queue pairs of servers, as `rdma resource show qp` prints them |
 //!
 //! Captures, datasets and sFlow give flows directly: see [`sflow`](crate::sflow).
@@ -13,6 +14,7 @@ pub mod list;
 pub mod pairs;
 pub mod rdma;
 pub mod ss;
+pub mod vxlan;
 
 use crate::Flow;
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,8 @@ pub struct Workload {
     pub flows: Vec<RatedFlow>,
     /// What is not among them, by reason.
     pub skipped: BTreeMap<&'static str, u64>,
+    /// Queue pairs that cannot be separated.
+    pub ambiguous: Vec<rdma::Ambiguous>,
 }
 
 impl Workload {
@@ -55,6 +59,7 @@ impl Workload {
         for (reason, count) in other.skipped {
             *self.skipped.entry(reason).or_default() += count;
         }
+        self.ambiguous.extend(other.ambiguous);
     }
 
     /// Sorts the flows and keeps each once: with the destination queue pair if one source knows it, and the largest
@@ -66,6 +71,7 @@ impl Workload {
             let is_same = key(&next.flow) == key(&kept.flow);
             if is_same {
                 kept.flow.dst_qpn = kept.flow.dst_qpn.or(next.flow.dst_qpn);
+                kept.flow.outer_src_port = kept.flow.outer_src_port.or(next.flow.outer_src_port);
                 kept.bps = match (kept.bps, next.bps) {
                     (Some(one), Some(other)) => Some(one.max(other)),
                     (one, other) => one.or(other),

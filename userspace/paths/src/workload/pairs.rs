@@ -2,6 +2,7 @@
 
 use super::{RatedFlow, Workload};
 use rocescope_diagnose::paths::Fabric;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// A pair of servers, one way.
@@ -55,6 +56,29 @@ pub fn parse(text: &str) -> Result<Vec<Pair>, String> {
         });
     }
     Ok(pairs)
+}
+
+/// Checks that each end is an address or a host of the topology, and each pair listed once.
+///
+/// # Errors
+/// The first that is not.
+pub fn check(pairs: &[Pair], fabric: Option<&Fabric>) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for pair in pairs {
+        for name in [&pair.src, &pair.dst] {
+            let is_known = fabric.is_some_and(|fabric| fabric.find(name).is_some());
+            if !is_known && name.parse::<IpAddr>().is_err() {
+                return Err(match fabric {
+                    Some(_) => format!("{name} is no address, and no node of the topology"),
+                    None => format!("{name} is no address: name the topology that has it with --topology"),
+                });
+            }
+        }
+        if !seen.insert((&pair.src, &pair.dst)) {
+            return Err(format!("the pair {} {} is listed twice", pair.src, pair.dst));
+        }
+    }
+    Ok(())
 }
 
 /// Keeps the flows of the pairs: of each as many as it states, those with the highest rate first.

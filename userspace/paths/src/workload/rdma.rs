@@ -7,8 +7,8 @@
 use super::Workload;
 use crate::Flow;
 use rocescope_probe::ports::source_port;
-use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// The command that prints a [`Report`] on a server.
@@ -78,7 +78,9 @@ impl Report {
     }
 }
 
-/// The source port of a queue pair without a flow label, as the kernel computes it (`rdma_calc_flow_label`).
+/// The source port of a queue pair without a flow label, as the kernel computes it: `rdma_calc_flow_label` of
+/// `include/rdma/ib_verbs.h`, which mlx5, irdma and rxe call where the label is 0, and then `rdma_flow_label_to_udp_sport`
+/// (`ibv_flow_label_to_udp_sport` of rdma-core's `libibverbs/verbs.h`).
 ///
 /// ```
 /// use rocescope_paths::workload::rdma::port_of;
@@ -93,40 +95,78 @@ pub const fn port_of(qpn: u32, peer: u32) -> u16 {
     source_port((mixed & 0xf_ffff) as u32)
 }
 
+/// Queue pairs with the same numbers, at several places: which are connected with each other is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ambiguous {
+    /// The number at these places.
+    pub qpn: u32,
+    /// The number of their peers.
+    pub peer_qpn: u32,
+    /// `SERVER/DEVICE` with `qpn`.
+    pub places: Vec<String>,
+    /// `SERVER/DEVICE` with `peer_qpn`.
+    pub peers: Vec<String>,
+}
+
+/// A connected queue pair.
+struct Connected {
+    place: String,
+    address: Option<IpAddr>,
+}
+
 /// The flows of all connected queue pairs, joined with their peers.
+///
+/// The numbers of queue pairs are those of a device: several may have the same. A pair of numbers that is listed once
+/// each way is a connection; where more list it, none is guessed.
 #[must_use]
 pub fn flows(reports: &BTreeMap<String, Report>) -> Workload {
     let mut workload = Workload::default();
-    let mut by_numbers: HashMap<(u32, u32), Vec<Option<IpAddr>>> = HashMap::new();
-    let mut connected = Vec::new();
-    for report in reports.values() {
+    let mut by_numbers: BTreeMap<(u32, u32), Vec<Connected>> = BTreeMap::new();
+    for (server, report) in reports {
         for qp in &report.qps {
             let peer = qp.rqpn.filter(|peer| *peer > 0 && matches!(&*qp.kind, "RC" | "UC"));
             match peer {
-                Some(peer) if qp.state == "RTS" => {
-                    let address = report.address(&qp.ifname, qp.port);
-                    by_numbers.entry((qp.lqpn, peer)).or_default().push(address);
-                    connected.push((qp.lqpn, peer, address));
-                }
+                Some(peer) if qp.state == "RTS" => by_numbers.entry((qp.lqpn, peer)).or_default().push(Connected {
+                    place: format!("{server}/{}", qp.ifname),
+                    address: report.address(&qp.ifname, qp.port),
+                }),
                 _ => workload.skip("not_connected"),
             }
         }
     }
-    for (number, peer, address) in connected {
-        let Some(src) = address else {
-            workload.skip("address_unknown");
-            continue;
+    for ((number, peer), places) in &by_numbers {
+        let peers = by_numbers.get(&(*peer, *number)).map_or(&[][..], Vec::as_slice);
+        // Both ends of queue pairs that have the same number are in one list.
+        let ends = match (number == peer, &places[..], peers) {
+            (false, [near], [far]) => vec![(near, far)],
+            (true, [near, far], _) => vec![(near, far), (far, near)],
+            (false, _, []) | (true, [_], _) => {
+                places.iter().for_each(|_| workload.skip("peer_unknown"));
+                continue;
+            }
+            _ => {
+                places.iter().for_each(|_| workload.skip("ambiguous"));
+                if number <= peer {
+                    let names = |ends: &[Connected]| ends.iter().map(|end| end.place.clone()).collect();
+                    workload.ambiguous.push(Ambiguous {
+                        qpn: *number,
+                        peer_qpn: *peer,
+                        places: names(places),
+                        peers: names(peers),
+                    });
+                }
+                continue;
+            }
         };
-        let others = by_numbers.get(&(peer, number)).map_or(&[][..], Vec::as_slice);
-        let others: Vec<&Option<IpAddr>> = others.iter().filter(|other| **other != Some(src)).collect();
-        match others[..] {
-            [Some(dst)] => workload.add(Flow {
-                dst_qpn: Some(peer),
-                ..Flow::roce(src, *dst, port_of(number, peer))
-            }),
-            [None] => workload.skip("address_unknown"),
-            [] => workload.skip("peer_unknown"),
-            _ => workload.skip("several_peers"),
+        for (near, far) in ends {
+            match (near.address, far.address) {
+                (Some(src), Some(dst)) if src == dst => workload.skip("loopback"),
+                (Some(src), Some(dst)) => workload.add(Flow {
+                    dst_qpn: Some(*peer),
+                    ..Flow::roce(src, dst, port_of(*number, *peer))
+                }),
+                _ => workload.skip("address_unknown"),
+            }
         }
     }
     workload
@@ -181,5 +221,55 @@ mod tests {
             (workload.skipped["peer_unknown"], workload.skipped["not_connected"]),
             (2, 3)
         );
+    }
+
+    /// Name, device, and the queue pairs with their peers.
+    type Server<'a> = (&'a str, &'a str, &'a [(u32, u32, &'a str)]);
+
+    fn of(servers: &[Server<'_>]) -> super::Workload {
+        let reports = servers
+            .iter()
+            .map(|(name, address, qps)| ((*name).to_owned(), report(address, qps)));
+        flows(&reports.collect())
+    }
+
+    /// Two servers list the same numbers, and one server the other way round: either could be its peer.
+    #[test]
+    fn queue_pairs_that_cannot_be_told_apart_are_no_flows() {
+        let workload = of(&[
+            ("h0", "10.0.0.1", &[(100, 200, "RTS"), (7, 8, "RTS")]),
+            ("h1", "10.0.0.2", &[(200, 100, "RTS"), (8, 7, "RTS")]),
+            ("h2", "10.0.0.3", &[(100, 200, "RTS")]),
+        ]);
+        let found: Vec<_> = workload
+            .flows
+            .iter()
+            .map(|rated| (rated.flow.src, rated.flow.dst))
+            .collect();
+        let [h0, h1] = ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
+        assert_eq!(found, [(h0, h1), (h1, h0)]);
+        assert_eq!(workload.skipped["ambiguous"], 3);
+        let [ambiguous] = &workload.ambiguous[..] else {
+            panic!("{:?}", workload.ambiguous)
+        };
+        assert_eq!((ambiguous.qpn, ambiguous.peer_qpn), (100, 200));
+        assert_eq!(ambiguous.places, ["h0/mlx5_0", "h2/mlx5_0"]);
+        assert_eq!(ambiguous.peers, ["h1/mlx5_0"]);
+    }
+
+    #[test]
+    fn equal_numbers_at_both_ends_are_a_connection_of_two_places() {
+        let servers: [Server<'_>; 3] = [
+            ("h0", "10.0.0.1", &[(17, 17, "RTS")]),
+            ("h1", "10.0.0.2", &[(17, 17, "RTS")]),
+            ("h2", "10.0.0.3", &[(17, 17, "RTS")]),
+        ];
+        assert_eq!(of(&servers[..1]).skipped["peer_unknown"], 1);
+        assert_eq!(of(&servers[..2]).flows.len(), 2);
+        let three = of(&servers);
+        assert_eq!((three.flows.len(), three.skipped["ambiguous"]), (0, 3));
+        assert_eq!(three.ambiguous.len(), 1);
+        let loopback = of(&[("h0", "10.0.0.1", &[(1, 2, "RTS"), (2, 1, "RTS")])]);
+        assert_eq!((loopback.flows.len(), loopback.skipped["loopback"]), (0, 2));
     }
 }

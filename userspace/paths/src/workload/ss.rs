@@ -6,10 +6,22 @@ use crate::flow::UDP;
 use std::net::{IpAddr, SocketAddr};
 
 /// Reads the connected TCP and UDP sockets: each is the flow from the server to its peer.
-#[must_use]
-pub fn parse(text: &str) -> Workload {
+///
+/// # Errors
+/// It is not what `ss -tun` prints.
+pub fn parse(text: &str) -> Result<Workload, &'static str> {
     let mut workload = Workload::default();
-    for line in text.lines() {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let is_socket = |line: &&str| {
+        let mut words = line.split_whitespace();
+        let kind = words.next().unwrap_or_default();
+        // Other families have one of the states, too.
+        kind == "Netid" || words.next().is_some_and(|state| STATES.contains(&state)) && !STATES.contains(&kind)
+    };
+    if lines.peek().is_some() && !lines.clone().any(|line| is_socket(&line)) {
+        return Err("no line is one of `ss -tun`: `Netid State …`, or `tcp ESTAB …`");
+    }
+    for line in lines {
         let words: Vec<&str> = line.split_whitespace().collect();
         let protocol = match words.first() {
             Some(&"tcp") => 6,
@@ -28,12 +40,29 @@ pub fn parse(text: &str) -> Workload {
                 src_port: src.port(),
                 dst_port: dst.port(),
                 dst_qpn: None,
+                outer_src_port: None,
             }),
             _ => workload.skip("unreadable_line"),
         }
     }
-    workload
+    Ok(workload)
 }
+
+/// The states that `ss` prints.
+const STATES: [&str; 12] = [
+    "ESTAB",
+    "SYN-SENT",
+    "SYN-RECV",
+    "FIN-WAIT-1",
+    "FIN-WAIT-2",
+    "TIME-WAIT",
+    "UNCONN",
+    "CLOSE-WAIT",
+    "LAST-ACK",
+    "LISTEN",
+    "CLOSING",
+    "NEW-SYN-RECV",
+];
 
 /// `10.0.0.1:80`, `[fd00::1]:80`, `10.0.0.1%eth0:80`, or an IPv4 address in IPv6.
 fn address(word: &str) -> Option<SocketAddr> {
@@ -58,7 +87,7 @@ mod tests {
                     tcp   LISTEN 0      128    [::]:22            [::]:*\n\
                     tcp   ESTAB  0      0      127.0.0.1:1        127.0.0.1:2\n\
                     tcp   ESTAB  0      0      [fd00::1]:1        [fd00::2]:2\n";
-        let workload = parse(text);
+        let workload = parse(text).unwrap();
         let flows: Vec<String> = workload.flows.iter().map(|rated| rated.flow.to_string()).collect();
         let expected = [
             "10.0.0.1:5201>10.0.1.1:40000/tcp",
@@ -71,5 +100,19 @@ mod tests {
             (workload.skipped["not_connected"], workload.skipped["loopback"]),
             (2, 1)
         );
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        for text in [
+            "name: lab\ntopology:\n  nodes:\n",
+            "[{\"src\": \"10.0.0.1\"}]",
+            // `ss -tn`: without the column of the protocol.
+            "ESTAB 0 0 10.0.0.1:22 10.0.0.2:5000\n",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        // A server without sockets.
+        assert!(parse("").is_ok() && parse("Netid State Recv-Q Send-Q Local\n").is_ok());
     }
 }

@@ -31,6 +31,8 @@ pub(crate) enum Classification {
     RewindRefuted,
     /// Packets sent after it passed the tap earlier.
     Reordered,
+    /// Its own retransmission passed the tap earlier.
+    Overtaken,
     /// The network duplicated a packet that just passed.
     Duplicate,
     /// Its sender went back to it.
@@ -67,6 +69,9 @@ impl Direction {
             return Classification::InOrder;
         }
         let now_ns = run.first_ns;
+        if self.is_overtaken((first, last), now_ns) {
+            return Classification::Overtaken;
+        }
         let is_soon = |ns: u64| now_ns.saturating_sub(ns) <= self.reorder_ns(context);
         // The retransmission timer restarts with every answer.
         let at_once = is_soon(self.answered_ns);
@@ -124,9 +129,9 @@ impl Direction {
             };
         }
         // A NAK may pass while its PSN is being retransmitted for another reason. The sender skips what
-        // was acknowledged since then.
+        // was acknowledged since then, if it knows already.
         let mut naks = self.naks.iter().flatten();
-        if naks.any(|r| !r.used && r.psn.max(self.acked + 1) == first) {
+        if naks.any(|nak| !nak.used && (nak.psn == first || nak.psn.max(self.acked + 1) == first)) {
             return back;
         }
         match self.undecided.skipped_at(first) {
@@ -193,8 +198,22 @@ impl Direction {
         }
     }
 
+    /// Whether these are first copies whose retransmission has passed, and packets after it: nothing requests them again, no
+    /// timer can have expired, and the direction has no copies.
+    fn is_overtaken(&self, (first, last): (ExtendedPsn, ExtendedPsn), now_ns: u64) -> bool {
+        let Some(recovered) = self.undecided.recovered_at(first, last) else {
+            return false;
+        };
+        let is_requested = self.naks.iter().flatten().any(|nak| nak.asks(last));
+        let since_ns = now_ns.saturating_sub(recovered.passed_ns);
+        last + 1 < self.send_sequence.next()
+            && !is_requested
+            && !Self::a_timer_may_expire_within(since_ns)
+            && self.counts.duplicate == 0
+    }
+
     /// Packets that fill a gap within this time may have been reordered.
-    fn reorder_ns(&self, context: &Context<'_>) -> u64 {
+    pub(super) fn reorder_ns(&self, context: &Context<'_>) -> u64 {
         self.latencies
             .min_rtt_ns()
             .map_or(context.reorder_ns, |rtt| rtt.max(context.reorder_ns))
@@ -203,7 +222,7 @@ impl Direction {
     /// Whether a run that begins in a gap and goes on with repeated packets, to `last`, belongs to the current pass: a late
     /// packet is followed by new ones.
     const fn continues_pass(&self, first: ExtendedPsn, last: ExtendedPsn, gap_last: ExtendedPsn) -> bool {
-        first > self.send_sequence.next() && last > gap_last && last <= self.send_sequence.resent_until()
+        first > self.send_sequence.next() && last > gap_last && first <= self.send_sequence.resent_until()
     }
 
     /// Whether none of these has passed, and no NAK named them.

@@ -11,7 +11,7 @@ use super::psn_tracker::{ExtendedPsn, Gap};
 use super::recovery::PendingNak;
 use super::sender_way::Way;
 use super::sprayed_times::MANY_ROUND_TRIPS;
-use super::undecided::{Doubt, Suspect};
+use super::undecided::{Doubt, Recovered, Suspect};
 use alloc::vec::Vec;
 
 impl Direction {
@@ -42,6 +42,7 @@ impl Direction {
         if self.undecided.is_clear() {
             return;
         }
+        self.settle_recovered(now_ns, context);
         let wait_ns = self.recovery_ns(context);
         let is_over = |doubt: &Doubt| now_ns.saturating_sub(doubt.nak_ns) > wait_ns;
         let over: Vec<Interval<Doubt>> = self.undecided.take_doubts(|doubt| is_over(&doubt.value));
@@ -53,6 +54,55 @@ impl Direction {
             self.sender_way.repeated_alone();
             self.ignore_order(now_ns, context);
         }
+    }
+
+    /// Retransmissions filled these gaps: the first copies were lost, unless they pass after them.
+    pub(super) fn recovered(
+        &mut self,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        value: Recovered,
+        context: &mut Context<'_>,
+    ) {
+        if let Some(left) = self.undecided.recover((first, last), value) {
+            self.lost_upstream(
+                (left.first, left.last),
+                left.value.passed_ns,
+                LossEvidence::Gap,
+                context,
+            );
+        }
+    }
+
+    /// What can be no later than `reorder_ns` after its gap opened will not pass any more.
+    pub(super) fn settle_recovered(&mut self, now_ns: u64, context: &mut Context<'_>) {
+        let wait_ns = self.reorder_ns(context);
+        let Some(lists) = self.undecided.get_mut() else {
+            return;
+        };
+        let is_over = |left: &Interval<Recovered>| now_ns.saturating_sub(left.value.opened_ns) > wait_ns;
+        let over: Vec<Interval<Recovered>> = lists.recovered.iter().filter(|left| is_over(left)).copied().collect();
+        for left in over {
+            self.undecided
+                .lists()
+                .recovered
+                .remove(left.first, left.last, &mut |_| {});
+            self.lost_upstream(
+                (left.first, left.last),
+                left.value.passed_ns,
+                LossEvidence::Gap,
+                context,
+            );
+        }
+    }
+
+    /// The first copies pass after their own retransmission, so they were not lost.
+    pub(super) fn overtaken(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), now_ns: u64) {
+        let position = (self.counts.request_packets, self.requests.high() - first);
+        let reordering = &mut self.reordering;
+        self.undecided.lists().recovered.remove(first, last, &mut |part| {
+            let late_ns = now_ns.saturating_sub(part.value.opened_ns);
+            reordering.learn(part.packets(), late_ns, position, now_ns);
+        });
     }
 
     /// Whether the sender went on after this packet with new ones, though others were unacknowledged.
@@ -67,9 +117,15 @@ impl Direction {
             evidence,
             passed_ns,
             nak_ns,
-            ..
+            late_ns,
         } = doubt.value;
-        self.lost_upstream((doubt.first, doubt.last), passed_ns, evidence, context);
+        if evidence == LossEvidence::Gap {
+            let opened_ns = passed_ns - late_ns;
+            let recovered = Recovered { opened_ns, passed_ns };
+            self.recovered((doubt.first, doubt.last), recovered, context);
+        } else {
+            self.lost_upstream((doubt.first, doubt.last), passed_ns, evidence, context);
+        }
         if passed_ns > nak_ns {
             self.latencies.rare_mut().reaction.add(passed_ns - nak_ns);
         }
@@ -184,6 +240,7 @@ impl Direction {
         for doubt in self.undecided.take_doubts(|_| true) {
             self.lost_doubt(&doubt, context);
         }
+        self.settle_recovered(u64::MAX, context);
         if let Some(lists) = self.undecided.get_mut() {
             for suspect in core::mem::take(&mut lists.suspects) {
                 self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);

@@ -14,6 +14,28 @@ use rocescope_wire::{Psn, Qpn, Stream, Transport};
 impl Connections {
     /// Processes a run, in order of first times.
     pub(super) fn ingest(&mut self, run: &RunRecord) {
+        let copies = self.summary.delivery.mirror_duplicate_packets;
+        self.track(run);
+        // A packet that the mirror captured twice is no retransmission.
+        if self.steps.is_some() && self.summary.delivery.mirror_duplicate_packets - copies < u64::from(run.packets) {
+            self.step(run);
+        }
+    }
+
+    /// Shows the run to the steps of collectives, now that its peer may be known.
+    #[cold]
+    fn step(&mut self, run: &RunRecord) {
+        let found = self.directions.find(&DirectionKey::of(run));
+        let direction = found.and_then(|at| self.directions.get(at));
+        let peer = direction.and_then(|direction| self.directions.get(direction.peer?));
+        let peer = peer.map(|peer| peer.key);
+        let is_blind = self.capture_loss.overlaps(run.first_ns, run.last_ns());
+        if let Some(steps) = &mut self.steps {
+            steps.observe(run, peer, is_blind);
+        }
+    }
+
+    fn track(&mut self, run: &RunRecord) {
         self.now_ns = self.now_ns.max(run.last_ns());
         let key = DirectionKey::of(run);
         let known = self.prefetch.find(&self.directions, &key);

@@ -119,5 +119,6 @@ mod uc;
 mod undecided;
 
 pub use direction::PairedBy;
+pub(crate) use key::DirectionKey;
 pub use settings::ConnectionSettings;
 pub use state::{ConnectionSummary, Connections, DIRECTION_BYTES, MAX_HEAP_BYTES, ROWS_AT_ONCE};

@@ -86,6 +86,7 @@ impl Direction {
         };
         if all.restarted {
             self.counts.restarts += 1;
+            self.settle_recovered(u64::MAX, context);
             self.restart();
         }
         // A READ or atomic is also repeated because its response did not arrive.
@@ -151,7 +152,7 @@ impl Direction {
             let is_replay = match classification {
                 _ if is_nak => true,
                 _ if is_rest => false,
-                Classification::Duplicate | Classification::Reordered => true,
+                Classification::Duplicate | Classification::Reordered | Classification::Overtaken => true,
                 Classification::Retransmitted(trigger) => matches!(trigger, Trigger::Nak | Trigger::Rnr),
                 _ => self.sprayed.as_ref().is_none_or(|sprayed| sprayed.is_replayed(first)),
             };
@@ -218,8 +219,8 @@ impl Direction {
         }
         self.count_messages(run, first, last, &all);
         let times = (run.first_ns, run.last_ns());
-        self.send_sequence
-            .take((first, last), times, classification != Classification::Reordered);
+        let is_overtaken = matches!(classification, Classification::Reordered | Classification::Overtaken);
+        self.send_sequence.take((first, last), times, !is_overtaken);
         // Acknowledged packets were not lost, even if their gap shows late.
         self.settle_gaps(context.overlaps_capture_loss);
         question

@@ -101,7 +101,7 @@ impl Direction {
             self.unseen_round(&mut recovery, (first, high.max(last)), context);
         }
         let is_begun = begins(run) || is_one_sided;
-        recovery.pass((first, last), is_begun, (now_ns, response_ns));
+        recovery.pass((first, last), (is_begun, arrival.repeated > 0), (now_ns, response_ns));
         let passed = Passed::of(run, (first, last));
         recovery.note(passed, arrival.above > 0);
         recovery.requester.pass(passed, awaited.expected);
@@ -145,7 +145,7 @@ impl Direction {
             self.counts.out_of_order -= gap.packets();
             self.counts.retransmitted += gap.packets();
             self.unseen_round(recovery, (gap.first, self.responses.high()), context);
-            recovery.pass((gap.first, gap.last), true, (ns, 0));
+            recovery.pass((gap.first, gap.last), (true, true), (ns, 0));
             self.lost_upstream((gap.first, gap.last), ns, LossEvidence::Gap, context);
         } else {
             self.learn_late_response(recovery, &gap, ns);
@@ -225,10 +225,15 @@ impl Direction {
         if recovery.doubtful.is_empty() {
             return;
         }
-        let wait_ns = 2 * (self.response_bound_ns() + response_ns);
+        let bound_ns = self.response_bound_ns();
+        let wait_ns = 2 * (bound_ns + response_ns);
         let doubtful = core::mem::take(&mut recovery.doubtful);
         for doubt in doubtful.iter() {
-            if doubt.value.saturating_add(wait_ns) > now_ns {
+            let is_over = match recovery.has_repeated(doubt.last, now_ns, bound_ns) {
+                Some(has_repeated) => has_repeated,
+                None => doubt.value.saturating_add(wait_ns) <= now_ns,
+            };
+            if !is_over {
                 let _ = recovery.doubtful.insert(*doubt);
             } else {
                 self.counts.out_of_order -= doubt.packets();
@@ -292,8 +297,13 @@ impl Direction {
                 && self.is_lost_downstream(&recovery, (first, last), question, now_ns)
         };
         let never_passed = first.max(self.responses.high() + 1)..=last;
+        // A responder that was asked for others since may have given up this answer.
+        let is_given_up = question
+            .sent_ns
+            .is_some_and(|sent_ns| recovery.rounds.iter().any(|round| round.asked_ns > sent_ns));
         if question.is_acknowledged
             && !never_passed.is_empty()
+            && !is_given_up
             && !recovery.is_sprayed
             && recovery.asked(first, now_ns).is_none()
         {

@@ -235,6 +235,17 @@ impl ResponseRecovery {
         })
     }
 
+    /// Whether the responses that repeat those around `psn` have all passed, by `now_ns`; `None` if no other one is repeated.
+    pub(super) fn has_repeated(&self, psn: ExtendedPsn, now_ns: u64, bound_ns: u64) -> Option<bool> {
+        let mut rounds = self.rounds.iter().rev().filter(|round| round.holds(psn)).peekable();
+        let has_passed = |round: &Round| {
+            let passed = round.progress;
+            passed.is_some_and(|(highest, ns)| highest > psn && now_ns.saturating_sub(ns) > bound_ns)
+        };
+        let is_last = rounds.peek().is_none_or(|round| round.until == psn);
+        (!is_last).then(|| rounds.any(has_passed))
+    }
+
     /// The round that requested `psn` so long before that its response may pass now.
     pub(super) fn asked(&self, psn: ExtendedPsn, before_ns: u64) -> Option<&Round> {
         let mut rounds = self.rounds.iter().rev();
@@ -245,14 +256,17 @@ impl ResponseRecovery {
     pub(super) fn pass(
         &mut self,
         (first, last): (ExtendedPsn, ExtendedPsn),
-        is_begun: bool,
+        (is_begun, is_repeat): (bool, bool),
         (now_ns, response_ns): (u64, u64),
     ) {
         let is_due = |round: &Round| now_ns >= round.asked_ns + response_ns / 2;
         if self.is_sprayed {
             for round in self.rounds.iter_mut().filter(|round| is_due(round)) {
-                if round.due.overlaps(first, last) {
+                if is_repeat && round.due.overlaps(first, last) {
                     round.pass(first, last, now_ns);
+                } else {
+                    // Late, of a round before, or the first of this one.
+                    round.due.remove(first, last, &mut |_| {});
                 }
             }
             return;

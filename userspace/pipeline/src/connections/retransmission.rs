@@ -8,7 +8,7 @@ use super::intervals::Interval;
 use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
 use super::recovery::{Episode, PendingNak, Trigger};
 use super::sender_way::Way;
-use super::undecided::{Doubt, SkippedRange};
+use super::undecided::{Doubt, Recovered, SkippedRange};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
@@ -70,6 +70,10 @@ impl Direction {
                 // The packets before were retransmitted, then reordered.
                 self.counts.retransmitted += packets(arrival.repeated);
                 self.late_in_pass((first, last), run.first_ns);
+            }
+            Classification::Overtaken => {
+                self.counts.out_of_order += repeated_packets;
+                self.overtaken((first, last), run.first_ns);
             }
             Classification::Resumed(skipped) => {
                 self.undecided.passed(skipped.first, skipped.last);
@@ -161,11 +165,15 @@ impl Direction {
         context: &mut Context<'_>,
     ) {
         for gap in filled {
-            let packets = match classified.read {
-                Some(_) => 1,
-                None => gap.packets(),
+            if classified.read.is_some() {
+                self.lose_upstream((gap.first, 1), run.first_ns, LossEvidence::Gap, context.emit);
+                continue;
+            }
+            let recovered = Recovered {
+                opened_ns: gap.value.opened_ns,
+                passed_ns: run.first_ns,
             };
-            self.lose_upstream((gap.first, packets), run.first_ns, LossEvidence::Gap, context.emit);
+            self.recovered((gap.first, gap.last), recovered, context);
         }
     }
 
@@ -206,11 +214,14 @@ impl Direction {
         (repeated, alone_ns): (u64, Option<u64>),
         emit: &mut dyn FnMut(u64, EventDetail),
     ) {
+        let is_one_sided = self.is_one_sided();
         let Some(lists) = self.undecided.get_mut() else {
             return;
         };
-        // Only a sender that goes back repeats as many in order.
-        let is_long = repeated > EVIDENT;
+        // After a NAK, only a sender that goes back repeats as many in order; after its timer others do, too.
+        let episode = self.episode.as_deref();
+        let is_nak = alone_ns.is_some() || episode.is_some_and(|episode| episode.trigger == Trigger::Nak);
+        let is_long = repeated > EVIDENT && (is_nak || is_one_sided);
         // The NAK that it answers named the first of them.
         let naks = self.naks;
         let is_start = |part: &Interval<u64>| {
@@ -232,8 +243,10 @@ impl Direction {
             if !goes_back || self.reordering.packets() > 0 && nak.is_none() {
                 continue;
             }
+            // A READ is one packet, whatever the PSNs of its response.
+            let is_read = self.outstanding.asked_for(part.first, part.last) > 0;
             match (alone_ns, nak) {
-                (Some(passed_ns), Some(nak_ns)) if (part.first, part.last) == (first, last) => {
+                (Some(passed_ns), Some(nak_ns)) if (part.first, part.last) == (first, last) && !is_read => {
                     let doubt = Doubt {
                         evidence: LossEvidence::Skipped,
                         late_ns: passed_ns.saturating_sub(part.value),
@@ -285,9 +298,13 @@ impl Direction {
         // later, the packets before it were lost.
         let mut from = self.acked + 1;
         let mut reaction_ns = None;
-        let mut naks = self.naks.iter().flatten();
+        // Of two NAKs, the sender answers each with a pass: this one names where it begins.
+        let names = |nak: &&PendingNak| nak.asks(last) && nak.psn == first;
+        let named = self.naks.iter().flatten().find(names);
+        let answered = named.map(|nak| nak.psn);
+        let nak = named.or_else(|| self.naks.iter().flatten().find(|nak| nak.asks(last)));
         if matches!(trigger, Trigger::Nak | Trigger::Rnr)
-            && let Some(nak) = naks.find(|r| r.asks(last))
+            && let Some(nak) = nak
         {
             from = from.max(nak.psn);
             let waited = run.first_ns.saturating_sub(nak.time_ns);
@@ -295,7 +312,7 @@ impl Direction {
             let is_certain = !self.undecided.is_doubtful(first);
             reaction_ns = (nak.psn == first && is_certain).then_some(waited);
         }
-        self.consume_naks(from);
+        self.consume_naks(answered.unwrap_or(from));
         let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
             if trigger == Trigger::Timeout && may_be_late {

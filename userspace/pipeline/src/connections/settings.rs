@@ -30,6 +30,8 @@ pub struct ConnectionSettings {
     pub event_rows: usize,
     /// Whether in-order runs use the fast path. It changes no result; off to compare.
     pub fast_path: bool,
+    /// Whether messages become steps of collectives: see [`steps`](crate::steps).
+    pub steps: bool,
 }
 
 impl Default for ConnectionSettings {
@@ -46,6 +48,7 @@ impl Default for ConnectionSettings {
             clock_error_ns: 1_000,
             event_rows: 10_000,
             fast_path: true,
+            steps: false,
         }
     }
 }

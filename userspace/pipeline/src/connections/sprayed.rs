@@ -22,7 +22,7 @@ use rocescope_record::RunRecord;
 use rocescope_wire::Operation;
 
 /// NAKs kept until the sender reacts to them.
-pub(super) const MAX_ASKS: usize = 8;
+pub(super) const MAX_ASKS: usize = 32;
 /// Times of the highest PSN that are kept, and the time between them: 128 µs in all.
 const TIMES: usize = 64;
 const SPACING_NS: u64 = 2_000;
@@ -51,8 +51,6 @@ pub(crate) struct Sprayed {
     pub(super) due: Intervals<()>,
     /// Copies that later ones of their pass overtook, and when.
     pub(super) skipped: Intervals<u64>,
-    /// Packets of the last pass that passed.
-    pub(super) passed: u64,
     /// What was due of the pass before at its end.
     pub(super) was_due: Intervals<()>,
     /// Those of them that a NAK named: lost unless they pass before this time.
@@ -60,6 +58,8 @@ pub(crate) struct Sprayed {
     /// Filled a gap at this time, after a NAK: late, or transmitted again.
     pub(super) doubtful: Intervals<u64>,
     pub(super) suspects: Vec<Suspect>,
+    /// PSNs that were lost downstream if the receiver keeps early packets, and when a NAK named them.
+    pub(super) unproven: Vec<(ExtendedPsn, u64)>,
     /// Nothing of these ends before.
     pub(super) deadline_ns: u64,
     /// When the run before passed.
@@ -85,11 +85,11 @@ impl Default for Sprayed {
             pass: None,
             due: Intervals::default(),
             skipped: Intervals::default(),
-            passed: 0,
             was_due: Intervals::default(),
             overdue: Intervals::default(),
             doubtful: Intervals::default(),
             suspects: Vec::new(),
+            unproven: Vec::new(),
             deadline_ns: u64::MAX,
             last_ns: 0,
             is_read: false,
@@ -109,6 +109,7 @@ impl Sprayed {
         size_of::<Self>()
             + self.asks.capacity() * size_of::<Ask>()
             + self.suspects.capacity() * size_of::<Suspect>()
+            + self.unproven.capacity() * size_of::<(ExtendedPsn, u64)>()
             + self.due.heap_bytes()
             + self.skipped.heap_bytes()
             + self.was_due.heap_bytes()
@@ -231,6 +232,7 @@ impl Direction {
                 from,
                 until: self.requests.high(),
                 begun_ns,
+                is_begun: true,
                 passed: 0,
                 repeated: 0,
                 progress: from,
@@ -272,6 +274,7 @@ impl Direction {
                 psn,
                 nak_ns,
                 resent_ns: None,
+                is_kept: true,
             });
         }
         let high = self.requests.high();
@@ -315,7 +318,7 @@ impl Direction {
             let bound_ns = self.late_bound_ns();
             let is_over = |pass: &Pass| now_ns > pass.begun_ns + bound_ns;
             if sprayed.pass.as_ref().is_some_and(is_over) {
-                self.end_pass(&mut sprayed, now_ns, context);
+                self.end_pass(&mut sprayed, true, context);
             }
         }
         sprayed.last_ns = run.last_ns();
@@ -479,12 +482,14 @@ impl Direction {
         let Some(mut sprayed) = self.sprayed.take() else {
             return;
         };
-        self.end_pass(&mut sprayed, u64::MAX, context);
+        self.end_pass(&mut sprayed, false, context);
         self.settle_sprayed(&mut sprayed, u64::MAX, context);
-        for suspect in sprayed.suspects.iter().filter(|suspect| suspect.resent_ns.is_some()) {
-            self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+        for suspect in core::mem::take(&mut sprayed.suspects) {
+            if suspect.resent_ns.is_some() {
+                self.lose_suspect(&mut sprayed, suspect, suspect.nak_ns, context);
+            }
         }
-        sprayed.suspects.clear();
+        sprayed.unproven.clear();
         self.sprayed = Some(sprayed);
     }
 }

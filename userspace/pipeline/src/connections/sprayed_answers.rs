@@ -9,6 +9,7 @@ use super::responder::NakMeaning;
 use super::sender_way::Way;
 use super::sprayed::{Ask, MAX_ASKS, Sprayed};
 use super::undecided::{MAX_SUSPECTS, Suspect};
+use alloc::vec::Vec;
 
 impl Direction {
     /// A NAK of the peer for a sprayed direction.
@@ -67,9 +68,9 @@ impl Direction {
         // A receiver that keeps early packets requests none of them. From one that drops them a NAK shows nothing where
         // packets are late: the order explains it.
         let is_in_order = self.reordering.packets() == 0 && meaning == NakMeaning::Loss;
-        let keeps = self.sender_way.way() == Way::SelectiveRepeat || sprayed.keeps_early();
         let min_rtt_ns = self.least_rtt_ns(sprayed);
-        if !(keeps || is_in_order && min_rtt_ns.is_some()) {
+        let is_kept = self.asks_only_for_losses(sprayed) || is_in_order && min_rtt_ns.is_some();
+        if !is_kept && self.sender_way.way() == Way::GoBackN {
             return;
         }
         let min_rtt_ns = min_rtt_ns.unwrap_or(0);
@@ -80,7 +81,8 @@ impl Direction {
             };
             let nak_ns = core::mem::replace(&mut suspect.nak_ns, resent_ns.max(now_ns));
             suspect.resent_ns = None;
-            self.lose((psn, nak_ns), 1, context.emit);
+            let suspect = *suspect;
+            self.lose_suspect(sprayed, suspect, nak_ns, context);
             return;
         }
         let seen_ns = sprayed.time_of(psn).map_or(0, |(from_ns, _)| from_ns);
@@ -91,7 +93,28 @@ impl Direction {
                 psn,
                 nak_ns: now_ns,
                 resent_ns: None,
+                is_kept,
             });
+        }
+    }
+
+    /// Whether the receiver keeps early packets: it requests none of them.
+    fn asks_only_for_losses(&self, sprayed: &Sprayed) -> bool {
+        self.sender_way.way() == Way::SelectiveRepeat || sprayed.keeps_early()
+    }
+
+    /// It was lost downstream, as soon as the receiver is known to keep early packets.
+    pub(super) fn lose_suspect(
+        &mut self,
+        sprayed: &mut Sprayed,
+        suspect: Suspect,
+        nak_ns: u64,
+        context: &mut Context<'_>,
+    ) {
+        if suspect.is_kept || self.asks_only_for_losses(sprayed) {
+            self.lose((suspect.psn, nak_ns), 1, context.emit);
+        } else if sprayed.unproven.len() < MAX_SUSPECTS {
+            sprayed.unproven.push((suspect.psn, nak_ns));
         }
     }
 
@@ -110,18 +133,21 @@ impl Direction {
         };
         self.settle_sprayed(&mut sprayed, now_ns, context);
         let min_rtt_ns = self.least_rtt_ns(&sprayed).unwrap_or(0);
-        sprayed.suspects.retain(|suspect| {
-            if suspect.psn > psn {
-                return true;
+        for suspect in sprayed
+            .suspects
+            .extract_if(.., |suspect| suspect.psn <= psn)
+            .collect::<Vec<_>>()
+        {
+            let resent_ns = suspect.resent_ns.unwrap_or(u64::MAX);
+            if now_ns >= resent_ns.saturating_add(min_rtt_ns) {
+                self.lose_suspect(&mut sprayed, suspect, suspect.nak_ns, context);
             }
-            if suspect
-                .resent_ns
-                .is_some_and(|resent_ns| now_ns >= resent_ns + min_rtt_ns)
-            {
-                self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+        }
+        if !sprayed.unproven.is_empty() && self.asks_only_for_losses(&sprayed) {
+            for (psn, nak_ns) in core::mem::take(&mut sprayed.unproven) {
+                self.lose((psn, nak_ns), 1, context.emit);
             }
-            false
-        });
+        }
         self.sprayed = Some(sprayed);
     }
 }

@@ -4,9 +4,7 @@ use super::context::Context;
 use super::direction::Direction;
 use super::event::LossEvidence;
 use super::intervals::Interval;
-use super::sender_way::Way;
 use super::sprayed::Sprayed;
-use super::sprayed_pass::Pass;
 use alloc::vec::Vec;
 
 impl Direction {
@@ -26,22 +24,14 @@ impl Direction {
                 lost.push((*left, LossEvidence::Skipped));
             }
         }
-        let late_ns = self.late_bound_ns();
-        let skipped = core::mem::take(&mut sprayed.skipped);
-        let missing: u64 = skipped.iter().map(Interval::packets).sum();
-        // A receiver that drops early packets would have requested it.
-        let is_going = sprayed.pass.as_ref().is_some_and(Pass::is_in_sequence);
-        let goes_back =
-            (is_going || self.sender_way.way() == Way::GoBackN) && missing < sprayed.passed && sprayed.keeps_early();
-        for left in skipped.iter() {
-            if left.value + late_ns >= now_ns {
-                let _ = sprayed.skipped.insert(*left);
-                sprayed.deadline_ns = sprayed.deadline_ns.min(left.value + late_ns + 1);
-            } else if goes_back {
-                lost.push((*left, LossEvidence::Skipped));
-            }
-        }
         let wait_ns = self.settled_ns(sprayed);
+        // A receiver that has an earlier copy does not need them, and nothing shows whether they were sent.
+        let forget_ns = self.late_bound_ns() + wait_ns;
+        let skipped = core::mem::take(&mut sprayed.skipped);
+        for left in skipped.iter().filter(|left| left.value + forget_ns >= now_ns) {
+            let _ = sprayed.skipped.insert(*left);
+            sprayed.deadline_ns = sprayed.deadline_ns.min(left.value + forget_ns + 1);
+        }
         let doubtful = core::mem::take(&mut sprayed.doubtful);
         for doubt in doubtful.iter() {
             if doubt.value + wait_ns > now_ns {

@@ -16,6 +16,8 @@ pub(super) struct Pass {
     /// The highest PSN before.
     pub(super) until: ExtendedPsn,
     pub(super) begun_ns: u64,
+    /// `from` itself has passed: what passes before it may belong to the pass before.
+    pub(super) is_begun: bool,
     /// Packets of it that have passed, those of them that repeated others without a request, and the highest.
     pub(super) passed: u64,
     pub(super) repeated: u64,
@@ -64,6 +66,7 @@ impl Direction {
         if now_ns <= pass.begun_ns + bound_ns {
             before += was_due.remove(first, last, &mut |_| {});
         }
+        pass.is_begun |= (first..=last).contains(&pass.from);
         pass.until = pass.until.max(last);
         if before > 0 {
             // It may belong to the pass before.
@@ -71,7 +74,6 @@ impl Direction {
         }
         pass.passed += last - first + 1;
         pass.progress = pass.progress.max(last);
-        sprayed.passed = pass.passed;
         // A sender does not repeat what was acknowledged.
         let from = pass.from.max(self.acked + 1);
         if from >= pass.progress {
@@ -97,7 +99,7 @@ impl Direction {
         (trigger, reaction_ns): (Trigger, Option<u64>),
         context: &mut Context<'_>,
     ) {
-        self.end_pass(sprayed, now_ns, context);
+        self.end_pass(sprayed, false, context);
         sprayed.use_asks(last);
         let has_passed = self.requests.gap_at(from).is_none();
         self.count_recovery((trigger, reaction_ns), (from, now_ns), has_passed, context);
@@ -117,6 +119,7 @@ impl Direction {
             from,
             until,
             begun_ns: now_ns,
+            is_begun: false,
             passed: 0,
             repeated: 0,
             progress: from,
@@ -131,19 +134,16 @@ impl Direction {
         }));
     }
 
-    /// The pass is over: learns the sender's way.
-    pub(super) fn end_pass(&mut self, sprayed: &mut Sprayed, now_ns: u64, context: &mut Context<'_>) {
+    /// The pass is over: learns the sender's way. `went_on`: new packets pass, so what has not been repeated will not be. A
+    /// pass that the next NAK cuts short shows nothing but what it repeated.
+    pub(super) fn end_pass(&mut self, sprayed: &mut Sprayed, went_on: bool, context: &mut Context<'_>) {
         self.end_episode(context.emit);
         let Some(pass) = sprayed.pass.take() else {
             return;
         };
-        let is_whole = now_ns > pass.begun_ns + self.late_bound_ns();
         if pass.is_in_sequence() {
             self.sender_way.went_back();
-        } else if is_whole
-            && (pass.repeated == 0 || 2 * pass.passed < pass.progress - pass.from)
-            && pass.until > pass.from + EVIDENT
-        {
+        } else if went_on && pass.is_begun && pass.repeated <= EVIDENT && pass.until > pass.from + EVIDENT {
             self.sender_way.repeated_alone();
         }
         sprayed.was_due = core::mem::take(&mut sprayed.due);

@@ -17,6 +17,8 @@ use super::table::Directions;
 use crate::delivery::Delivery;
 use crate::impairment::ImpairedRun;
 use crate::settings::Settings;
+use crate::steps::Steps;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, Text};
@@ -87,6 +89,8 @@ pub struct Connections {
     /// Rows not taken yet.
     pub(super) retired: Vec<ConnectionRow>,
     pub(super) summary: ConnectionSummary,
+    /// Steps of collectives, if they are asked for.
+    pub(super) steps: Option<Box<Steps>>,
 }
 
 /// Statistics of the connection state.
@@ -147,6 +151,7 @@ impl Connections {
             losses: Vec::new(),
             retired: Vec::new(),
             summary: ConnectionSummary::default(),
+            steps: settings.steps.then(|| Box::new(Steps::new(pipeline.observer.clone()))),
         }
     }
 
@@ -156,6 +161,8 @@ impl Connections {
         ConnectionSummary {
             tcp_handshakes: self.handshakes.seen,
             hurried_runs: self.sort_buffer.hurried,
+            untracked_packets: self.summary.untracked_packets
+                + self.steps.as_ref().map_or(0, |steps| steps.untracked()),
             ..self.summary
         }
     }

@@ -5,7 +5,7 @@ use super::sort_buffer::Item;
 use super::state::{Connections, HEAP_PARTS, ROWS_AT_ONCE};
 use super::{ack_run, event_rows};
 use alloc::vec::Vec;
-use rocescope_model::{ConnectionRow, EventRow};
+use rocescope_model::{ConnectionRow, EventRow, StepRow};
 use rocescope_record::{ControlPacket, RunRecord};
 
 impl Connections {
@@ -43,7 +43,11 @@ impl Connections {
         self.now_ns = self.now_ns.max(time_ns);
         let in_window = time_ns % self.window_ns;
         let slice_start_ns = time_ns - in_window % self.slice_ns;
-        self.release(slice_start_ns.max(self.complete_ns.min(time_ns)));
+        let complete_ns = slice_start_ns.max(self.complete_ns.min(time_ns));
+        self.release(complete_ns);
+        if let Some(steps) = &mut self.steps {
+            steps.turn(complete_ns);
+        }
         if self.sort_buffer.is_full() {
             let middle_ns = self.sort_buffer.middle_ns();
             let before = self.sort_buffer.len();
@@ -113,6 +117,9 @@ impl Connections {
     /// Processes the whole queue: the capture ended at `time_ns`.
     pub fn finish(&mut self) {
         self.release(u64::MAX);
+        if let Some(steps) = &mut self.steps {
+            steps.finish();
+        }
         for at in self.directions.numbers() {
             self.check_retry_exhaustion(at, self.now_ns);
         }
@@ -133,6 +140,13 @@ impl Connections {
     fn take_events(&mut self, events: &mut Vec<EventRow>) {
         let happened = self.events.drain(..);
         events.extend(happened.map(|event| event_rows::event_row(&self.observer, &event)));
+    }
+
+    /// Adds the rows of steps so far.
+    pub(crate) fn step_rows(&mut self, rows: &mut Vec<StepRow>) {
+        if let Some(steps) = &mut self.steps {
+            steps.rows(rows);
+        }
     }
 
     /// Adds rows of connections that are gone or due, and of events; at the end (`all`) of every connection. Adds about

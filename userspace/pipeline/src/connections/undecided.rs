@@ -15,6 +15,8 @@ pub(crate) struct Suspect {
     pub(crate) psn: ExtendedPsn,
     pub(crate) nak_ns: u64,
     pub(crate) resent_ns: Option<u64>,
+    /// The receiver is known to keep early packets, so that it did not request this one because of the order.
+    pub(crate) is_kept: bool,
 }
 
 /// A packet passed alone, after a NAK for it: late, or transmitted again. If its next copy passes, it was late.
@@ -27,6 +29,13 @@ pub(crate) struct Doubt {
     pub(crate) passed_ns: u64,
 }
 
+/// A retransmission filled a gap. Its first copy was lost upstream, unless it passes after its own retransmission.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recovered {
+    pub(crate) opened_ns: u64,
+    pub(crate) passed_ns: u64,
+}
+
 /// The undecided packets of a direction; allocated only when there are some.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undecided(Option<Box<Lists>>);
@@ -36,6 +45,7 @@ pub(crate) struct Lists {
     /// PSNs that a retransmission skipped, and when. They were lost upstream if another retransmission brings them.
     pub(crate) skipped: Intervals<u64>,
     pub(crate) doubtful: Intervals<Doubt>,
+    pub(crate) recovered: Intervals<Recovered>,
     pub(crate) suspects: Vec<Suspect>,
 }
 
@@ -46,6 +56,7 @@ impl Undecided {
             size_of::<Lists>()
                 + lists.skipped.heap_bytes()
                 + lists.doubtful.heap_bytes()
+                + lists.recovered.heap_bytes()
                 + lists.suspects.capacity() * size_of::<Suspect>()
         })
     }
@@ -62,8 +73,13 @@ impl Undecided {
         self.0.get_or_insert_default()
     }
 
+    /// Forgets everything but what will be lost in time.
     pub(crate) fn clear(&mut self) {
-        self.0 = None;
+        if let Some(lists) = self.0.take()
+            && !lists.recovered.is_empty()
+        {
+            self.lists().recovered = lists.recovered;
+        }
     }
 
     /// The packet was transmitted again at `resent_ns`, after a NAK.
@@ -74,6 +90,7 @@ impl Undecided {
                 psn,
                 nak_ns,
                 resent_ns: Some(resent_ns),
+                is_kept: true,
             });
         }
     }
@@ -81,7 +98,7 @@ impl Undecided {
     /// Whether no time decides any of them.
     pub(crate) fn is_clear(&self) -> bool {
         self.get()
-            .is_none_or(|lists| lists.doubtful.is_empty() && lists.suspects.is_empty())
+            .is_none_or(|lists| lists.doubtful.is_empty() && lists.recovered.is_empty() && lists.suspects.is_empty())
     }
 
     /// Whether `psn` passed alone.
@@ -95,6 +112,21 @@ impl Undecided {
         doubtful.remove(first, last, &mut |_| {});
         // Without room, the fate of the lowest is unknown.
         let _ = doubtful.insert(Interval { first, last, value });
+    }
+
+    /// Retransmissions filled these. Returns what there was no room for.
+    pub(crate) fn recover(
+        &mut self,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        value: Recovered,
+    ) -> Option<Interval<Recovered>> {
+        self.lists().recovered.insert(Interval { first, last, value })
+    }
+
+    /// The retransmission of these, if it filled a gap.
+    pub(crate) fn recovered_at(&self, first: ExtendedPsn, last: ExtendedPsn) -> Option<Recovered> {
+        let recovered = self.get()?.recovered.at(first)?;
+        (last <= recovered.last).then_some(recovered.value)
     }
 
     /// Takes the doubts that `is_decided`.

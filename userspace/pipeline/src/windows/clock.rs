@@ -186,6 +186,7 @@ impl Pipeline {
             return Ok(());
         };
         let ClosedWindows { rows, total, .. } = &mut self.closed;
+        connections.step_rows(&mut rows.steps);
         let mut more = true;
         while more {
             let before = rows.events.len();

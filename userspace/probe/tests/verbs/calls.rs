@@ -8,8 +8,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 /// Returns the device of a context.
 pub(crate) fn device_of(double: &Double, context: *mut ib::ibv_context) -> usize {
-    let mut contexts = double.contexts.iter();
-    contexts.position(|its| *its == context.addr()).unwrap()
+    double.contexts[&context.addr()]
 }
 
 #[unsafe(no_mangle)]
@@ -54,6 +53,7 @@ unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ib
         verbs.sz = size_of::<ib::verbs_context>();
         verbs.create_cq_ex = Some(create_cq_ex);
         verbs.query_device_ex = Some(query_device_ex);
+        verbs.query_port = Some(query_port);
         verbs.context.abi_compat = std::ptr::without_provenance_mut(usize::MAX);
         verbs.context.ops.poll_cq = Some(poll_cq);
         verbs.context.ops.req_notify_cq = Some(req_notify_cq);
@@ -62,13 +62,38 @@ unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ib
     });
     // SAFETY: it was just created.
     let context = unsafe { &raw mut (*verbs).context };
-    with(|double| double.contexts[number] = context.addr());
+    with(|double| {
+        double.contexts.insert(context.addr(), number);
+        double.open += 1;
+    });
     context
 }
 
 #[unsafe(no_mangle)]
-const unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
+unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
+    with(|double| double.open -= 1);
     0
+}
+
+/// The first device has an MTU of 4096 bytes, the second of 1024.
+unsafe extern "C" fn query_port(
+    context: *mut ib::ibv_context,
+    _: u8,
+    attributes: *mut ib::ibv_port_attr,
+    _: usize,
+) -> c_int {
+    let device = with(|double| device_of(double, context));
+    // SAFETY: the caller passes attributes to fill.
+    unsafe { (*attributes).active_mtu = [5, 3][device] };
+    0
+}
+
+#[unsafe(no_mangle)]
+const unsafe extern "C" fn ibv_wc_status_str(status: ib::ibv_wc_status::Type) -> *const c_char {
+    match status {
+        ib::ibv_wc_status::IBV_WC_RETRY_EXC_ERR => c"transport retry counter exceeded".as_ptr(),
+        _ => c"another error".as_ptr(),
+    }
 }
 
 /// For each port: the NIC's address as RoCE v1, as RoCE v2 on another interface, and as the wanted entry.
@@ -123,6 +148,7 @@ const unsafe extern "C" fn ibv_query_device(_: *mut ib::ibv_context, _: *mut ib:
 unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_context) -> *mut ib::ibv_comp_channel {
     // SAFETY: two numbers.
     let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+    with(|double| double.open += 1);
     leak(|channel: &mut ib::ibv_comp_channel| {
         channel.context = context;
         channel.fd = fd;
@@ -131,6 +157,7 @@ unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_context) -> *
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel) -> c_int {
+    with(|double| double.open -= 1);
     // SAFETY: a channel that was created above.
     unsafe { libc::close((*channel).fd) }
 }
@@ -232,6 +259,7 @@ unsafe extern "C" fn poll_cq(cq: *mut ib::ibv_cq, most: c_int, found: *mut ib::i
             // SAFETY: the caller has room for this number.
             let to = unsafe { &mut *found.add(at) };
             (to.wr_id, to.status) = (completion.number, completion.status);
+            to.byte_len = completion.bytes;
         }
         count as c_int
     })

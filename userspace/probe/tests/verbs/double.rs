@@ -1,7 +1,7 @@
 //! A test double of libibverbs: the calls of the backend, on simulated RDMA devices.
 //!
 //! The linker uses these functions instead of those of `rdma-mummy-sys`, which would load the library. They follow the
-//! manual pages of rdma-core for UD, and refuse what these do not allow: a queue pair passes through its states in
+//! manual pages of rdma-core for UD and RC, and refuse what these do not allow: a queue pair passes through its states in
 //! order with the attributes that each requires, one in error flushes posted requests, each requested event arrives
 //! once, a datagram without a receive or with another queue key is dropped, a route header precedes each received
 //! datagram. Each test has its own double, since each has its own thread.
@@ -44,6 +44,7 @@ pub(crate) enum Stamps {
 pub(crate) struct Wc {
     pub(crate) number: u64,
     pub(crate) status: ib::ibv_wc_status::Type,
+    pub(crate) bytes: u32,
     pub(crate) nanos: i64,
 }
 
@@ -62,6 +63,29 @@ pub(crate) struct Qp {
     pub(crate) state: ib::ibv_qp_state::Type,
     pub(crate) key: u32,
     pub(crate) receives: VecDeque<(u64, ib::ibv_sge)>,
+    /// The PSN of its first request.
+    pub(crate) psn: u32,
+    /// For RC: what it was connected with.
+    pub(crate) peer: Option<Peer>,
+    pub(crate) is_connected: bool,
+}
+
+/// The peer of an RC queue pair.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer {
+    pub(crate) gid: [u8; 16],
+    pub(crate) number: u32,
+    /// The PSN that is expected of it.
+    pub(crate) psn: u32,
+    pub(crate) mtu: u32,
+}
+
+/// Registered memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Mr {
+    pub(crate) key: u32,
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
 }
 
 pub(crate) struct Ah {
@@ -89,10 +113,14 @@ pub(crate) struct Double {
     pub(crate) handles_asked: u32,
     /// UDP source port and payload of every departed datagram.
     pub(crate) wire: Vec<(u16, Vec<u8>)>,
-    pub(crate) contexts: [usize; 2],
+    /// The device of each context.
+    pub(crate) contexts: BTreeMap<usize, usize>,
     pub(crate) cqs: BTreeMap<usize, Cq>,
     pub(crate) qps: BTreeMap<usize, Qp>,
     pub(crate) ahs: BTreeMap<usize, Ah>,
+    pub(crate) mrs: BTreeMap<usize, Mr>,
+    /// Contexts, protection domains and channels that are open.
+    pub(crate) open: usize,
 }
 
 thread_local! {
@@ -121,16 +149,27 @@ impl Double {
             deaf: None,
             handles_asked: 0,
             wire: Vec::new(),
-            contexts: [0; 2],
+            contexts: BTreeMap::new(),
             cqs: BTreeMap::new(),
             qps: BTreeMap::new(),
             ahs: BTreeMap::new(),
+            mrs: BTreeMap::new(),
+            open: 0,
         }
     }
 
     pub(crate) fn complete(&mut self, cq: usize, number: u64, status: u32, nanos: i64) {
+        self.complete_with(cq, number, status, nanos, 0);
+    }
+
+    pub(crate) fn complete_with(&mut self, cq: usize, number: u64, status: u32, nanos: i64, bytes: u32) {
         let cq = self.cqs.get_mut(&cq).unwrap();
-        cq.waiting.push_back(Wc { number, status, nanos });
+        cq.waiting.push_back(Wc {
+            number,
+            status,
+            bytes,
+            nanos,
+        });
         if std::mem::take(&mut cq.armed) {
             // SAFETY: eight bytes, which an event counter accepts at once.
             let written = unsafe { libc::write(cq.event, (&raw const ONE).cast(), 8) };
@@ -139,13 +178,13 @@ impl Double {
     }
 
     /// Fails a queue pair: its posted requests are flushed.
-    pub(crate) fn fail(&mut self, qp: usize, number: u64) {
-        use ib::ibv_wc_status::{IBV_WC_LOC_QP_OP_ERR, IBV_WC_WR_FLUSH_ERR};
+    pub(crate) fn fail(&mut self, qp: usize, number: u64, status: u32) {
+        use ib::ibv_wc_status::IBV_WC_WR_FLUSH_ERR;
         let failed = self.qps.get_mut(&qp).unwrap();
         failed.state = ib::ibv_qp_state::IBV_QPS_ERR;
         let cq = failed.cq;
         let flushed = std::mem::take(&mut failed.receives);
-        self.complete(cq, number, IBV_WC_LOC_QP_OP_ERR, 0);
+        self.complete(cq, number, status, 0);
         for (number, _) in flushed {
             self.complete(cq, number, IBV_WC_WR_FLUSH_ERR, 0);
         }

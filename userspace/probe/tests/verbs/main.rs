@@ -5,13 +5,21 @@
 //! | `double` | simulated devices and their failures |
 //! | `calls` | the libibverbs functions for devices and completions |
 //! | `queue_pairs` | the functions for queue pairs, sends and receives |
+//! | `connected` | operations of RC queue pairs |
+//! | `operations` | the latency of RDMA operations between agents |
+//! | `rc` | SEND, WRITE and READ between RC queue pairs, and how they fail |
+//! | `loopback` | loopback tests of Hostping |
 //! | `failures` | losses, queue pairs in error, missing devices |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod calls;
+mod connected;
 mod double;
 mod failures;
+mod loopback;
+mod operations;
 mod queue_pairs;
+mod rc;
 
 use double::{LATENCY, NICS, Stamps, address, with};
 use rocescope_model::ProbeRow;

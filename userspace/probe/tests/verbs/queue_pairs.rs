@@ -1,30 +1,69 @@
 //! The libibverbs calls for queue pairs, sends and receives, on the test double.
 
 use crate::calls::device_of;
-use crate::double::{Ah, GRH, LATENCY, NICS, Qp, fail, gid, leak, now, with};
+use crate::connected::connected;
+use crate::double::{Ah, Double, GRH, LATENCY, Mr, NICS, Peer, Qp, fail, gid, leak, now, with};
 use ib::ibv_qp_state::{IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RESET, IBV_QPS_RTR, IBV_QPS_RTS, Type as State};
 use rdma_mummy_sys as ib;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 
+/// What a key of the peer has more than the local one.
+pub(crate) const REMOTE: u32 = 0x1_0000;
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_alloc_pd(context: *mut ib::ibv_context) -> *mut ib::ibv_pd {
+    with(|double| double.open += 1);
     leak(|pd: &mut ib::ibv_pd| pd.context = context)
 }
 
-/// Its key is not 0, so that the test detects a request without it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_reg_mr(pd: *mut ib::ibv_pd, _: *mut c_void, _: usize, _: c_int) -> *mut ib::ibv_mr {
-    leak(|region: &mut ib::ibv_mr| (region.pd, region.lkey) = (pd, 0x1234))
+unsafe extern "C" fn ibv_dealloc_pd(_: *mut ib::ibv_pd) -> c_int {
+    with(|double| double.open -= 1);
+    0
+}
+
+/// Keys are not 0, so that the test detects a request without one, and differ for the peer.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_reg_mr(pd: *mut ib::ibv_pd, start: *mut c_void, bytes: usize, _: c_int) -> *mut ib::ibv_mr {
+    with(|double| {
+        let key = 0x1234 + double.mrs.len() as u32;
+        let made = leak(|region: &mut ib::ibv_mr| {
+            (region.pd, region.lkey, region.rkey) = (pd, key, key + REMOTE);
+        });
+        let region = Mr {
+            key,
+            address: start.addr() as u64,
+            bytes: bytes as u64,
+        };
+        double.mrs.insert(made.addr(), region);
+        made
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_dereg_mr(region: *mut ib::ibv_mr) -> c_int {
+    with(|double| double.mrs.remove(&region.addr()).map_or(libc::EINVAL, |_| 0))
+}
+
+/// Returns the part of registered memory, if it is inside of it.
+pub(crate) fn registered(double: &Double, key: u32, address: u64, bytes: u32) -> bool {
+    let mut regions = double.mrs.values();
+    regions.any(|region| {
+        let end = region.address + region.bytes;
+        region.key == key && region.address <= address && address + u64::from(bytes) <= end
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_create_qp(pd: *mut ib::ibv_pd, attributes: *mut ib::ibv_qp_init_attr) -> *mut ib::ibv_qp {
     // SAFETY: the caller passes attributes and an open domain.
     let (attributes, context) = unsafe { (&*attributes, (*pd).context) };
-    assert_eq!(attributes.qp_type, ib::ibv_qp_type::IBV_QPT_UD);
+    let is_connected = attributes.qp_type == ib::ibv_qp_type::IBV_QPT_RC;
+    assert!(is_connected || attributes.qp_type == ib::ibv_qp_type::IBV_QPT_UD);
     with(|double| {
-        let number = double.qps.len() as u32 + 1;
+        let last = double.qps.values().map(|qp| qp.number).max();
+        let number = last.unwrap_or(0) + 1;
         let made = leak(|qp: &mut ib::ibv_qp| (qp.context, qp.qp_num) = (context, number));
         let qp = Qp {
             number,
@@ -33,27 +72,49 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut ib::ibv_pd, attributes: *mut ib::ibv
             state: IBV_QPS_RESET,
             key: 0,
             receives: VecDeque::new(),
+            psn: 0,
+            peer: None,
+            is_connected,
         };
         double.qps.insert(made.addr(), qp);
         made
     })
 }
 
-/// Implements the states of a UD queue pair as in the manual page of `ibv_modify_qp`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_destroy_qp(qp: *mut ib::ibv_qp) -> c_int {
+    with(|double| double.qps.remove(&qp.addr()));
+    0
+}
+
+/// The attributes that a state requires beside the state itself, as in the manual page of `ibv_modify_qp`.
+fn needed(state: State, is_connected: bool) -> ib::ibv_qp_attr_mask {
+    use ib::ibv_qp_attr_mask as Mask;
+    match (state, is_connected) {
+        (IBV_QPS_INIT, false) => Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY,
+        (IBV_QPS_INIT, true) => Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS,
+        (IBV_QPS_RTR, true) => {
+            let address = Mask::IBV_QP_AV | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_DEST_QPN | Mask::IBV_QP_RQ_PSN;
+            address | Mask::IBV_QP_MAX_DEST_RD_ATOMIC | Mask::IBV_QP_MIN_RNR_TIMER
+        }
+        (IBV_QPS_RTS, false) => Mask::IBV_QP_SQ_PSN,
+        (IBV_QPS_RTS, true) => {
+            let retries = Mask::IBV_QP_TIMEOUT | Mask::IBV_QP_RETRY_CNT | Mask::IBV_QP_RNR_RETRY;
+            retries | Mask::IBV_QP_SQ_PSN | Mask::IBV_QP_MAX_QP_RD_ATOMIC
+        }
+        _ => Mask::IBV_QP_STATE,
+    }
+}
+
+/// Implements the states of a queue pair as in the manual page of `ibv_modify_qp`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_modify_qp(qp: *mut ib::ibv_qp, attributes: *mut ib::ibv_qp_attr, mask: c_int) -> c_int {
-    use ib::ibv_qp_attr_mask as Mask;
     // SAFETY: the caller passes a queue pair and attributes.
     let (attributes, context) = unsafe { (&*attributes, (*qp).context) };
-    let needed = |state: State| match state {
-        IBV_QPS_INIT => Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY,
-        IBV_QPS_RTS => Mask::IBV_QP_SQ_PSN,
-        _ => Mask::IBV_QP_STATE,
-    };
-    let needed = needed(attributes.qp_state) | Mask::IBV_QP_STATE;
     with(|double| {
         let device = device_of(double, context);
         let of = double.qps.get_mut(&qp.addr()).unwrap();
+        let needed = needed(attributes.qp_state, of.is_connected) | ib::ibv_qp_attr_mask::IBV_QP_STATE;
         let is_next = match attributes.qp_state {
             IBV_QPS_RESET => true,
             IBV_QPS_INIT => of.state == IBV_QPS_RESET,
@@ -78,6 +139,19 @@ unsafe extern "C" fn ibv_modify_qp(qp: *mut ib::ibv_qp, attributes: *mut ib::ibv
                     .unwrap();
                 of.key = attributes.qkey;
             }
+            IBV_QPS_RTR if of.is_connected => {
+                assert_eq!(attributes.ah_attr.is_global, 1);
+                // Entry 0 is of RoCE v1.
+                assert_ne!(attributes.ah_attr.grh.sgid_index, 0);
+                of.peer = Some(Peer {
+                    // SAFETY: every variant of the union is 16 bytes.
+                    gid: unsafe { attributes.ah_attr.grh.dgid.raw },
+                    number: attributes.dest_qp_num,
+                    psn: attributes.rq_psn,
+                    mtu: attributes.path_mtu,
+                });
+            }
+            IBV_QPS_RTS => of.psn = attributes.sq_psn,
             _ => {}
         }
         0
@@ -118,11 +192,12 @@ pub(crate) unsafe extern "C" fn post_recv(
     // SAFETY: the caller passes a request of one part.
     let (request, part) = unsafe { (&*request, *(*request).sg_list) };
     with(|double| {
+        let is_registered = registered(double, part.lkey, part.addr, part.length);
         let of = double.qps.get_mut(&qp.addr()).unwrap();
-        if of.state == IBV_QPS_RESET || of.state == IBV_QPS_ERR || part.lkey != 0x1234 {
+        if of.state == IBV_QPS_RESET || of.state == IBV_QPS_ERR || !is_registered {
             return libc::EINVAL;
         }
-        assert!(part.length as usize > GRH);
+        assert!(of.is_connected || part.length as usize > GRH);
         of.receives.push_back((request.wr_id, part));
         0
     })
@@ -133,20 +208,23 @@ pub(crate) unsafe extern "C" fn post_send(
     request: *mut ib::ibv_send_wr,
     _: *mut *mut ib::ibv_send_wr,
 ) -> c_int {
-    // SAFETY: the caller passes a request of one part for a UD queue pair.
+    // SAFETY: the caller passes a request of one part; every variant of the union is numbers and pointers.
     let (request, part, to) = unsafe { (&*request, *(*request).sg_list, (*request).wr.ud) };
     let from = std::ptr::with_exposed_provenance::<u8>(part.addr as usize);
     // SAFETY: the backend has posted this number of bytes for the device to read.
     let bytes = unsafe { std::slice::from_raw_parts(from, part.length as usize) }.to_vec();
     with(|double| {
         let of = &double.qps[&qp.addr()];
-        if of.state != IBV_QPS_RTS || part.lkey != 0x1234 {
+        if of.state != IBV_QPS_RTS || !registered(double, part.lkey, part.addr, part.length) {
             return libc::EINVAL;
+        }
+        if of.is_connected {
+            return connected(double, qp.addr(), request, part, &bytes);
         }
         let (cq, nic) = (of.cq, of.nic);
         if double.fail > 0 {
             double.fail -= 1;
-            double.fail(qp.addr(), request.wr_id);
+            double.fail(qp.addr(), request.wr_id, ib::ibv_wc_status::IBV_WC_LOC_QP_OP_ERR);
             return 0;
         }
         let Ah { gid, flow_label } = double.ahs[&to.ah.addr()];

@@ -9,20 +9,30 @@
 //! |---|---|
 //! | [`lines`] | rates over time |
 //! | [`bars`] | shares and sizes, with bounds |
+//! | [`columns`] | a sorted distribution and its ideal |
+//! | [`boxes`] | quartiles of distributions |
+//! | [`fabric`] | tiers of nodes and the loads of their links |
 //! | [`ranges`] | from the median to the 99th percentile, on a logarithmic axis |
 //! | [`lanes`] | events over time |
+//! | [`steps`] | steps of a collective over time, and its critical path |
+//! | [`graph`] | what waits for what, in columns |
 //! | [`heat`] | a matrix, coloured by severity |
 //! | `drawing` | common edges, frame and number format |
 //! | `scale` | round numbers for axes, and their units |
 //! | `time` | round instants for axes |
 
 pub mod bars;
+pub mod boxes;
+pub mod columns;
 mod drawing;
+pub mod fabric;
+pub mod graph;
 pub mod heat;
 pub mod lanes;
 pub mod lines;
 pub mod ranges;
 mod scale;
+pub mod steps;
 mod time;
 
 use drawing::Canvas;
@@ -52,6 +62,16 @@ pub enum Plot {
     Lanes(lanes::Lanes),
     /// A matrix.
     Heat(heat::Heat),
+    /// A sorted distribution.
+    Columns(columns::Columns),
+    /// Quartiles.
+    Boxes(boxes::Boxes),
+    /// Nodes and links.
+    Fabric(fabric::FabricPlot),
+    /// Steps of a collective.
+    Steps(steps::StepsPlot),
+    /// What waits for what.
+    Graph(graph::GraphPlot),
 }
 
 impl Chart {
@@ -60,7 +80,17 @@ impl Chart {
         match &mut self.plot {
             Plot::Bars(bars) => bars.items.iter_mut().map(|item| &mut item.name).collect(),
             Plot::Ranges(ranges) => ranges.rows.iter_mut().map(|row| &mut row.name).collect(),
-            Plot::Lines(_) | Plot::Lanes(_) | Plot::Heat(_) => Vec::new(),
+            Plot::Fabric(fabric) => {
+                let nodes = fabric.tiers.iter_mut().flat_map(|tier| &mut tier.nodes);
+                let flows = fabric.lines.iter_mut().flat_map(|line| &mut line.flows);
+                nodes.chain(flows).collect()
+            }
+            Plot::Steps(steps) => steps.lanes.iter_mut().map(|lane| &mut lane.name).collect(),
+            Plot::Graph(graph) => {
+                let nodes = graph.columns.iter_mut().flat_map(|column| &mut column.nodes);
+                nodes.map(|node| &mut node.name).collect()
+            }
+            Plot::Lines(_) | Plot::Lanes(_) | Plot::Heat(_) | Plot::Columns(_) | Plot::Boxes(_) => Vec::new(),
         }
     }
 
@@ -71,8 +101,11 @@ impl Chart {
             Plot::Lines(lines) => lines.legend(),
             Plot::Bars(bars) => bars.legend(),
             Plot::Ranges(ranges) => ranges.legend(),
-            Plot::Lanes(_) => Vec::new(),
+            Plot::Lanes(_) | Plot::Boxes(_) | Plot::Graph(_) => Vec::new(),
+            Plot::Steps(_) => steps::StepsPlot::legend(),
             Plot::Heat(_) => heat::Heat::legend(),
+            Plot::Columns(columns) => columns.legend(),
+            Plot::Fabric(_) => fabric::FabricPlot::legend(),
         };
         html! {
             figure {
@@ -84,6 +117,7 @@ impl Chart {
                     @if let Some(note) = &self.note { span.note { (note) } }
                 }
                 div.scroll { (self.drawing(Canvas::Wide)) (self.drawing(Canvas::Narrow)) }
+                @if let Plot::Fabric(fabric) = &self.plot { (fabric.below()) }
             }
         }
     }
@@ -95,6 +129,11 @@ impl Chart {
             Plot::Ranges(ranges) => ranges.svg(&self.title, canvas),
             Plot::Lanes(lanes) => lanes.svg(&self.title, canvas),
             Plot::Heat(heat) => heat.svg(&self.title, canvas),
+            Plot::Columns(columns) => columns.svg(&self.title, canvas),
+            Plot::Boxes(boxes) => boxes.svg(&self.title, canvas),
+            Plot::Fabric(fabric) => fabric.svg(&self.title, canvas),
+            Plot::Steps(steps) => steps.svg(&self.title, canvas),
+            Plot::Graph(graph) => graph.svg(&self.title, canvas),
         }
     }
 }

@@ -8,13 +8,14 @@ use super::flows::Flows;
 use super::groups::GroupFigures;
 use super::loopback::LoopbackFigures;
 use super::mesh::Mesh;
+use super::paths::Paths;
 use super::{MAX_NAMES, OpcodeFigures, Origin, PdcFigures, Scope, Totals};
 use crate::report::{NotStored, Period, Report};
 use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
-    ConnectionRow, CounterRow, EventRow, FlowRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow, ProbeRow, Row, SlaRow,
-    VerdictRow, WindowRow,
+    ConnectionRow, CounterRow, EventRow, FlowPathRow, FlowRow, LinkLoadRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
+    ProbeRow, Row, SlaRow, VerdictRow, WindowRow,
 };
 use std::collections::BTreeSet;
 
@@ -85,6 +86,7 @@ pub struct Collector {
     mesh: Mesh,
     counters: Counters,
     loopback: LoopbackFigures,
+    paths: Paths,
 }
 
 impl Collector {
@@ -103,6 +105,7 @@ impl Collector {
             mesh: Mesh::new(),
             counters: Counters::default(),
             loopback: LoopbackFigures::default(),
+            paths: Paths::default(),
             opcodes: OpcodeFigures::default(),
             pdcs: PdcFigures::default(),
             totals: Totals::default(),
@@ -113,6 +116,16 @@ impl Collector {
             filters,
             scope,
         })
+    }
+
+    /// Adds hops of paths of flows, before the windows, whose flows have the rates.
+    pub fn flow_paths(&mut self, rows: &[FlowPathRow]) {
+        rows.iter().for_each(|row| self.paths.hop(row));
+    }
+
+    /// Adds loads of links.
+    pub fn link_loads(&mut self, rows: &[LinkLoadRow]) {
+        rows.iter().for_each(|row| self.paths.link(row));
     }
 
     /// Adds the rows of all observers for one window, each in the order of its file.
@@ -150,6 +163,7 @@ impl Collector {
             }
         }
         self.agreement.window(windows.iter().copied(), flows, opcodes);
+        self.paths.window(flows);
         self.totals.window(&period);
         for row in opcodes {
             if windows.iter().any(|window| window.observer == row.observer) {
@@ -312,7 +326,9 @@ impl Collector {
             mesh: self.mesh.finish(&self.scope),
             counters: self.counters.finish(),
             host_faults: None,
+            collective: None,
             loopback: self.loopback.finish(),
+            paths: self.paths.finish(),
             events: self.events.finish(),
             opcodes: self.opcodes.finish(&self.totals),
             pdcs: self

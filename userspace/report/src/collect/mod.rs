@@ -15,11 +15,13 @@
 //! | `events` | counts by kind, over time, and the most important of each |
 //! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
 //! | `loopback` | the last loopback tests inside each host |
+//! | `collective` | the analysis of a collective, in a size that a document can show |
 //! | `counters` | what the counters of hosts grew by |
 //! | `top` | the items with the highest ranks |
 
 pub mod agreement;
 mod classes;
+mod collective;
 mod collector;
 mod connection;
 mod connections;
@@ -30,6 +32,7 @@ mod groups;
 mod loopback;
 mod mesh;
 mod opcodes;
+mod paths;
 mod pdcs;
 mod scope;
 mod top;
@@ -37,6 +40,7 @@ mod totals;
 mod unlisted_bounds;
 
 pub use classes::{ByDscp, Classes, Group};
+pub use collective::CollectiveFigures;
 pub use collector::Collector;
 pub use connection::Connection;
 pub use connections::ConnectionFigures;
@@ -48,6 +52,7 @@ pub use groups::GroupFigures;
 pub use loopback::LoopbackFigures;
 pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
+pub use paths::{PathFigures, PathFlow, Unevenness};
 pub use pdcs::PdcFigures;
 pub use scope::{MAX_NAMES, Origin, Scope};
 pub use totals::{Peak, Totals};

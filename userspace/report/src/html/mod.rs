@@ -13,7 +13,7 @@ use rocescope_model::human::visible;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
-const STYLE_HASH: &str = "vhrv/3bDh+pmtJicd+sOKg6TBelsTvzMEROyXYtidrQ=";
+const STYLE_HASH: &str = "YxHV0sYB7WdYY/xqfMpf25Hy+7PaP0ED4Z6hmH0nLSg=";
 /// SHA-256 of [`SCRIPT`], base64.
 const SCRIPT_HASH: &str = "C35qCqi5/9/L5TSMcFZesmDEutH3ztkgo9r394uriVs=";
 

@@ -31,6 +31,7 @@ pub(super) fn section(figures: &LoopbackFigures) -> Section {
             baseline: Some(&run.baseline),
             rule: Rule::SEED,
             busy: &run.busy,
+            loads: &run.loads,
         };
         let diagnosis = judge.diagnose(&run.measured);
         Host {

@@ -22,12 +22,15 @@
 //! | `verdicts` | what fails, and where? |
 //! | `coverage` | which links did probes cross? |
 //! | `host_faults` | whose fault is it: application, host, NIC, link or network? |
+//! | `paths`, `paths_drawn` | how evenly do flows load the links of the fabric? |
+//! | `collective` | which step, flow and port made a collective slow? |
 //! | `loopback` | which links inside hosts are abnormal? |
 //! | `counters` | what did the hosts count? |
 //!
 //! `section`, `grid` and `periods` contain their common parts.
 
 mod classes;
+mod collective;
 mod congestion;
 mod connections;
 mod counters;
@@ -42,6 +45,8 @@ mod loss;
 mod mesh;
 mod opcodes;
 mod overview;
+mod paths;
+mod paths_drawn;
 mod pdcs;
 mod periods;
 mod rates;
@@ -75,7 +80,11 @@ pub fn all(report: &Report) -> Vec<Section> {
         }
     }
     // A dataset with only probes, counters or loopback tests has no connections and events.
-    let other = report.mesh.is_some() || report.counters.is_some() || report.loopback.is_some();
+    let other = report.mesh.is_some()
+        || report.collective.is_some()
+        || report.counters.is_some()
+        || report.loopback.is_some()
+        || report.paths.is_some();
     let captured = !report.is_empty() || !other;
     if captured || report.connections.count > 0 {
         sections.push(connections::section(report));
@@ -97,6 +106,12 @@ pub fn all(report: &Report) -> Vec<Section> {
         if !mesh.links.is_empty() {
             sections.push(coverage::section(report, mesh));
         }
+    }
+    if let Some(paths) = &report.paths {
+        sections.push(paths::section(report, paths));
+    }
+    if let Some(figures) = &report.collective {
+        sections.push(collective::section(report, figures));
     }
     if let Some(faults) = &report.host_faults {
         sections.push(host_faults::section(report, faults));

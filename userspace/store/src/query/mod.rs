@@ -8,10 +8,12 @@
 //! |---|---|
 //! | [`rows`] | batch by batch, hour by hour |
 //! | [`timeline`] | window by window, across segments and datasets |
+//! | [`cells`] | any table, without the type of its rows |
 //! | [`spans`] | narrow time spans, read many times |
 //! | `parallel` | hour by hour, decoded by two threads |
 //! | [`range`], `condition`, [`statistics`] | the requested time, what excludes a segment, what was excluded |
 
+pub mod cells;
 mod condition;
 mod parallel;
 pub mod range;

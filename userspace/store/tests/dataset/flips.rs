@@ -3,7 +3,8 @@
 use crate::rows::{SECOND, START, files, read, scratch, together, window};
 use rocescope_model::{
     CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, LinkLoadRow, LinkRow, LoopbackRow, PathRow,
-    ProbeRow, QueuePairRow, SlaRow, SmallFlowRow, TABLES, Time, VerdictRow, WindowRows,
+    ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepRow, TABLES, TelemetryRow, Time, VerdictRow,
+    WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -81,14 +82,24 @@ fn paths(files: &[Unreadable]) -> Vec<PathBuf> {
 #[test]
 fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
     let root = scratch();
-    let windows = [window(0), window(SECOND), window(2 * SECOND)];
-    let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
+    let mut windows = [window(0), window(SECOND), window(2 * SECOND)];
+    windows[1].steps.push(StepRow {
+        time: Time(START + SECOND),
+        time_ns: START + SECOND,
+        awaited_step: Some(1),
+        ..StepRow::default()
+    });
+    let options = Options {
+        tables: STEP_CAPTURE_TABLES,
+        ..Options::new("rail3")
+    };
+    let mut writer = Writer::create(root.path(), options).unwrap();
     for rows in &windows {
         writer.append(rows, Instant::now()).unwrap();
     }
     writer.finish().unwrap();
     assert_eq!(read(root.path()).unwrap(), together(windows));
-    assert_eq!(scan(root.path()).unwrap().segments.len(), CAPTURE_TABLES.len());
+    assert_eq!(scan(root.path()).unwrap().segments.len(), STEP_CAPTURE_TABLES.len());
     let read = |found: &Scan| WindowRows {
         windows: found.rows().unwrap(),
         flows: found.rows().unwrap(),
@@ -97,6 +108,7 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
         connections: found.rows().unwrap(),
         pdcs: found.rows().unwrap(),
         spread: found.rows().unwrap(),
+        steps: found.rows().unwrap(),
         small_flows: Vec::new(),
     };
     flip("segments (capture)", root.path(), FLIPS, read, |rows, table| {
@@ -108,6 +120,7 @@ fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
             "events" => rows.events.clear(),
             "connections" => rows.connections.clear(),
             "pdcs" => rows.pdcs.clear(),
+            "steps" => rows.steps.clear(),
             _ => rows.spread.clear(),
         }
         rows
@@ -129,6 +142,7 @@ struct Mesh {
     host_verdicts: Vec<HostVerdictRow>,
     loopback: Vec<LoopbackRow>,
     small_flows: Vec<SmallFlowRow>,
+    telemetry: Vec<TelemetryRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -238,6 +252,14 @@ fn mesh(count: i64) -> Mesh {
                 ..SmallFlowRow::default()
             })
             .collect(),
+        telemetry: (0..count)
+            .map(|number| TelemetryRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                src_port: (number % 2 > 0).then_some(4_791),
+                ..TelemetryRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -246,7 +268,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 12] = [
+    let tables: [&dyn Cells; 13] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -259,9 +281,10 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.host_verdicts,
         &rows.loopback,
         &rows.small_flows,
+        &rows.telemetry,
     ];
     assert_eq!(
-        tables.len() + CAPTURE_TABLES.len(),
+        tables.len() + STEP_CAPTURE_TABLES.len(),
         TABLES.len(),
         "every table is flipped"
     );
@@ -288,6 +311,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         host_verdicts: found.rows().unwrap(),
         loopback: found.rows().unwrap(),
         small_flows: found.rows().unwrap(),
+        telemetry: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -304,7 +328,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "link_loads" => rows.link_loads.clear(),
             "host_verdicts" => rows.host_verdicts.clear(),
             "loopback" => rows.loopback.clear(),
-            _ => rows.small_flows.clear(),
+            "small_flows" => rows.small_flows.clear(),
+            _ => rows.telemetry.clear(),
         }
         rows
     });

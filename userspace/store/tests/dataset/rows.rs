@@ -34,6 +34,7 @@ pub(crate) fn window(offset: i64) -> WindowRows {
         connections: Vec::new(),
         pdcs: vec![pdc(&observer, start)],
         spread: Vec::new(),
+        steps: Vec::new(),
         small_flows: Vec::new(),
     }
 }
@@ -185,6 +186,7 @@ pub(crate) fn read(root: &Path) -> Result<WindowRows, rocescope_store::Error> {
         connections: scan.rows()?,
         pdcs: scan.rows()?,
         spread: scan.rows()?,
+        steps: scan.rows()?,
         small_flows: Vec::new(),
     })
 }

@@ -1,8 +1,8 @@
 //! The header: source and time, rates, the sum of frames, losses.
 
-use super::hosts;
 use super::pen::{Pen, Piece, piece};
 use super::sla;
+use super::{faults, hosts, inside};
 use crate::format;
 use crate::header::{Losses, Motion, Newest};
 use crate::pane::Pane;
@@ -34,6 +34,12 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     }
     if view.focus() == Pane::Hosts && !shown.host_ports.is_empty() {
         return pen.line(line(1), hosts::summary(&shown.host_ports), right);
+    }
+    if view.focus() == Pane::Faults && !shown.host_verdicts.is_empty() {
+        return pen.line(line(1), faults::summary(&shown.host_verdicts), right);
+    }
+    if view.focus() == Pane::Inside && !shown.inside.rows.is_empty() {
+        return pen.line(line(1), inside::summary(&shown.inside), right);
     }
     if shown.windows == 0 {
         let text = match view.mesh_shown() {
@@ -241,12 +247,19 @@ fn marks(shown: &Shown) -> Vec<Piece> {
     let total = &shown.total;
     let verdicts = shown.mesh.verdicts.len() as u64;
     let failing = shown.host_ports.iter().filter(|port| port.errors > 0).count() as u64;
+    let faults = shown
+        .host_verdicts
+        .iter()
+        .filter(|verdict| faults::is_open(verdict))
+        .count() as u64;
     let mark = |name: &str, number: u64, tone, priority| {
         let text = format!("{name} {}", grouped(number));
         (number > 0).then(|| piece(text, tone, priority))
     };
     [
         mark("verdicts", verdicts, Tone::Bad, 9),
+        mark("faults of hosts", faults, Tone::Bad, 9),
+        mark("hosts with abnormal links", shown.inside.abnormal_hosts(), Tone::Bad, 9),
         mark("ports with errors", failing, Tone::Bad, 7),
         mark("NAK", total.nak_packets, Tone::Bad, 8),
         mark("RNR", total.rnr_nak_packets, Tone::Bad, 8),

@@ -1,10 +1,12 @@
 //! Draws the screen as a pure function of the view; one file for each part.
 
 mod detail;
+mod faults;
 mod footer;
 mod header;
 mod help;
 mod hosts;
+mod inside;
 mod mesh;
 mod overlay;
 mod pen;
@@ -42,6 +44,7 @@ pub fn draw(view: &View, frame: &mut Frame<'_>) {
         for (pane, area) in areas.panes {
             match pane {
                 Pane::Mesh => mesh::draw(view, area, &mut pen),
+                Pane::Inside => inside::draw(view, area, &mut pen),
                 _ => table::draw(view, pane, area, alone, &mut pen),
             }
         }

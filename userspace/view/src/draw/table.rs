@@ -38,10 +38,18 @@ pub(super) fn draw(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut P
             pen.paint(Rect::new(rows.x, y, rows.width, 1), Tone::Chosen);
         }
     }
+    if pane == Pane::Faults
+        && let Some(verdict) = listing.chosen().and_then(|row| shown.host_verdicts.get(row))
+    {
+        // A blank line between.
+        let used = (listing.order.len() as u16).saturating_add(1).min(rows.height);
+        let below = Rect::new(rows.x, rows.y + used, rows.width, rows.height - used);
+        super::faults::text(verdict, below, pen);
+    }
 }
 
 /// Why there are no rows.
-fn nothing(view: &View, pane: Pane) -> String {
+pub(super) fn nothing(view: &View, pane: Pane) -> String {
     if view.is_filtered(pane) {
         return format!("nothing matches `{}`", view.filter);
     }
@@ -51,6 +59,14 @@ fn nothing(view: &View, pane: Pane) -> String {
         (_, Pane::Hosts) => {
             let why = view.header.no_counters.as_deref();
             why.unwrap_or("no host was read at this time").into()
+        }
+        (_, Pane::Faults) => {
+            let why = view.header.no_host_verdicts.as_deref();
+            why.unwrap_or("no fault at this time").into()
+        }
+        (_, Pane::Inside) => {
+            let why = view.header.no_loopback.as_deref();
+            why.unwrap_or("no loopback tests at this time").into()
         }
         (_, Pane::Events) => "no events in the windows kept".into(),
         _ => "no packets in this window".into(),
@@ -87,9 +103,11 @@ fn title_of(view: &View, pane: Pane) -> String {
     }
 }
 
-/// The order in which tabs are cut to their key and name.
-const CUT: [Pane; 7] = [
+/// The order in which tabs are cut to their key and name, and then to their key.
+const CUT: [Pane; Pane::ALL.len()] = [
     Pane::Groups,
+    Pane::Inside,
+    Pane::Faults,
     Pane::Hosts,
     Pane::Mesh,
     Pane::Events,
@@ -98,8 +116,8 @@ const CUT: [Pane; 7] = [
     Pane::Flows,
 ];
 
-/// The tabs of the title line: pane, first column, text. Where they are wider than the screen, tabs are cut to their key
-/// and name, but never the focused one.
+/// The tabs of the title line: pane, first column, text. Where they are wider than the screen, tabs are cut, but never
+/// the focused one.
 fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
     let fits = |tabs: &[(Pane, u16, String)]| {
         let end = tabs
@@ -107,23 +125,27 @@ fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
             .map_or(0, |(_, x, text)| x + text.trim_end().chars().count() as u16);
         end <= view.size.0
     };
-    let focus = view.focus();
-    let cut = |number: usize| placed(view, |pane| pane == focus || !CUT[..number].contains(&pane));
-    (0..CUT.len())
-        .map(cut)
+    let last = 2 * CUT.len();
+    (0..last)
+        .map(|cuts| placed(view, cuts))
         .find(|tabs| fits(tabs))
-        .unwrap_or_else(|| cut(CUT.len()))
+        .unwrap_or_else(|| placed(view, last))
 }
 
-fn placed(view: &View, is_whole: impl Fn(Pane) -> bool) -> Vec<(Pane, u16, String)> {
+/// The tabs after this number of cuts.
+fn placed(view: &View, cuts: usize) -> Vec<(Pane, u16, String)> {
+    let is_cut = |pane: Pane, cuts: usize| pane != view.focus() && CUT.iter().take(cuts).any(|cut| *cut == pane);
     let mut x = 1;
     Pane::ALL
         .iter()
         .zip(1..)
         .map(|(pane, key)| {
-            let text = match is_whole(*pane) {
-                true => format!(" {key} {} {} ", title_of(view, *pane), number(view, *pane)),
-                false => format!(" {key} {} ", pane.title()),
+            let text = if is_cut(*pane, cuts.saturating_sub(CUT.len())) {
+                format!(" {key} ")
+            } else if is_cut(*pane, cuts) {
+                format!(" {key} {} ", pane.title())
+            } else {
+                format!(" {key} {} {} ", title_of(view, *pane), number(view, *pane))
             };
             let tab = (*pane, x, text);
             x += tab.2.chars().count() as u16 + 1;
@@ -202,6 +224,7 @@ fn cell(
             let value = cells.value(row, at);
             let tone = match (pane, &value) {
                 (Pane::Hosts, Value::Text(text)) if what.name == "state" => super::hosts::tone(text),
+                (Pane::Faults, Value::Text(text)) if what.name == "state" => super::faults::tone(text),
                 _ => tone(what, &value),
             };
             let mut text = format::cell(&value, human::unit(cells, row, at), view.options.rates);

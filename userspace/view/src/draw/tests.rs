@@ -1,6 +1,8 @@
 //! Presses keys and reads the screen, all in memory.
 
+mod faults;
 mod hosts;
+mod inside;
 mod mesh;
 
 use crate::header::{Header, Losses, Motion, Newest, ProcessUsage};
@@ -170,7 +172,7 @@ fn the_header_shows_source_time_rates_frames_losses_and_usage() {
 #[test]
 fn small_screens_show_one_pane_and_large_ones_all() {
     let mut rig = small();
-    rig.shows(&["1 Flows 4 ", "2 Opcodes 2 ", "10.10.0.4", "4.20 Mbit/s", "▇██"]);
+    rig.shows(&["1 Flows 4 ", "2 Opcodes ", "10.10.0.4", "4.20 Mbit/s", "▇██"]);
     rig.press("2");
     rig.shows(&["RC_RDMA_WRITE_MIDDLE", " 75.0 % ███", "25.0 % █"]);
     rig.press("3");

@@ -54,6 +54,8 @@ impl View {
             Action::Mesh => self.focus = Pane::Mesh,
             Action::Groups => self.focus = Pane::Groups,
             Action::Hosts => self.focus = Pane::Hosts,
+            Action::Faults => self.focus = Pane::Faults,
+            Action::Inside => self.focus = Pane::Inside,
             Action::GroupBy if self.focus == Pane::Groups => self.group_by(self.by.next()),
             Action::GroupBy => self.focus = Pane::Groups,
             Action::Zoom => self.zoom = !self.zoom,

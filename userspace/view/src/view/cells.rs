@@ -1,10 +1,11 @@
 //! The mesh: its rows, and the cursor on its matrix.
 
 use super::View;
+use crate::inside::Inside;
 use crate::mesh::plan::{self, Plan};
 use crate::pane::Pane;
 use ratatui::layout::Rect;
-use rocescope_model::{HostPortRow, MeshRows, PairRow};
+use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, PairRow};
 use std::sync::Arc;
 
 impl View {
@@ -19,6 +20,22 @@ impl View {
     /// Sets the ports of hosts in the windows that follow, until the next ports.
     pub fn host_ports(&mut self, rows: Vec<HostPortRow>) {
         self.host_ports = Arc::new(rows);
+        if self.held.is_none() {
+            self.refresh();
+        }
+    }
+
+    /// Sets the verdicts about hosts in the windows that follow, until the next ones.
+    pub fn host_verdicts(&mut self, rows: Vec<HostVerdictRow>) {
+        self.host_verdicts = Arc::new(rows);
+        if self.held.is_none() {
+            self.refresh();
+        }
+    }
+
+    /// Sets the loopback tests inside hosts in the windows that follow: the last run of each host.
+    pub fn loopback(&mut self, rows: Vec<LoopbackRow>) {
+        self.inside = Arc::new(Inside::new(rows));
         if self.held.is_none() {
             self.refresh();
         }

@@ -7,6 +7,7 @@ mod typed;
 use crate::filter::Matcher;
 use crate::glyphs::Glyphs;
 use crate::header::{Header, ProcessUsage};
+use crate::inside::Inside;
 use crate::keys::Keys;
 use crate::layout;
 use crate::pane::{Listing, Pane};
@@ -20,7 +21,7 @@ use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
-use rocescope_model::{EventRow, FlowRow, GroupBy, HostPortRow, MeshRows, WindowRows};
+use rocescope_model::{EventRow, FlowRow, GroupBy, HostPortRow, HostVerdictRow, MeshRows, WindowRows};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -123,15 +124,19 @@ pub struct View {
     mesh: Option<Arc<MeshRows>>,
     /// The latest ports of hosts.
     host_ports: Arc<Vec<HostPortRow>>,
+    /// The latest verdicts about hosts.
+    host_verdicts: Arc<Vec<HostVerdictRow>>,
+    /// The latest loopback tests inside hosts.
+    inside: Arc<Inside>,
     /// The pairs of the mesh by row and column.
     pub(crate) matrix: Matrix,
-    pub(crate) listings: [Listing; 7],
+    pub(crate) listings: [Listing; Pane::ALL.len()],
     /// What the groups are by.
     pub(crate) by: GroupBy,
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
     pub(crate) filter: String,
-    matchers: [Option<Matcher>; 7],
+    matchers: [Option<Matcher>; Pane::ALL.len()],
     pub(crate) layer: Layer,
     pub(crate) size: (u16, u16),
     /// One line for the user, until the next key.
@@ -155,12 +160,14 @@ impl View {
             length: 0,
             mesh: None,
             host_ports: Arc::default(),
+            host_verdicts: Arc::default(),
+            inside: Arc::default(),
             matrix: Matrix::default(),
             listings: Pane::ALL.map(Listing::new),
             focus: Pane::Flows,
             zoom: false,
             filter: String::new(),
-            matchers: [const { None }; 7],
+            matchers: [const { None }; Pane::ALL.len()],
             by: GroupBy::default(),
             layer: Layer::Tables,
             size: layout::MIN_SIZE,
@@ -262,9 +269,13 @@ impl View {
         let last = self.held.or_else(|| self.recent.newest());
         let before = self.shown.take();
         self.shown = last.and_then(|last| self.recent.shown(last, LENGTHS[self.length]));
-        // A frozen screen keeps its mesh and its ports.
-        let before = before.filter(|_| self.held.is_some());
-        let (mesh, ports) = before.map_or_else(Default::default, |before| (before.mesh, before.host_ports));
+        // A frozen screen keeps its mesh, its ports and its verdicts.
+        let before = before.filter(|_| self.held.is_some()).unwrap_or_default();
+        let (mesh, ports, verdicts) = (before.mesh, before.host_ports, before.host_verdicts);
+        let inside = match before.inside.rows.is_empty() {
+            true => Arc::clone(&self.inside),
+            false => before.inside,
+        };
         let mesh = match mesh.window_ns {
             0 => self.mesh.clone().unwrap_or_default(),
             _ => mesh,
@@ -273,14 +284,25 @@ impl View {
             true => Arc::clone(&self.host_ports),
             false => ports,
         };
+        let host_verdicts = match verdicts.is_empty() {
+            true => Arc::clone(&self.host_verdicts),
+            false => verdicts,
+        };
         let of_ports = host_ports.first().map(|port| (port.window_start_ns, port.window_ns));
         let of_mesh = (mesh.window_ns > 0).then_some((mesh.start_ns, mesh.window_ns));
+        let of_tests = inside
+            .rows
+            .last()
+            .map(|row| (row.window_start_ns, whole_seconds(row.window_ns)));
         let other = of_ports
             .or(of_mesh)
+            .or(of_tests)
             .map(|(start_ns, window_ns)| Shown::empty(start_ns, window_ns));
         self.shown = self.shown.take().or(other).map(|shown| Shown {
             mesh,
             host_ports,
+            host_verdicts,
+            inside,
             ..shown
         });
         if let Some(shown) = &mut self.shown {
@@ -369,4 +391,10 @@ impl View {
         let mut flows = shown.rows.flows.iter();
         !shown.total.flows_exact && flows.any(|row| row.error_frame_bytes > 0)
     }
+}
+
+/// A length in whole seconds, at least one.
+fn whole_seconds(ns: i64) -> i64 {
+    const SECOND: i64 = 1_000_000_000;
+    ns.max(1).saturating_add(SECOND - 1) / SECOND * SECOND
 }

@@ -1,11 +1,13 @@
 //! The counters of the host, read by a thread of their own: a read takes longer than a probe may wait.
 
 use crate::arguments::CountersArguments;
-use crate::commands::counters::{moment, summary};
+use crate::commands::counters::{moment, summary, unknown_metrics};
 use crate::commands::relay::Spooler;
+use crate::status;
 use anyhow::{Context, Result};
+use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::{Reader, Rows};
-use rocescope_model::CounterRow;
+use rocescope_model::{CounterRow, Text};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -15,6 +17,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Pace {
     interval: Duration,
     refresh: Duration,
+    queue_pairs: bool,
 }
 
 impl From<&CountersArguments> for Pace {
@@ -22,6 +25,7 @@ impl From<&CountersArguments> for Pace {
         Self {
             interval: arguments.interval,
             refresh: arguments.refresh,
+            queue_pairs: arguments.queue_pairs,
         }
     }
 }
@@ -34,16 +38,26 @@ pub(super) struct Counting {
 
 impl Counting {
     /// Starts it; the first read is due now.
-    pub(super) fn start(mut reader: Reader, mut pace: Pace, spooler: Spooler) -> Result<Self> {
+    pub(super) fn start(mut reader: Reader, mut pace: Pace, spooler: Spooler, observer: Text) -> Result<Self> {
         let (paces, changed) = channel();
         let run = move || {
             let begun = Instant::now();
             let mut rows: Vec<CounterRow> = Vec::new();
+            let mut queue_pairs = QueuePairs::default();
             let mut last = begun;
             loop {
                 reader.read(moment(begun), Rows::Changed(pace.refresh), &mut |row| rows.push(row));
                 spooler.append(&rows);
                 rows.clear();
+                if reader.counts().reads == 1
+                    && let Some(nothing) = unknown_metrics(&reader)
+                {
+                    status!("{nothing}");
+                }
+                if pace.queue_pairs {
+                    let pairs = reader.queue_pairs();
+                    spooler.append(&queue_pairs.rows(pairs, moment(begun), pace.refresh, &observer));
+                }
                 loop {
                     let left = (last + pace.interval).saturating_duration_since(Instant::now());
                     match changed.recv_timeout(left) {

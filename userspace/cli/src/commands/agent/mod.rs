@@ -1,17 +1,20 @@
 //! `rocescope agent`: what the configuration asks for on a host, in one process: probes and paths if it has the table
-//! `[probe]`, counters if it has `[counters]`. One spool and one connection carry all rows to the collector.
+//! `[probe]`, counters if it has `[counters]`, loopback tests if it has `[hostping]`. One spool and one connection carry all rows to the collector.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `counting` | reads counters in a thread |
 //! | `guide` | takes the controller's configuration |
+//! | `testing` | runs loopback tests in a thread |
 
 mod counting;
 mod guide;
+mod testing;
 
 use super::cost::Cost;
 use super::counters;
 use super::host_name::host_name;
+use super::hostping::run::Tester;
 use super::membership;
 use super::probe::Opened;
 use super::relay::Relay;
@@ -22,13 +25,14 @@ use anyhow::{Context, Result};
 use counting::{Counting, Pace};
 use guide::Guide;
 use rocescope_collector::control::message::Role;
-use rocescope_engine::resources::allow_most_files;
+use rocescope_engine::resources::{allow_locked_memory, allow_most_files};
 use rocescope_engine::service::Service;
 use rocescope_engine::signals::Signals;
 use rocescope_host::privileges;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use testing::Testing;
 
 /// Interval between two checks of the connection, where nothing is probed.
 const TICK: Duration = Duration::from_secs(1);
@@ -61,8 +65,18 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     let opened = opened
         .transpose()
         .map_err(|error: anyhow::Error| error.context("[probe]"))?;
+    if arguments.parts.hostping.is_some() {
+        // RDMA devices lock the memory of a test.
+        allow_locked_memory();
+    }
     // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
+    // The kernel refuses requests on an RDMA device that was opened with other capabilities.
+    let tester = arguments.parts.hostping.as_deref();
+    let tester = tester.map(|hostping| Ok((Tester::open(hostping, &observer)?, hostping.clone())));
+    let tester = tester
+        .transpose()
+        .map_err(|error: anyhow::Error| error.context("[hostping]"))?;
     let place = arguments
         .control_file
         .clone()
@@ -70,13 +84,15 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     let member = membership::open(Role::Agent, &place.unwrap_or_default());
     let relay = Relay::open(&arguments.send, &observer, Some(Arc::clone(&member)))?;
     let mut relay = relay.context("an agent sends its rows: set --collector")?;
-    let counting = reader.map(|(reader, pace)| Counting::start(reader, pace, relay.spooler()));
+    let counting = reader.map(|(reader, pace)| Counting::start(reader, pace, relay.spooler(), observer.clone().into()));
     let counting = counting.transpose()?;
-    let mut guide = Guide::new(member, arguments, counting.as_ref().map(Counting::pace));
+    let testing = tester.map(|(tester, arguments)| Testing::start(tester, arguments, relay.spooler()));
+    let testing = testing.transpose()?;
+    let mut guide = Guide::new(Arc::clone(&member), arguments, counting.as_ref().map(Counting::pace));
     cost.shrink()?;
     let prober = match opened {
         Some((opened, probe)) => {
-            let mut prober = opened.start(probe);
+            let mut prober = opened.start(probe, Some(&member))?;
             prober.run(&signals, Some(&mut relay), &mut cost, Some(&mut guide))?;
             Some(prober)
         }
@@ -89,6 +105,9 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     drop(guide);
     if let Some(counting) = counting {
         status!("{}", counting.end()?);
+    }
+    if let Some(testing) = testing {
+        status!("{}", testing.end()?);
     }
     status!("{}", relay.finish());
     if let Some(prober) = prober {

@@ -1,4 +1,4 @@
-//! Counters of hosts, analyzed window by window as they end by the clock.
+//! Counters of hosts and rows of capture boxes, analyzed window by window as they end by the clock.
 
 use super::mesh::{nanos, now_ns};
 use crate::arguments::CollectArguments;
@@ -7,10 +7,12 @@ use anyhow::{Context, Result};
 use rocescope_collector::server::{Analysis, Rows};
 use rocescope_diagnose::hosts::{Analyzer, Change, HostVerdict, Settings};
 use rocescope_model::human::visible;
-use rocescope_model::{Cells, CounterRow, Row, Text, Time};
+use rocescope_model::{Cells, ConnectionRow, CounterRow, EventRow, FlowRow, Row, Table, Text, Time};
 use rocescope_store::{Batch, Query, TimeRange};
 use std::time::Duration;
 
+/// The tables that the analysis reads.
+const TABLES: [&Table; 4] = [CounterRow::TABLE, FlowRow::TABLE, EventRow::TABLE, ConnectionRow::TABLE];
 /// Counters that do not change have a row every five minutes.
 const COUNTERS_NS: i64 = 360_000_000_000;
 const SHORTEST_NS: i64 = 1_000_000_000;
@@ -40,7 +42,7 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// Reads the counters of the last minutes: what their values are, and which faults go on. An earlier collector has
+    /// Reads the rows of the last minutes: what their values are, and which faults go on. An earlier collector has
     /// reported those.
     fn resume(&mut self, arguments: &CollectArguments) -> Result<()> {
         if !arguments.out.is_dir() {
@@ -48,12 +50,31 @@ impl Hosts {
         }
         let now = now_ns();
         let since = TimeRange::since(Time(now - nanos(self.lateness) - COUNTERS_NS));
-        let read = Query::default().tables(&[CounterRow::TABLE]).within(since);
+        let read = Query::default().tables(&TABLES).within(since);
         let found = read.scan(&arguments.out)?;
-        let counters = found.select::<CounterRow>().within(since);
-        counters.for_each(|row| {
+        let analyzer = &mut self.analyzer;
+        let rows = found.select::<CounterRow>().within(since);
+        rows.for_each(|row| {
             if row.time_ns <= now {
-                self.analyzer.counter(&row);
+                analyzer.counter(&row);
+            }
+        })?;
+        let rows = found.select::<FlowRow>().within(since);
+        rows.for_each(|row| {
+            if row.window_start_ns <= now {
+                analyzer.flow(&row);
+            }
+        })?;
+        let rows = found.select::<EventRow>().within(since);
+        rows.for_each(|row| {
+            if row.time_ns <= now {
+                analyzer.event(&row);
+            }
+        })?;
+        let rows = found.select::<ConnectionRow>().within(since);
+        rows.for_each(|row| {
+            if row.time_ns <= now {
+                analyzer.connection(&row);
             }
         })?;
         while self.analyzer.advance_one(self.watermark()).is_some() {}
@@ -79,11 +100,20 @@ impl Hosts {
 
 impl Analysis for Hosts {
     fn stored(&mut self, rows: &Batch) {
-        if rows.table() == CounterRow::TABLE {
-            // Invalid rows were refused before they were stored.
-            for row in rows.typed::<CounterRow>().unwrap_or_default() {
-                self.analyzer.counter(&row);
-            }
+        // Invalid rows were refused before they were stored.
+        let (table, analyzer) = (rows.table(), &mut self.analyzer);
+        if table == CounterRow::TABLE {
+            let rows = rows.typed::<CounterRow>().unwrap_or_default();
+            rows.iter().for_each(|row| analyzer.counter(row));
+        } else if table == FlowRow::TABLE {
+            let rows = rows.typed::<FlowRow>().unwrap_or_default();
+            rows.iter().for_each(|row| analyzer.flow(row));
+        } else if table == EventRow::TABLE {
+            let rows = rows.typed::<EventRow>().unwrap_or_default();
+            rows.iter().for_each(|row| analyzer.event(row));
+        } else if table == ConnectionRow::TABLE {
+            let rows = rows.typed::<ConnectionRow>().unwrap_or_default();
+            rows.iter().for_each(|row| analyzer.connection(row));
         }
     }
 

@@ -12,6 +12,8 @@ mod mesh;
 
 use crate::arguments::CollectArguments;
 use crate::collector_metrics;
+use crate::commands::control::checked;
+use crate::commands::storage;
 use crate::status;
 use anyhow::{Context, Result};
 use hosts::{All, Hosts};
@@ -49,12 +51,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
         }
         None => None,
     };
-    let retention = Arc::new(Mutex::new(Retention {
-        root: arguments.out.clone(),
-        age: arguments.keep_age,
-        bytes: arguments.keep_bytes,
-        ..Retention::default()
-    }));
+    let retention = Arc::new(Mutex::new(storage::retention(&arguments.out, &arguments.retention)));
     let server = Server::start(settings(arguments, Arc::clone(&retention))?, analysis)?;
     serve(arguments, &server, diagnosed)?;
     status!("collecting at {} into {}", server.address(), arguments.out.display());
@@ -116,7 +113,7 @@ fn settings(arguments: &CollectArguments, retention: Arc<Mutex<Retention>>) -> R
             (footer::MODE.into(), "collect".into()),
         ],
         tables: AGENT_TABLES,
-        max_age: arguments.segment_age,
+        max_age: arguments.retention.segment_age,
         ..Options::new(&*arguments.observer)
     };
     settings.sync = !arguments.no_sync;
@@ -124,7 +121,7 @@ fn settings(arguments: &CollectArguments, retention: Arc<Mutex<Retention>>) -> R
     settings.queue_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
     settings.status = Arc::new(|line| status!("{line}"));
     settings.control = control(arguments)?;
-    let reserve = Reserve::new(&arguments.out, arguments.keep_free);
+    let reserve = Reserve::new(&arguments.out, arguments.retention.keep_free);
     settings.make_room = Arc::new(move || lock(&retention).make_room(&reserve));
     Ok(settings)
 }
@@ -134,12 +131,16 @@ fn control(arguments: &CollectArguments) -> Result<Option<ControlSettings>> {
     let Some(directory) = &arguments.control_dir else {
         return Ok(None);
     };
-    let first = arguments.control.as_deref();
-    let first = first.map(|file| std::fs::read_to_string(file).with_context(|| file.display().to_string()));
-    Ok(Some(ControlSettings {
-        directory: directory.clone(),
-        first: first.transpose()?,
-    }))
+    let directory = directory.clone();
+    let first = match arguments.control.as_deref().map(checked).transpose() {
+        Err(error) if ControlSettings::has_version(&directory) => {
+            // The file is only compared, and members need their controller.
+            status!("{error:#}: the version in force stays");
+            None
+        }
+        checked => checked?,
+    };
+    Ok(Some(ControlSettings { directory, first }))
 }
 
 /// The status line: what happened since the last one.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-/// Lines that only `before` has, with `-`, and lines that only `after` has, with `+`, in their order.
+/// Lines that only `before` has, with `-`, and lines that only `after` has, with `+`, in their order. White space at the
+/// end of a line, which no one sees, is no difference.
 pub(super) fn diff(before: &str, after: &str) -> String {
-    let before: Vec<&str> = before.lines().collect();
-    let after: Vec<&str> = after.lines().collect();
+    let before: Vec<&str> = before.lines().map(str::trim_end).collect();
+    let after: Vec<&str> = after.lines().map(str::trim_end).collect();
     // common[i][j]: the length of the longest common subsequence of before[i..] and after[j..].
     let mut common = vec![vec![0u32; after.len() + 1]; before.len() + 1];
     for (i, old) in before.iter().enumerate().rev() {
@@ -42,5 +43,7 @@ mod tests {
         assert_eq!(diff("a\nb\nc\n", "a\nx\nc\nd\n"), "-b\n+x\n+d\n");
         assert_eq!(diff("", "a\n"), "+a\n");
         assert_eq!(diff("a\nb\n", ""), "-a\n-b\n");
+        assert_eq!(diff("a\nb\n", "a \r\nb\t"), "");
+        assert_eq!(diff("a\nb\n", "a\n b\n"), "-b\n+ b\n");
     }
 }

@@ -12,7 +12,7 @@ use crate::arguments::{ControlAction, ControlArguments, Output};
 use crate::configuration::controlled;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_collector::Files;
-use rocescope_collector::control::message::Applied;
+use rocescope_collector::control::message::{Applied, Version};
 use rocescope_collector::control::{Operator, Plan};
 use rocescope_model::human::plural;
 use rocescope_model::json;
@@ -44,27 +44,42 @@ pub(super) fn run(arguments: &ControlArguments) -> Result<ExitCode> {
                 Output::Json => json::pretty(&status) + "\n",
             }
         }
-        ControlAction::Apply { file, unchecked } => {
-            let text = read(&file)?;
-            let plan = plan(&file, &text)?;
-            if !unchecked {
-                check(&file, &plan)?;
-            }
-            applied(&operator.apply(text)?)
-        }
-        ControlAction::Diff { file } => {
-            let text = read(&file)?;
-            plan(&file, &text)?;
-            let version = operator.version(None)?;
-            match lines::diff(&version.text, &text) {
-                differing if differing.is_empty() => format!("version {} is the same\n", version.number),
-                differing => format!("--- version {}\n+++ {}\n{differing}", version.number, file.display()),
-            }
+        ControlAction::Apply { file, unchecked } => applied(&operator.apply(candidate(&file, unchecked)?)?),
+        ControlAction::Diff { file, unchecked } => {
+            let text = candidate(&file, unchecked)?;
+            let checked = operator.check(text.clone())?;
+            let differing = difference(&operator.version(None)?, &file, &text);
+            warn(&checked);
+            differing
         }
         ControlAction::Rollback { number } => applied(&operator.roll_back(number)?),
     };
     crate::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text to apply or to compare: both refuse the same files.
+fn candidate(file: &Path, unchecked: bool) -> Result<String> {
+    let text = read(file)?;
+    let plan = plan(file, &text)?;
+    if !unchecked {
+        check(file, &plan).map_err(|reason| anyhow::anyhow!("{reason} (--unchecked applies it all the same)"))?;
+    }
+    Ok(text)
+}
+
+/// What applying a text would change.
+fn difference(version: &Version, file: &Path, text: &str) -> String {
+    let number = version.number;
+    if version.text == text {
+        return format!("version {number} is the same\n");
+    }
+    match lines::diff(&version.text, text) {
+        differing if differing.is_empty() => {
+            format!("version {number} differs in white space at the ends of lines only\n")
+        }
+        differing => format!("--- version {number}\n+++ {}\n{differing}", file.display()),
+    }
 }
 
 fn read(file: &Path) -> Result<String> {
@@ -73,6 +88,16 @@ fn read(file: &Path) -> Result<String> {
 
 fn plan(file: &Path, text: &str) -> Result<Plan> {
     Plan::parse(text).map_err(|reason| anyhow::anyhow!("{}: {reason}", file.display()))
+}
+
+/// The text of a controller's configuration, which is valid for members of this version.
+///
+/// # Errors
+/// The file cannot be read, or what is invalid in it.
+pub(super) fn checked(file: &Path) -> Result<String> {
+    let text = read(file)?;
+    check(file, &plan(file, &text)?)?;
+    Ok(text)
 }
 
 /// Checks the settings of every group as members do, so that a typing error stays here.
@@ -84,7 +109,7 @@ fn check(file: &Path, plan: &Plan) -> Result<()> {
         let reasons: Vec<String> = errors.0.iter().map(controlled::reason).collect();
         ensure!(
             reasons.is_empty(),
-            "{}: group {}: {} (--unchecked applies it all the same)",
+            "{}: group {}: {}",
             file.display(),
             group.name,
             reasons.join("; ")
@@ -93,13 +118,28 @@ fn check(file: &Path, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
+fn warn(applied: &Applied) {
+    for warning in &applied.warnings {
+        crate::status!("warning: {warning}");
+    }
+}
+
 fn applied(applied: &Applied) -> String {
+    warn(applied);
+    let version = match applied.text_of {
+        Some(number) => format!("version {}: the text of version {number}", applied.version),
+        None => format!("version {}", applied.version),
+    };
     match applied.is_new {
         true => format!(
-            "version {} is in force; {} will take it: `rocescope control status` shows who runs it\n",
-            applied.version,
-            plural(applied.members as u64, "member")
+            "{version} is in force; {} will take it{}: `rocescope control status` shows who runs it\n",
+            plural(applied.members as u64, "member"),
+            match (applied.without_group, applied.members) {
+                (0, _) => String::new(),
+                (some, all) if some == all => ", with their own settings, because no group has them".to_owned(),
+                (some, _) => format!(", {some} of them with their own settings, because no group has them"),
+            }
         ),
-        false => format!("version {} is in force, and is the same\n", applied.version),
+        false => format!("{version} is in force, and is the same\n"),
     }
 }

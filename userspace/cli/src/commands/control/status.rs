@@ -1,17 +1,21 @@
 //! The status of the fleet as text.
 
-use rocescope_collector::control::message::{ControllerStatus, MemberStatus};
+use rocescope_collector::control::message::{AgentMessageTotals, ControllerStatus, MemberStatus, WireCounts};
 use rocescope_model::Time;
 use rocescope_model::human::plural;
 use std::fmt::Write;
 
-const TITLES: [&str; 6] = ["NAME", "ROLE", "GROUP", "VERSION", "STATE", "SINCE"];
+const TITLES: [&str; 6] = ["NAME", "ROLE", "GROUP", "VERSION", "STATE", "CONNECTION"];
 
 /// A line for the version in force, and one for each member.
 pub(super) fn text(status: &ControllerStatus) -> String {
     let mut out = format!(
-        "version {} in force since {:.0}, applied by {}; operators: {}\n",
+        "version {}{} in force since {:.0}, applied by {}; operators: {}\n",
         status.version,
+        match status.text_of {
+            Some(number) => format!(" (the text of version {number})"),
+            None => String::new(),
+        },
         Time(status.applied_ns),
         status.applied_by,
         status.operators.join(", ")
@@ -30,6 +34,9 @@ pub(super) fn text(status: &ControllerStatus) -> String {
         refused.count(),
         away.count()
     );
+    for line in &status.unmatched {
+        let _ = writeln!(out, "{line}");
+    }
     let flows = &status.flows;
     if flows.named > 0 {
         let _ = writeln!(
@@ -38,6 +45,15 @@ pub(super) fn text(status: &ControllerStatus) -> String {
             flows.named, flows.requested, flows.without_agent, flows.undelivered
         );
     }
+    let messages = &status.agent_messages;
+    if *messages != AgentMessageTotals::default() {
+        let _ = writeln!(
+            out,
+            "messages between agents: {} delivered, {} without an agent of that name, {} refused, {} undelivered",
+            messages.delivered, messages.without_agent, messages.refused, messages.undelivered
+        );
+    }
+    out += &wire(status);
     let rows: Vec<[String; 6]> = status
         .members
         .iter()
@@ -56,6 +72,33 @@ pub(super) fn text(status: &ControllerStatus) -> String {
     out
 }
 
+/// What capture boxes sent for the analysis of hosts, and what they left out.
+fn wire(status: &ControllerStatus) -> String {
+    let mut all = WireCounts::default();
+    for member in &status.members {
+        let WireCounts {
+            sent,
+            over_budget,
+            quiet,
+            unread,
+            dropped,
+        } = member.state.wire;
+        all.sent += sent;
+        all.over_budget += over_budget;
+        all.quiet += quiet;
+        all.unread += unread;
+        all.dropped += dropped;
+    }
+    if all == WireCounts::default() {
+        return String::new();
+    }
+    format!(
+        "rows of capture boxes: {} sent; left out: {} with trouble and {} without beyond their budget, {} events that no \
+         rule reads, {} dropped from a spool\n",
+        all.sent, all.over_budget, all.quiet, all.unread, all.dropped
+    )
+}
+
 fn is_current(member: &MemberStatus, version: u64) -> bool {
     member.state.running == version
 }
@@ -63,9 +106,6 @@ fn is_current(member: &MemberStatus, version: u64) -> bool {
 fn row(member: &MemberStatus, version: u64) -> [String; 6] {
     let state = &member.state;
     let mut words = Vec::new();
-    if !member.connected {
-        words.push("away".to_owned());
-    }
     match (&state.refused, state.waiting) {
         (Some(refused), _) => words.push(format!("refused {}: {}", refused.version, refused.reason)),
         (None, Some(waiting)) => words.push(format!("takes {waiting} at the end of its window")),
@@ -90,6 +130,10 @@ fn row(member: &MemberStatus, version: u64) -> [String; 6] {
             version => version.to_string(),
         },
         words.join("; "),
-        format!("{:.0}", Time(member.since_ns)),
+        format!(
+            "{} since {:.0}",
+            if member.connected { "up" } else { "away" },
+            Time(member.since_ns)
+        ),
     ]
 }

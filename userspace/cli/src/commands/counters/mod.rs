@@ -104,7 +104,48 @@ pub(super) fn reader(arguments: &CountersArguments, observer: &str) -> Result<Re
         "{} does not exist: --sysfs-root is the directory that replaces /sys",
         class.display()
     );
-    Ok(Reader::new(sources, wanted, observer))
+    for (option, root) in [
+        ("--proc-root", &arguments.proc_root),
+        ("--ethtool-root", &arguments.ethtool_root),
+    ] {
+        if let Some(root) = root {
+            ensure!(root.is_dir(), "{option}: {} is no directory", root.display());
+        }
+    }
+    let reader = Reader::new(sources, wanted, observer);
+    if let Some(nothing) = unknown_devices(&reader, &arguments.device) {
+        ensure!(
+            !arguments.once || reader.unknown_devices().count() < arguments.device.len(),
+            nothing
+        );
+        status!("{nothing}");
+    }
+    Ok(reader)
+}
+
+/// A line about the patterns of `--device` that no device matches.
+fn unknown_devices(reader: &Reader, patterns: &[String]) -> Option<String> {
+    let unknown: Vec<&str> = reader.unknown_devices().collect();
+    if patterns.is_empty() || unknown.is_empty() {
+        return None;
+    }
+    let names = reader.device_names();
+    let known = match names.is_empty() {
+        true => "there are no RDMA devices".to_owned(),
+        false => format!("there are {}", names.join(", ")),
+    };
+    Some(format!("--device {}: no such device; {known}", unknown.join(" ")))
+}
+
+/// A line about the patterns of `--metric` that no counter of the last read matches.
+pub(super) fn unknown_metrics(reader: &Reader) -> Option<String> {
+    let unknown: Vec<&str> = reader.unknown_metrics().collect();
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "--metric {}: no counter of this host has such a metric or name; `rocescope counters --once` lists them",
+            unknown.join(" ")
+        )
+    })
 }
 
 fn sources(arguments: &CountersArguments) -> Sources {
@@ -138,6 +179,10 @@ fn once(arguments: &CountersArguments, reader: &mut Reader) -> Result<()> {
     let mut rows = Vec::new();
     let moment = moment(Instant::now());
     reader.read(moment, Rows::All, &mut |row| rows.push(row));
+    if let Some(nothing) = unknown_metrics(reader) {
+        ensure!(reader.unknown_metrics().count() < arguments.metric.len(), nothing);
+        status!("{nothing}");
+    }
     crate::print(&match arguments.output {
         Output::Table => once::text(&rows),
         Output::Json => json::pretty(&json::Rows(&rows, |_: &_| true)) + "\n",
@@ -182,6 +227,11 @@ fn watch(
         service.alive(Instant::now());
         let changed = Rows::Changed(arguments.refresh);
         reader.read(moment(begun), changed, &mut |row| rows.push(row));
+        if reader.counts().reads == 1
+            && let Some(nothing) = unknown_metrics(reader)
+        {
+            status!("{nothing}");
+        }
         let pairs = match &mut queue_pairs {
             Some(known) => known.rows(reader.queue_pairs(), moment(begun), arguments.refresh, observer),
             None => Vec::new(),

@@ -37,7 +37,11 @@ pub(super) fn text(rows: &[CounterRow]) -> String {
 fn cells(row: &CounterRow) -> [String; 7] {
     let value = match (row.value, &row.text) {
         (_, Some(text)) => human::visible(text),
-        (Some(value), None) => value.to_string(),
+        // A float of more than 2^53 is rounded.
+        (Some(value), None) => match row.raw_value {
+            Some(raw) if raw as f64 == value => raw.to_string(),
+            _ => value.to_string(),
+        },
         (None, None) => row.event.as_deref().unwrap_or("-").to_owned(),
     };
     [

@@ -2,11 +2,11 @@
 
 use crate::arguments::CountersArguments;
 use crate::commands::cost::shrink_between_steps;
+use crate::commands::storage;
 use crate::status::notices;
 use anyhow::Result;
-use rocescope_engine::dataset::{Dataset, Retention};
+use rocescope_engine::dataset::Dataset;
 use rocescope_engine::not_stored::NotStored;
-use rocescope_engine::reserve::Reserve;
 use rocescope_model::{COUNTER_TABLES, CounterRow, QUEUE_PAIR_TABLES, QueuePairRow, footer};
 use rocescope_store::Options;
 use std::path::PathBuf;
@@ -43,20 +43,10 @@ impl CounterOutputs {
                         true => QUEUE_PAIR_TABLES,
                         false => COUNTER_TABLES,
                     },
-                    max_age: arguments.segment_age,
                     between_steps: shrink_between_steps,
                     ..Options::new(observer)
                 };
-                let retention = Retention {
-                    root: root.clone(),
-                    age: arguments.keep_age,
-                    bytes: arguments.keep_bytes,
-                    ..Retention::default()
-                };
-                let dataset = Dataset::open(options, retention, Some(Reserve::new(root, arguments.keep_free)))?;
-                dataset.report_damage(&notices());
-                let not_stored = dataset.not_stored();
-                Some((dataset, not_stored))
+                Some(storage::open(root, &arguments.retention, options)?)
             }
         };
         Ok(Self { dataset, rows: 0 })

@@ -2,6 +2,7 @@
 
 use super::affected::Flow;
 use rocescope_diagnose::hostmesh::{Problem, WindowDiagnosis};
+use rocescope_diagnose::hostping::join::Insides;
 use std::collections::BTreeSet;
 
 /// A problem over one window or several.
@@ -10,6 +11,18 @@ pub(super) struct Finding {
     pub(super) problem: Problem,
     /// Captured flows that cross the place.
     pub(super) flows: BTreeSet<Flow>,
+    /// What loopback tests show of the path behind the NIC at fault; none without such tests.
+    pub(super) hostping: Option<String>,
+}
+
+/// Joins verdicts on NICs with the loopback tests of their hosts.
+pub(super) fn join(findings: &mut [Finding], insides: &Insides) {
+    for finding in findings {
+        let verdict = &finding.problem.last;
+        if &*verdict.place_kind == "nic" {
+            finding.hostping = verdict.nic.as_deref().and_then(|nic| insides.behind(nic));
+        }
+    }
 }
 
 /// Adds the verdicts of a window to the findings.
@@ -24,6 +37,7 @@ pub(super) fn add(findings: &mut Vec<Finding>, diagnosis: &WindowDiagnosis, flow
             None => findings.push(Finding {
                 problem: Problem::new(verdict),
                 flows,
+                hostping: None,
             }),
         }
     }

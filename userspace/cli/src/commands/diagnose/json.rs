@@ -24,6 +24,7 @@ struct ProblemWithFlows<'a> {
     #[serde(flatten)]
     problem: &'a Problem,
     flows: &'a BTreeSet<Flow>,
+    hostping: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -39,6 +40,7 @@ pub(super) fn document(diagnosis: &Diagnosis) -> String {
     let problems = diagnosis.findings.iter().map(|finding| ProblemWithFlows {
         problem: &finding.problem,
         flows: &finding.flows,
+        hostping: finding.hostping.as_deref(),
     });
     json::pretty(&Document {
         problems: problems.collect(),

@@ -26,7 +26,9 @@ use anyhow::{Context, Result, bail, ensure};
 use cores::at_once;
 use findings::Finding;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
-use rocescope_model::{DIAGNOSIS_TABLES, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer};
+use rocescope_diagnose::hostping::Rule;
+use rocescope_diagnose::hostping::join::Insides;
+use rocescope_model::{DIAGNOSIS_TABLES, LoopbackRow, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer};
 use rocescope_store::{Options, Query, Scan, Writer};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -37,6 +39,7 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     let arguments = match action {
         DiagnoseAction::Hostmesh(arguments) => arguments,
         DiagnoseAction::Hosts(arguments) => return hosts::run(arguments),
+        DiagnoseAction::Collective(arguments) => return super::collective::diagnose::run(arguments),
         DiagnoseAction::Hostping(arguments) => return super::hostping::dataset::diagnose(arguments),
     };
     let root = &arguments.dataset;
@@ -53,7 +56,12 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     feed::hours(&found, time, &mut analyzer, |analyzer, diagnosis| {
         sink.take(analyzer, diagnosis)
     })?;
-    let diagnosis = sink.finish(&analyzer, &found)?;
+    let mut diagnosis = sink.finish(&analyzer, &found)?;
+    let tests = Query::default().tables(&[LoopbackRow::TABLE]).open(root)?;
+    findings::join(
+        &mut diagnosis.findings,
+        &Insides::of(tests.rows::<LoopbackRow>()?, Rule::SEED),
+    );
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
         DiagnosisOutput::Text => hosts.text(&text::document(&diagnosis)),

@@ -122,6 +122,9 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
         human::grouped(problem.probes),
     )?;
     writeln!(out, "    evidence: {}", evidence(last, problem.score))?;
+    if let Some(hostping) = &finding.hostping {
+        writeln!(out, "    hostping: {hostping}")?;
+    }
     if let Some(tuples) = &last.worst_tuples {
         let tuples: Vec<String> = tuples.split(' ').map(String::from).collect();
         write!(out, "    worst 5-tuples")?;

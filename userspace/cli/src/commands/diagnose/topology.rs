@@ -10,7 +10,7 @@ use std::path::Path;
 /// checked.
 pub(in crate::commands) fn read(path: &Path, analyzer: &mut Analyzer) -> Result<()> {
     let topology = topology::read(path)?;
-    let repeated = check(&topology)
+    let repeated = check(&topology, topology::folder(path))
         .into_iter()
         .find(|found| found.kind == "address_repeated");
     if let Some(repeated) = repeated {

@@ -2,37 +2,28 @@
 
 use super::print;
 use crate::arguments::{DiagnoseHostpingArguments, Output};
-use crate::commands::host_name::host_name;
 use crate::commands::span;
 use anyhow::{Result, ensure};
-use rocescope_diagnose::hostping::rows::{Run, rows, runs};
-use rocescope_diagnose::hostping::{Document, Judge, Judgement, Matrix, Topology};
-use rocescope_model::{LOOPBACK_TABLES, LoopbackRow, Row, Time, json};
-use rocescope_store::{Options, Query, Writer};
+use rocescope_diagnose::hostping::join::Insides;
+use rocescope_diagnose::hostping::rows::{Run, runs};
+use rocescope_diagnose::hostping::{Document, Judge};
+use rocescope_model::{Cells, LOOPBACK_TABLES, LoopbackRow, Row, Time, VerdictRow, json};
+use rocescope_store::{Options, Query, TimeRange, Writer};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::slice;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
-/// Adds a run to a dataset.
-pub(super) fn write(
-    root: &Path,
-    observer: Option<&str>,
-    topology: &Topology,
-    measured: &Matrix,
-    judgement: &Judgement,
-) -> Result<()> {
-    let observer = observer.map_or_else(host_name, |name| Ok(name.to_owned()))?;
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-    let start_ns = i64::try_from(now.as_nanos())?;
-    let rows = rows(topology, measured, judgement, &observer, start_ns);
+/// Adds the rows of a run to a dataset.
+pub(super) fn write(root: &Path, rows: &dyn Cells, observer: &str) -> Result<()> {
     let options = Options {
         tables: LOOPBACK_TABLES,
-        ..Options::new(&observer)
+        ..Options::new(observer)
     };
     let mut writer = Writer::create(root, options)?;
-    writer.append_cells(&rows, Instant::now())?;
+    writer.append_cells(rows, Instant::now())?;
     writer.finish()?;
     Ok(())
 }
@@ -42,8 +33,49 @@ pub(super) fn write(
 struct RunJson {
     observer: String,
     time: String,
+    /// Verdicts of the probe mesh on NICs of the host.
+    hostmesh: Vec<MeshJson>,
     #[serde(flatten)]
     document: Document,
+}
+
+/// A verdict of the probe mesh on a NIC, joined with the tests of its host.
+#[derive(Clone, Serialize)]
+struct MeshJson {
+    nic: String,
+    class: String,
+    sentence: String,
+    hostping: String,
+}
+
+/// The last verdict on each NIC that loopback tests show something of.
+fn of_mesh(root: &Path, time: TimeRange, insides: &Insides) -> Result<Vec<MeshJson>> {
+    let found = Query::default().tables(&[VerdictRow::TABLE]).within(time).open(root)?;
+    let mut last: BTreeMap<String, VerdictRow> = BTreeMap::new();
+    for row in found.rows::<VerdictRow>()? {
+        let Some(nic) = row.nic.as_deref().filter(|_| &*row.place_kind == "nic") else {
+            continue;
+        };
+        let is_newer = |known: &VerdictRow| known.window_start_ns <= row.window_start_ns;
+        if last.get(nic).is_none_or(is_newer) {
+            last.insert(nic.to_owned(), row);
+        }
+    }
+    let joined = last.into_iter().filter_map(|(nic, row)| {
+        Some(MeshJson {
+            hostping: insides.behind(&nic)?,
+            class: row.class.to_string(),
+            sentence: row.sentence.to_string(),
+            nic,
+        })
+    });
+    Ok(joined.collect())
+}
+
+/// The verdicts on NICs of a host.
+fn of_host<'a>(mesh: &'a [MeshJson], host: &'a str) -> impl Iterator<Item = &'a MeshJson> {
+    let is_of = move |verdict: &&MeshJson| verdict.nic.rsplit_once('/').is_some_and(|(of, _)| of == host);
+    mesh.iter().filter(is_of)
 }
 
 #[derive(Serialize)]
@@ -67,6 +99,7 @@ pub(in crate::commands) fn diagnose(arguments: &DiagnoseHostpingArguments) -> Re
         root.display(),
         LoopbackRow::TABLE.name
     );
+    let mesh = of_mesh(root, time, &Insides::of(all.clone(), arguments.rule.rule()))?;
     let mut last: Vec<(String, i64, Vec<LoopbackRow>)> = Vec::new();
     for run in runs(all) {
         last.retain(|(host, ..)| *host != run.0);
@@ -80,14 +113,25 @@ pub(in crate::commands) fn diagnose(arguments: &DiagnoseHostpingArguments) -> Re
             baseline: Some(&run.baseline),
             rule: arguments.rule.rule(),
             busy: &run.busy,
+            loads: &run.loads,
         };
         let diagnosis = judge.diagnose(&run.measured);
         let time = format!("{:.0}", Time(start_ns));
         if arguments.output == Output::Table {
             crate::print(&format!("{observer}, {time}\n"))?;
             print(&run.topology, &run.measured, &diagnosis, Output::Table)?;
+            for verdict in of_host(&mesh, &observer) {
+                let MeshJson {
+                    class,
+                    sentence,
+                    hostping,
+                    ..
+                } = verdict;
+                crate::print(&format!("hostmesh   {class}: {sentence}\n           {hostping}\n"))?;
+            }
         }
         documents.push(RunJson {
+            hostmesh: of_host(&mesh, &observer).cloned().collect(),
             observer,
             time,
             document: Document::of(&run.topology, &run.measured, &diagnosis),

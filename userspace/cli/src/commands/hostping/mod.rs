@@ -5,16 +5,21 @@
 //! | `source` | the topology, from a file or from `/sys` |
 //! | `measured` | measurements, from files |
 //! | `dataset` | the table `loopback`, written and read |
+//! | `run` | loopback tests of this host |
 
 pub(super) mod dataset;
 mod measured;
+pub(super) mod run;
 mod source;
 
 use crate::arguments::{
     HostpingAction, HostpingBaselineArguments, HostpingDiagnoseArguments, HostpingTopologyArguments, Output,
 };
+use crate::commands::host_name::host_name;
+use crate::units::now;
 use anyhow::{Context, Result, bail};
 use rocescope_diagnose::hostping::measured::Quantity;
+use rocescope_diagnose::hostping::rows::{About, rows};
 use rocescope_diagnose::hostping::topology::draw::draw;
 use rocescope_diagnose::hostping::topology::{NodeKind, Pcie, Suspicion, suspicions};
 use rocescope_diagnose::hostping::{Document, Judge, Matrix, Topology};
@@ -25,6 +30,7 @@ use std::process::ExitCode;
 pub(super) fn run(action: &HostpingAction) -> Result<ExitCode> {
     match action {
         HostpingAction::Topology(arguments) => topology(arguments)?,
+        HostpingAction::Run(arguments) => run::run(arguments)?,
         HostpingAction::Diagnose(arguments) => diagnose(arguments)?,
         HostpingAction::Baseline(arguments) => baseline(arguments)?,
     }
@@ -115,11 +121,23 @@ fn diagnose(arguments: &HostpingDiagnoseArguments) -> Result<()> {
         baseline: baseline.as_ref(),
         rule: arguments.rule.rule(),
         busy: &busy,
+        loads: &[],
     };
     let diagnosis = judge.diagnose(&measured);
     if let Some(root) = &arguments.out {
         let observer = arguments.observer.as_deref().or(arguments.node.as_deref());
-        dataset::write(root, observer, &topology, &measured, &diagnosis.judgement)?;
+        let observer = observer.map_or_else(host_name, |name| Ok(name.to_owned()))?;
+        let about = About {
+            observer: &observer,
+            start_ns: now().0,
+            length_ns: 0,
+            loads: &[],
+        };
+        dataset::write(
+            root,
+            &rows(&topology, &measured, &diagnosis.judgement, &about),
+            &observer,
+        )?;
     }
     print(&topology, &measured, &diagnosis, arguments.output)
 }

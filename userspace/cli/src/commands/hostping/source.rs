@@ -73,7 +73,7 @@ fn device(one: &PciDevice, all: &[PciDevice]) -> Device {
         address: one.address.clone(),
         names: match kind {
             DeviceKind::Nic if one.rdma.is_empty() => one.interfaces.clone(),
-            _ => one.rdma.clone(),
+            _ => one.rdma.iter().chain(&one.interfaces).cloned().collect(),
         },
         is_rdma: !one.rdma.is_empty(),
         index: None,

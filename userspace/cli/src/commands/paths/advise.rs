@@ -1,7 +1,7 @@
 //! `rocescope paths advise`: which source ports would make the layers even.
 
 use super::fim::percent;
-use super::{discover, workload};
+use super::{discover, flows, workload};
 use crate::arguments::{AdviseArguments, Output};
 use anyhow::{Result, ensure};
 use rocescope_diagnose::paths::{Advice, Candidate, Hop, Imbalance, advise};
@@ -9,6 +9,7 @@ use rocescope_model::human::plural;
 use rocescope_model::{json, render};
 use rocescope_paths::Flow;
 use rocescope_paths::discover::{Plan, hops};
+use rocescope_paths::workload::pairs::Shortfall;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -21,11 +22,23 @@ struct Document<'a> {
     fim_after_percent: Option<f64>,
     /// Flows whose own path is complete: the others are left as they are and count nowhere.
     flows: u64,
-    left_out: &'a BTreeMap<&'static str, u64>,
+    /// All flows of the workload.
+    flows_asked: usize,
+    left_out: &'a [LeftOut],
+    skipped: &'a BTreeMap<&'static str, u64>,
+    shortfalls: &'a [Shortfall],
     changes: &'a [Change],
     before: &'a Imbalance,
     after: &'a Imbalance,
     apply: &'static str,
+}
+
+/// A flow whose own path is unknown: the metric does not count it.
+#[derive(Serialize)]
+struct LeftOut {
+    flow: Flow,
+    reason: &'static str,
+    detail: String,
 }
 
 /// A flow with another source port.
@@ -39,24 +52,28 @@ struct Change {
 }
 
 /// What it takes to apply the advice.
-const APPLY: &str = "RoCE: set the flow label in the address vector of the queue pair (grh.flow_label of ibv_modify_qp, \
-    perftest --flow_label), or UCX and NCCL: open more queue pairs a connection (NCCL_IB_QPS_PER_CONNECTION) until the \
-    ports are those advised; TCP and UDP: bind the socket to the port";
+const APPLY: &str = "RoCE with a flow label: set it in the address vector of the queue pair (grh.flow_label of \
+    ibv_modify_qp, perftest --flow_label); NCCL sets label 0, and the port follows from the numbers of the queue pairs: more \
+    of them a connection (NCCL_IB_QPS_PER_CONNECTION) give more ports, and which ones is not for the user to choose; \
+    TCP and UDP: bind the socket to the port";
 
 pub(super) fn run(arguments: &AdviseArguments) -> Result<ExitCode> {
     let plan = discover::plan(&arguments.ask)?;
-    let (workload, _) = workload::read(&arguments.workload, Some(&plan.fabric))?;
+    let (workload, short) = workload::read(&arguments.workload, Some(&plan.fabric))?;
     ensure!(!workload.flows.is_empty(), "the workload has no flows");
     let count = usize::from(arguments.candidates);
     let flows: Vec<Flow> = workload.flows.iter().map(|rated| rated.flow).collect();
     let asked: Vec<Flow> = flows.iter().flat_map(|flow| candidates(flow, count)).collect();
     let run = discover::ask(&arguments.ask, &plan, &asked)?;
-    let mut left_out: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut left_out = Vec::new();
     let mut choices = Vec::with_capacity(flows.len());
     for traces in run.traces.chunks(count) {
-        let own = traces.first().map_or("no_path", |trace| trace.outcome.reason);
-        if own != "complete" {
-            *left_out.entry(own).or_default() += 1;
+        if let Some(own) = traces.first().filter(|trace| trace.outcome.reason != "complete") {
+            left_out.push(LeftOut {
+                flow: own.flow,
+                reason: own.outcome.reason,
+                detail: own.outcome.detail.clone(),
+            });
             choices.push(Vec::new());
             continue;
         }
@@ -76,7 +93,10 @@ pub(super) fn run(arguments: &AdviseArguments) -> Result<ExitCode> {
                 fim_before_percent: advice.before.fim_percent,
                 fim_after_percent: advice.after.fim_percent,
                 flows: advice.before.flows,
+                flows_asked: flows.len(),
                 left_out: &left_out,
+                skipped: &workload.skipped,
+                shortfalls: &short,
                 changes: &changes,
                 before: &advice.before,
                 after: &advice.after,
@@ -84,7 +104,10 @@ pub(super) fn run(arguments: &AdviseArguments) -> Result<ExitCode> {
             };
             hosts.json(&(json::pretty(&document) + "\n"))
         }
-        Output::Table => hosts.text(&text(&advice, &changes, &left_out)),
+        Output::Table => {
+            let text = text(&advice, &changes, &left_out) + &flows::notes(&workload, &short);
+            hosts.text(&text)
+        }
     })?;
     Ok(match advice.before.flows {
         0 => ExitCode::FAILURE,
@@ -127,9 +150,20 @@ fn changes(plan: &Plan, flows: &[Flow], choices: &[Vec<Candidate>], advice: &Adv
     changed.collect()
 }
 
-fn text(advice: &Advice, changes: &[Change], left_out: &BTreeMap<&'static str, u64>) -> String {
+/// Flows that are named, at most: all are in the JSON.
+const MAX_NAMED: usize = 20;
+
+fn text(advice: &Advice, changes: &[Change], left_out: &[LeftOut]) -> String {
     let (before, after) = (&advice.before, &advice.after);
-    let mut text = format!(
+    let mut text = String::new();
+    if !left_out.is_empty() {
+        text = format!(
+            "Only {} of {}: the paths of the others are unknown (left out, below)\n",
+            before.flows,
+            plural(before.flows + left_out.len() as u64, "flow")
+        );
+    }
+    text += &format!(
         "FIM {} before, {} after: {} of {} with another source port\n\n",
         percent(before.fim_percent),
         percent(after.fim_percent),
@@ -137,13 +171,13 @@ fn text(advice: &Advice, changes: &[Change], left_out: &BTreeMap<&'static str, u
         plural(before.flows, "flow")
     );
     let mut lines = vec![["Layer", "Before", "After"].map(String::from).to_vec()];
-    lines.extend(before.layers.iter().zip(&after.layers).map(|(before, after)| {
-        vec![
-            format!("{} → {}", before.from, before.to),
-            percent(before.fim_percent),
-            percent(after.fim_percent),
-        ]
-    }));
+    lines.extend(
+        before
+            .layers
+            .iter()
+            .zip(&after.layers)
+            .map(|(before, after)| vec![before.name(), percent(before.fim_percent), percent(after.fim_percent)]),
+    );
     text.push_str(&render::align(&lines, &[false, true, true]));
     let mut lines = vec![["Flow", "Port", "Flow label"].map(String::from).to_vec()];
     lines.extend(changes.iter().map(|change| {
@@ -155,8 +189,11 @@ fn text(advice: &Advice, changes: &[Change], left_out: &BTreeMap<&'static str, u
     }));
     text.push('\n');
     text.push_str(&render::align(&lines, &[false, true, true]));
-    for (reason, count) in left_out {
-        text.push_str(&format!("left out: {} {reason}\n", plural(*count, "flow")));
+    for LeftOut { flow, reason, detail } in left_out.iter().take(MAX_NAMED) {
+        text.push_str(&format!("left out: {flow}: {reason}: {detail}\n"));
+    }
+    if left_out.len() > MAX_NAMED {
+        text.push_str(&format!("and {} more: -o json has all\n", left_out.len() - MAX_NAMED));
     }
     text.push_str(&format!("\nTo apply: {APPLY}\n"));
     text

@@ -1,23 +1,36 @@
 //! `rocescope paths compare`: the loads of links and the paths of two runs.
 
 use super::fim::percent;
-use super::input::{self, Run};
+use super::input::{self, Run, Which};
 use crate::arguments::{ComparePathsArguments, Output};
 use crate::commands::topology;
 use anyhow::Result;
+use rocescope_diagnose::paths::down::EmptyLink;
 use rocescope_diagnose::paths::{Comparison, Hop, compare};
 use rocescope_model::human::plural;
-use rocescope_model::{json, render};
-use rocescope_store::TimeRange;
+use rocescope_model::{Time, json, render};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    /// Flows of A and of B whose path is not known to its end.
+    flows_without_path: [u64; 2],
+    /// Start of run A and of run B; a file does not contain it.
+    times: [Option<Time>; 2],
+    /// Hops of A and of B that contradict the topology, by reason.
+    problem_counts: [&'a BTreeMap<&'static str, u64>; 2],
+}
 
 pub(super) fn run(arguments: &ComparePathsArguments) -> Result<ExitCode> {
     let fabric = topology::read_and_warn(&arguments.topology)?.fabric();
     input::ensure_links(&fabric, &arguments.topology)?;
-    let sides = [&arguments.a, &arguments.b].map(|path| input::read(path, TimeRange::default()));
-    let [a, b] = sides;
-    let (a, b) = (a?, b?);
+    let which = |number: Option<u16>| number.map_or(Which::Newest, Which::Number);
+    let a = input::read(&arguments.a, which(arguments.run_a))?;
+    let b = input::read(&arguments.b, which(arguments.run_b))?;
     let [of_a, of_b] = [&a, &b].map(|run| input::measure(&fabric, run));
     let [paths_a, paths_b] = [&a, &b].map(paths);
     let comparison = Comparison::new(
@@ -32,25 +45,43 @@ pub(super) fn run(arguments: &ComparePathsArguments) -> Result<ExitCode> {
     );
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
-        Output::Json => hosts.json(&(json::pretty(&comparison) + "\n")),
-        Output::Table => hosts.text(&text(&comparison, arguments.top)),
+        Output::Json => hosts.json(
+            &(json::pretty(&Document {
+                comparison: &comparison,
+                flows_without_path: [a.unknown, b.unknown],
+                times: [a.time, b.time],
+                problem_counts: [&of_a.counts, &of_b.counts],
+            }) + "\n"),
+        ),
+        Output::Table => {
+            let text = text(&comparison, [a.unknown, b.unknown], arguments.top);
+            let times = [("A", a.time), ("B", b.time)].map(|(name, time)| match time {
+                Some(time) => format!("{name} started at {time:.0}\n"),
+                None => String::new(),
+            });
+            let problems = [of_a.lines(" of A"), of_b.lines(" of B")].concat();
+            hosts.text(&[times.concat(), text, problems].concat())
+        }
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn paths(run: &Run) -> BTreeMap<String, Vec<Hop>> {
-    let paths = run.paths.iter().map(|path| (path.name.clone(), path.hops.clone()));
+    let known = run.paths.iter().filter(|path| !path.hops.is_empty());
+    let paths = known.map(|path| (path.name.clone(), path.hops.clone()));
     paths.collect()
 }
 
-fn text(comparison: &Comparison, top: usize) -> String {
+fn text(comparison: &Comparison, unknown: [u64; 2], top: usize) -> String {
     let points = |change: Option<f64>| change.map_or_else(|| "-".into(), |change| format!("{change:+.1} points"));
     let mut lines = vec![["Layer", "FIM of A", "FIM of B", "Change"].map(String::from).to_vec()];
     let all = [(String::from("all"), &comparison.fim)];
-    let layers = comparison
-        .layers
-        .iter()
-        .map(|layer| (format!("{} → {}", layer.from, layer.to), &layer.fim));
+    let layers = comparison.layers.iter().map(|layer| {
+        let within = layer
+            .within
+            .map_or(String::new(), |within| format!(" ({})", within.name()));
+        (format!("{} → {}{within}", layer.from, layer.to), &layer.fim)
+    });
     for (name, fim) in all.into_iter().chain(layers) {
         lines.push(vec![
             name,
@@ -60,6 +91,13 @@ fn text(comparison: &Comparison, top: usize) -> String {
         ]);
     }
     let mut text = render::align(&lines, &[false, true, true, true]);
+    text.push_str(&emptied(
+        &comparison.down,
+        "down, or no longer in the routes",
+        ("A", "B"),
+        top,
+    ));
+    text.push_str(&emptied(&comparison.up, "up, or back in the routes", ("B", "A"), top));
     if !comparison.links.is_empty() {
         let mut lines = vec![["Link", "To", "Flows of A", "Flows of B"].map(String::from).to_vec()];
         lines.extend(comparison.links.iter().take(top).map(|link| {
@@ -81,6 +119,14 @@ fn text(comparison: &Comparison, top: usize) -> String {
         flows(comparison.only_a.len()),
         flows(comparison.only_b.len()),
     ));
+    for (side, unknown) in ["A", "B"].into_iter().zip(unknown) {
+        if unknown > 0 {
+            text.push_str(&format!(
+                "{} of {side} left out: the path is not known to its end\n",
+                plural(unknown, "flow")
+            ));
+        }
+    }
     let path = |hops: &[Hop]| {
         let hops: Vec<String> = hops.iter().map(|Hop(node, port)| format!("{node}:{port}")).collect();
         hops.join(" ")
@@ -92,6 +138,29 @@ fn text(comparison: &Comparison, top: usize) -> String {
             path(&moved.a),
             path(&moved.b)
         ));
+    }
+    text
+}
+
+/// Links with flows in one run and none in the other.
+fn emptied(links: &[EmptyLink], what: &str, (with, without): (&str, &str), top: usize) -> String {
+    let mut text = String::new();
+    for link in links.iter().take(top) {
+        let arrow = if link.both { "–" } else { "→" };
+        text.push_str(&format!(
+            "\n{} {arrow} {} in B {what}: {} in {with}, none in {without} of {:.0} expected: at random in {:.1} % of cases",
+            link.from,
+            link.to,
+            plural(link.flows, "flow"),
+            link.expected,
+            link.chance_percent
+        ));
+    }
+    if links.len() > top {
+        text.push_str(&format!("\nand {} more: -o json has all", links.len() - top));
+    }
+    if !text.is_empty() {
+        text.push('\n');
     }
     text
 }

@@ -1,15 +1,15 @@
 //! `rocescope paths discover`: the paths of flows, hop by hop, over SSH.
 
-use super::{flows, input, workload};
+use super::{fim, flows, input, workload};
 use crate::arguments::{AskArguments, DiscoverArguments, DiscoverMode, Output};
 use crate::commands::topology;
 use crate::units::now;
-use anyhow::{Context, Result, anyhow};
-use rocescope_diagnose::paths::Hop;
+use anyhow::{Context, Result, anyhow, ensure};
+use rocescope_diagnose::paths::{Hop, Imbalance, Loads};
 use rocescope_model::human::plural;
-use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, Text, Time, json, render};
+use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkLoadRow, Text, Time, json, render};
 use rocescope_paths::discover::{DeviceWork, Mode, Plan, Run, Settings, discover, hops};
-use rocescope_paths::driver::Driver;
+use rocescope_paths::driver::{Driver, HASH_FIELDS_UNKNOWN};
 use rocescope_paths::ssh::{Ssh, SshOptions};
 use rocescope_paths::topology::tiers;
 use rocescope_paths::transport::Device;
@@ -42,6 +42,8 @@ struct DeviceItem<'a> {
     node: &'a str,
     sessions: u64,
     commands: u64,
+    hash_fields: Option<&'a [String]>,
+    assumed_5_tuple: Option<&'a str>,
     failures: Vec<FailureItem<'a>>,
 }
 
@@ -65,11 +67,17 @@ struct PathItem<'a> {
 pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
     let plan = plan(&arguments.ask)?;
     let (workload, short) = workload::read(&arguments.workload, Some(&plan.fabric))?;
+    ensure!(!workload.flows.is_empty(), "the workload has no flows");
     let time = now();
     let list: Vec<Flow> = workload.flows.iter().map(|rated| rated.flow).collect();
     let run = ask(&arguments.ask, &plan, &list)?;
     if let Some(root) = &arguments.out {
-        write(root, &rows(arguments, time, &plan, &run), &arguments.observer)?;
+        let loads = fim::rows(&arguments.observer, time.0, 0, &imbalance(&plan, &run, &workload));
+        write(
+            root,
+            (&rows(arguments, time, &plan, (&run, &workload)), &loads),
+            &arguments.observer,
+        )?;
     }
     let mut outcomes: BTreeMap<&'static str, u64> = BTreeMap::new();
     for trace in &run.traces {
@@ -83,7 +91,7 @@ pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
         }
         Output::Table => hosts.text(&text(&plan, &run, (&workload, &short), &outcomes)),
     })?;
-    Ok(match outcomes.contains_key("complete") || list.is_empty() {
+    Ok(match outcomes.contains_key("complete") {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
@@ -109,6 +117,7 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
         threads: arguments.threads.into(),
         sessions: arguments.sessions.into(),
         limit: arguments.time_limit,
+        assume_5_tuple: arguments.assume_5_tuple,
         ..Settings::default()
     };
     Ok(discover(plan, flows, &ssh, &settings))
@@ -117,7 +126,7 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
 /// Which nodes can be asked, and how.
 pub(super) fn plan(arguments: &AskArguments) -> Result<Plan> {
     let topology = topology::read_and_warn(&arguments.topology)?;
-    let folder = arguments.topology.parent().unwrap_or(Path::new("."));
+    let folder = topology::folder(&arguments.topology);
     let mut drivers: BTreeMap<(&str, bool), Driver> = BTreeMap::new();
     let mut devices = Vec::new();
     for (node, tiered) in topology.nodes.iter().zip(tiers(&topology)) {
@@ -154,14 +163,23 @@ pub(super) fn plan(arguments: &AskArguments) -> Result<Plan> {
     }
     let fabric = topology.fabric();
     input::ensure_links(&fabric, &arguments.topology)?;
-    Ok(Plan { fabric, devices })
+    Ok(Plan {
+        vteps: topology.nodes.iter().map(|node| node.vtep).collect(),
+        fabric,
+        devices,
+    })
 }
 
-fn rows(arguments: &DiscoverArguments, time: Time, plan: &Plan, run: &Run) -> Vec<FlowPathRow> {
+fn rows(
+    arguments: &DiscoverArguments,
+    time: Time,
+    plan: &Plan,
+    (run, workload): (&Run, &Workload),
+) -> Vec<FlowPathRow> {
     let fabric = &plan.fabric;
     let observer: Text = arguments.observer.clone().into();
     let mut rows = Vec::new();
-    for trace in &run.traces {
+    for (trace, rated) in run.traces.iter().zip(&workload.flows) {
         let flow = &trace.flow;
         let row = |hop: usize| FlowPathRow {
             observer: observer.clone(),
@@ -177,6 +195,7 @@ fn rows(arguments: &DiscoverArguments, time: Time, plan: &Plan, run: &Run) -> Ve
             detail: trace.outcome.detail.clone().into(),
             hops: u16::try_from(trace.ways.len()).unwrap_or(u16::MAX),
             hop: u16::try_from(hop).unwrap_or(u16::MAX),
+            flow_bps: rated.bps,
             ..FlowPathRow::default()
         };
         if trace.ways.is_empty() {
@@ -197,13 +216,25 @@ fn rows(arguments: &DiscoverArguments, time: Time, plan: &Plan, run: &Run) -> Ve
     rows
 }
 
-fn write(root: &Path, rows: &[FlowPathRow], observer: &str) -> Result<()> {
+/// The loads of the links that were found.
+fn imbalance(plan: &Plan, run: &Run, workload: &Workload) -> Imbalance {
+    let mut loads = Loads::new(&plan.fabric);
+    let found = run.traces.iter().zip(&workload.flows);
+    // A part of a path would look like an uneven load.
+    for (trace, rated) in found.filter(|(trace, _)| trace.outcome.reason == "complete" && !trace.ways.is_empty()) {
+        loads.add(&trace.ways, rated.bps);
+    }
+    loads.imbalance(&plan.fabric)
+}
+
+fn write(root: &Path, (rows, loads): (&[FlowPathRow], &[LinkLoadRow]), observer: &str) -> Result<()> {
     let options = Options {
         tables: FLOW_PATH_TABLES,
         ..Options::new(observer)
     };
     let mut writer = Writer::create(root, options)?;
     writer.append_cells(&rows, Instant::now())?;
+    writer.append_cells(&loads, Instant::now())?;
     writer.finish()?;
     Ok(())
 }
@@ -220,6 +251,8 @@ fn document<'a>(
         node: plan.fabric.name(*node),
         sessions: work.sessions,
         commands: work.commands,
+        hash_fields: Some(&*work.hash_fields).filter(|fields| !fields.is_empty()),
+        assumed_5_tuple: work.assumed.as_deref(),
         failures: failures(work).collect(),
     });
     let paths = run.traces.iter().zip(&workload.flows).map(|(trace, rated)| PathItem {
@@ -290,10 +323,19 @@ fn text(
         counts.join(", ")
     ));
     for (node, work) in &run.devices {
+        if let Some(why) = &work.assumed {
+            text.push_str(&format!(
+                "{}: taken to hash the 5-tuple: {why}\n",
+                plan.fabric.name(*node)
+            ));
+        }
         for failure in failures(work) {
             let FailureItem { reason, count, message } = failure;
             text.push_str(&format!("{}: {count} {reason}: {message}\n", plan.fabric.name(*node)));
         }
+    }
+    if outcomes.contains_key(HASH_FIELDS_UNKNOWN) {
+        text.push_str("If these devices hash the 5-tuple and nothing else: --assume-5-tuple\n");
     }
     text.push_str(&flows::notes(workload, short));
     text

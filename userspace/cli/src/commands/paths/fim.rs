@@ -1,11 +1,11 @@
 //! `rocescope paths fim`: flows per link, and the Flow Imbalance Metric of each layer.
 
-use super::input::{self, Measured, Problem, Run};
+use super::input::{self, Measured, Problem, Run, Which};
 use super::windows::{self, WindowFim};
-use crate::arguments::{FimArguments, Output};
+use crate::arguments::{FimArguments, Output, SpanArguments};
 use crate::commands::{span, topology};
 use crate::units::now;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use rocescope_diagnose::paths::{Imbalance, LinkLoad};
 use rocescope_model::human::plural;
 use rocescope_model::{LINK_LOAD_TABLES, LinkLoadRow, Time, json, render};
@@ -21,7 +21,7 @@ struct Document<'a> {
     imbalance: &'a Imbalance,
     /// Start of the run.
     time: Option<Time>,
-    /// Flows without a known hop.
+    /// Flows whose path is not known to its end.
     flows_without_path: u64,
     problem_counts: &'a BTreeMap<&'static str, u64>,
     problems: &'a [Problem],
@@ -30,9 +30,14 @@ struct Document<'a> {
 
 pub(super) fn run(arguments: &FimArguments) -> Result<ExitCode> {
     let time = span::range(&arguments.span)?;
+    let which = match (arguments.span == SpanArguments::default(), arguments.windows) {
+        (true, _) => Which::Newest,
+        (false, false) => Which::Within(time),
+        (false, true) => Which::HeldIn(time),
+    };
     let fabric = topology::read_and_warn(&arguments.topology)?.fabric();
     input::ensure_links(&fabric, &arguments.topology)?;
-    let run = input::read(&arguments.paths, time)?;
+    let run = input::read(&arguments.paths, which)?;
     let measured = input::measure(&fabric, &run);
     let mut rows = Vec::new();
     let windows = match arguments.windows {
@@ -42,16 +47,20 @@ pub(super) fn run(arguments: &FimArguments) -> Result<ExitCode> {
             time,
             |start_ns, window_ns, imbalance| {
                 if arguments.out.is_some() {
-                    rows.extend(self::rows(arguments, start_ns, window_ns, imbalance));
+                    rows.extend(self::rows(&arguments.observer, start_ns, window_ns, imbalance));
                 }
             },
         )?),
         false => None,
     };
+    if windows.as_ref().is_some_and(Vec::is_empty) {
+        let nothing = span::nothing(&arguments.paths, &arguments.span)?;
+        return Err(nothing.unwrap_or_else(|| anyhow!("{} has no windows of flows", arguments.paths.display())));
+    }
     if let Some(root) = &arguments.out {
         if windows.is_none() {
             let time = run.time.unwrap_or_else(now);
-            rows = self::rows(arguments, time.0, 0, &measured.imbalance);
+            rows = self::rows(&arguments.observer, time.0, 0, &measured.imbalance);
         }
         let options = Options {
             tables: LINK_LOAD_TABLES,
@@ -78,9 +87,10 @@ pub(super) fn run(arguments: &FimArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn rows(arguments: &FimArguments, start_ns: i64, window_ns: i64, imbalance: &Imbalance) -> Vec<LinkLoadRow> {
+/// The loads of a window, or of a run if it has no length.
+pub(super) fn rows(observer: &str, start_ns: i64, window_ns: i64, imbalance: &Imbalance) -> Vec<LinkLoadRow> {
     let rows = imbalance.link_loads.iter().map(|link| LinkLoadRow {
-        observer: arguments.observer.clone().into(),
+        observer: observer.to_owned().into(),
         window_start: Time(start_ns),
         window_start_ns: start_ns,
         window_ns,
@@ -108,13 +118,16 @@ fn text(run: &Run, measured: &Measured, windows: Option<&[WindowFim]>, top: usiz
     let flows = plural(imbalance.flows, "flow");
     let mut text = match imbalance.fim_percent {
         Some(fim) => format!("FIM {fim:.1} %: {flows}\n"),
-        None => format!("FIM unknown: {flows} on links between known tiers\n"),
+        None => format!("FIM unknown: {flows}, none on links between switches of known tiers\n"),
     };
     if let Some(fim) = imbalance.bytes_fim_percent {
         text.push_str(&format!("weighted by rate {fim:.1} %\n"));
     }
     if run.unknown > 0 {
-        text.push_str(&format!("{} without a known path\n", plural(run.unknown, "flow")));
+        text.push_str(&format!(
+            "{} left out: the path is not known to its end\n",
+            plural(run.unknown, "flow")
+        ));
     }
     let heading = [
         "From",
@@ -132,7 +145,7 @@ fn text(run: &Run, measured: &Measured, windows: Option<&[WindowFim]>, top: usiz
     lines.extend(imbalance.layers.iter().map(|layer| {
         vec![
             layer.from.clone(),
-            layer.to.clone(),
+            layer.far(),
             layer.links.to_string(),
             layer.flows.to_string(),
             layer.ideal.map_or_else(|| "-".into(), |ideal| format!("{ideal:.2}")),
@@ -148,6 +161,9 @@ fn text(run: &Run, measured: &Measured, windows: Option<&[WindowFim]>, top: usiz
         &lines,
         &[false, false, true, true, true, true, true, true, true, true],
     ));
+    if imbalance.layers.iter().any(|layer| layer.at_hosts && layer.flows > 0) {
+        text.push_str("Layers at hosts have a FIM of their own, which is not part of that above.\n");
+    }
     let mut far: Vec<&LinkLoad> = imbalance
         .link_loads
         .iter()
@@ -172,18 +188,9 @@ fn text(run: &Run, measured: &Measured, windows: Option<&[WindowFim]>, top: usiz
         text.push('\n');
         text.push_str(&windows::text(windows));
     }
-    for (reason, count) in &measured.counts {
-        let example = measured.problems.iter().find(|problem| problem.reason == *reason);
-        let example = example.map_or(String::new(), |problem| {
-            format!(": {}: {}", problem.flow, problem.message)
-        });
-        text.push_str(&format!(
-            "\n{} contradict the topology ({reason}){example}",
-            plural(*count, "hop")
-        ));
-    }
     if !measured.counts.is_empty() {
         text.push('\n');
+        text.push_str(&measured.lines(""));
     }
     text
 }

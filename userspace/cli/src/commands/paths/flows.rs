@@ -8,6 +8,7 @@ use rocescope_model::human::{self, Rates, plural};
 use rocescope_model::{json, render};
 use rocescope_paths::Workload;
 use rocescope_paths::workload::pairs::Shortfall;
+use rocescope_paths::workload::rdma::Ambiguous;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -70,11 +71,30 @@ fn text(workload: &Workload, short: &[Shortfall]) -> String {
     text
 }
 
+/// Ambiguous queue pairs that are printed: all are in the JSON of `paths flows`.
+const MAX_AMBIGUOUS: usize = 10;
+
 /// What is no flow, and the pairs that have fewer than they should.
 pub(super) fn notes(workload: &Workload, short: &[Shortfall]) -> String {
     let mut text = String::new();
     for (reason, count) in &workload.skipped {
         text.push_str(&format!("skipped: {count} {reason}\n"));
+    }
+    for Ambiguous {
+        qpn,
+        peer_qpn,
+        places,
+        peers,
+    } in workload.ambiguous.iter().take(MAX_AMBIGUOUS)
+    {
+        let (places, peers) = (places.join(", "), peers.join(", "));
+        text.push_str(&format!(
+            "ambiguous: QP {qpn} of {places} and QP {peer_qpn} of {peers}: which are connected is unknown\n"
+        ));
+    }
+    if workload.ambiguous.len() > MAX_AMBIGUOUS {
+        let more = workload.ambiguous.len() - MAX_AMBIGUOUS;
+        text.push_str(&format!("and {more} more: -o json has all\n"));
     }
     for pair in short {
         let Shortfall {

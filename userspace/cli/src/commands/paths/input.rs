@@ -1,8 +1,9 @@
 //! Reads paths from JSON or a dataset.
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use rocescope_diagnose::paths::{Fabric, Hop, Imbalance, Loads, Walk};
-use rocescope_model::{FlowPathRow, FlowRow, Row, Time};
+use rocescope_model::human::plural;
+use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, FlowRow, Time};
 use rocescope_paths::{Flow, KnownPath, known};
 use rocescope_store::{Query, Scan, TimeRange};
 use serde::Serialize;
@@ -15,13 +16,31 @@ pub(in crate::commands) struct Run {
     /// When it started; a file does not contain it.
     pub(in crate::commands) time: Option<Time>,
     pub(in crate::commands) paths: Vec<KnownPath>,
-    /// Flows without a known hop.
+    /// Flows whose path is not known to its end.
     pub(in crate::commands) unknown: u64,
 }
 
-/// Reads the paths of a file, or the last run of a dataset.
-pub(super) fn read(path: &Path, time: TimeRange) -> Result<Run> {
+/// Which run of a dataset.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Which {
+    /// The newest.
+    Newest,
+    /// The newest is 1, the one before 2.
+    Number(u16),
+    /// The newest that started in this time.
+    Within(TimeRange),
+    /// The one that holds in this time.
+    HeldIn(TimeRange),
+}
+
+/// Reads the paths of a file, or of a run of a dataset.
+pub(super) fn read(path: &Path, which: Which) -> Result<Run> {
     if !path.is_dir() {
+        ensure!(
+            matches!(which, Which::Newest),
+            "a time or a number of a run needs a dataset, and {} is a file",
+            path.display()
+        );
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let paths = known::parse(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         let unknown = paths.iter().filter(|path| path.hops.is_empty()).count() as u64;
@@ -31,21 +50,50 @@ pub(super) fn read(path: &Path, time: TimeRange) -> Result<Run> {
             unknown,
         });
     }
-    let found = Query::default().within(time).open(path)?;
-    let mut runs = runs(&found)?;
-    let (_, mut run) = runs.pop_last().ok_or_else(|| {
-        anyhow!(
+    let stored = Query::default().tables(FLOW_PATH_TABLES).open(path)?;
+    let mut runs = runs(&stored)?;
+    let starts: Vec<i64> = runs.keys().copied().collect();
+    let [Some(first), Some(last)] = [starts.first(), starts.last()].map(|start| start.map(|start| Time(*start))) else {
+        bail!(
             "{} has no rows in `flow_paths`: `rocescope paths discover --out` writes them",
             path.display()
-        )
-    })?;
-    rate(&found, &mut run)?;
+        );
+    };
+    let count = plural(starts.len() as u64, "run");
+    let (start, time) = match which {
+        Which::Newest => (starts.last().copied(), TimeRange::default()),
+        Which::Number(number) => {
+            let start = starts.iter().rev().nth(usize::from(number) - 1).copied();
+            ensure!(start.is_some(), "{} has {count}, and no run {number}", path.display());
+            (start, TimeRange::default())
+        }
+        Which::Within(time) => {
+            let start = starts.iter().rev().find(|start| time.contains(**start)).copied();
+            ensure!(
+                start.is_some(),
+                "{} has {count}, from {first:.0} to {last:.0}, and none that started in the requested time; --windows takes the one before",
+                path.display()
+            );
+            (start, time)
+        }
+        Which::HeldIn(time) => (held(&starts, time), time),
+    };
+    let mut run = start.and_then(|start| runs.remove(&start)).unwrap_or_default();
+    rate(&Query::default().within(time).open(path)?, &mut run)?;
     Ok(run)
+}
+
+/// The run that holds at the end of a time, by its start: the last that started before, otherwise the first.
+pub(in crate::commands) fn held(starts: &[i64], time: TimeRange) -> Option<i64> {
+    let mut before = starts.iter().rev();
+    let last = before.find(|start| time.to.is_none_or(|to| **start < to.0));
+    last.or_else(|| starts.first()).copied()
 }
 
 /// All runs of a dataset by their start.
 pub(in crate::commands) fn runs(found: &Scan) -> Result<BTreeMap<i64, Run>> {
-    let mut flows: BTreeMap<(i64, Flow), BTreeMap<u16, Hop>> = BTreeMap::new();
+    let mut flows: BTreeMap<(i64, Flow), KnownPath> = BTreeMap::new();
+    let mut hops: BTreeMap<(i64, Flow), BTreeMap<u16, Hop>> = BTreeMap::new();
     found.select::<FlowPathRow>().for_each(|row| {
         let flow = Flow {
             src: row.src,
@@ -54,23 +102,27 @@ pub(in crate::commands) fn runs(found: &Scan) -> Result<BTreeMap<i64, Run>> {
             src_port: row.src_port,
             dst_port: row.dst_port,
             dst_qpn: row.dst_qpn,
+            outer_src_port: None,
         };
-        let hops = flows.entry((row.time_ns, flow)).or_default();
-        if let Some(egress) = row.egress.filter(|_| row.hop > 0) {
+        let hops = hops.entry((row.time_ns, flow)).or_default();
+        flows.entry((row.time_ns, flow)).or_insert_with(|| KnownPath {
+            name: flow.to_string(),
+            flow: Some(flow),
+            hops: Vec::new(),
+            bps: row.flow_bps,
+        });
+        let is_complete = &*row.outcome == known::COMPLETE;
+        if let Some(egress) = row.egress.filter(|_| row.hop > 0 && is_complete) {
             hops.insert(row.hop, Hop(row.node.as_str().into(), egress.as_str().into()));
         }
     })?;
     let mut runs: BTreeMap<i64, Run> = BTreeMap::new();
-    for ((time_ns, flow), hops) in flows {
+    for (((time_ns, _), mut path), (_, hops)) in flows.into_iter().zip(hops) {
         let run = runs.entry(time_ns).or_default();
         run.time = Some(Time(time_ns));
         run.unknown += u64::from(hops.is_empty());
-        run.paths.push(KnownPath {
-            name: flow.to_string(),
-            flow: Some(flow),
-            hops: hops.into_values().collect(),
-            bps: None,
-        });
+        path.hops = hops.into_values().collect();
+        run.paths.push(path);
     }
     Ok(runs)
 }
@@ -82,7 +134,7 @@ pub(in crate::commands) fn captured_key(flow: &Flow) -> CapturedKey {
     (flow.src, flow.dst, flow.src_port)
 }
 
-/// Adds the mean rates of captured flows, where the dataset has them.
+/// Adds the mean rates of captured flows, where the dataset has them; other flows keep the rate that they had.
 fn rate(found: &Scan, run: &mut Run) -> Result<()> {
     let mut bytes: BTreeMap<CapturedKey, u64> = BTreeMap::new();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
@@ -97,7 +149,7 @@ fn rate(found: &Scan, run: &mut Run) -> Result<()> {
     let per_second = |bytes: u64| bytes as f64 * 8e9 / last.saturating_sub(first).max(1) as f64;
     for path in &mut run.paths {
         let captured = path.flow.and_then(|flow| bytes.get(&captured_key(&flow)));
-        path.bps = captured.map(|bytes| per_second(*bytes));
+        path.bps = captured.map(|bytes| per_second(*bytes)).or(path.bps);
     }
     Ok(())
 }
@@ -143,13 +195,26 @@ pub(super) fn measure(fabric: &Fabric, run: &Run) -> Measured {
     measured
 }
 
+impl Measured {
+    /// A line for each reason of hops that contradict the topology, with the first of them.
+    pub(super) fn lines(&self, whose: &str) -> String {
+        let lines = self.counts.iter().map(|(reason, count)| {
+            let example = self.problems.iter().find(|problem| problem.reason == *reason);
+            let example = example.map_or(String::new(), |problem| {
+                format!(": {}: {}", problem.flow, problem.message)
+            });
+            let verb = if *count == 1 { "contradicts" } else { "contradict" };
+            format!(
+                "{}{whose} {verb} the topology ({reason}){example}\n",
+                plural(*count, "hop")
+            )
+        });
+        lines.collect()
+    }
+}
+
 /// Refuses a topology without links.
 pub(super) fn ensure_links(fabric: &Fabric, path: &Path) -> Result<()> {
     ensure!(fabric.links() > 0, "{} has no links", path.display());
     Ok(())
-}
-
-/// Name of the table of runs.
-pub(super) fn has_runs(found: &Scan) -> bool {
-    found.row_count(FlowPathRow::TABLE.name) > 0
 }

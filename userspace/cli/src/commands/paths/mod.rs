@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `input` | reads paths from JSON or a dataset |
+//! | `held` | the run that holds in a time, for reports |
 //! | `fim` | the Flow Imbalance Metric |
 //! | `windows` | the same for each window of a dataset |
 //! | `compare` | two runs |
@@ -16,6 +17,7 @@ mod compare;
 mod discover;
 mod fim;
 mod flows;
+pub(super) mod held;
 pub(super) mod input;
 mod sflow;
 mod windows;

@@ -3,10 +3,10 @@
 //! A flow has the path of the last run that started before the end of the window, otherwise of the first run.
 
 use super::fim::percent;
-use super::input::{CapturedKey, captured_key, has_runs, runs};
+use super::input::{CapturedKey, captured_key, runs};
 use anyhow::{Result, ensure};
 use rocescope_diagnose::paths::{Direction, Fabric, Imbalance, Loads, Walk};
-use rocescope_model::{FlowRow, Time, json, render};
+use rocescope_model::{FLOW_PATH_TABLES, FlowRow, Time, json, render};
 use rocescope_store::{Query, TimeRange};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -39,13 +39,8 @@ pub(super) fn each(
         root.display()
     );
     // A run may have started before the time that is asked for.
-    let runs = runs(&Query::default().open(root)?)?;
+    let runs = runs(&Query::default().tables(FLOW_PATH_TABLES).open(root)?)?;
     let found = Query::default().within(time).open(root)?;
-    ensure!(
-        !runs.is_empty() || has_runs(&found),
-        "{} has no rows in `flow_paths`: `rocescope paths discover --out` writes them",
-        root.display()
-    );
     let walked = |paths: &[rocescope_paths::KnownPath]| {
         let flows = paths.iter().filter(|path| !path.hops.is_empty());
         let flows = flows.filter_map(|path| Some((captured_key(&path.flow?), Walk::new(fabric, &path.hops).ways)));

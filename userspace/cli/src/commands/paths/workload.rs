@@ -1,6 +1,6 @@
 //! The flows of a workload, from all sources that the command line names.
 
-use crate::arguments::WorkloadArguments;
+use crate::arguments::{SpanArguments, WorkloadArguments};
 use crate::commands::{input, span};
 use crate::filters::{row_filter, run_filter};
 use anyhow::{Context, Result, anyhow, ensure};
@@ -8,8 +8,8 @@ use rocescope_capture::file::FrameSource;
 use rocescope_diagnose::paths::Fabric;
 use rocescope_engine::Signals;
 use rocescope_engine::request::udp_ports;
-use rocescope_model::FlowRow;
-use rocescope_paths::workload::{list, pairs, rdma, ss};
+use rocescope_model::{FlowRow, Row};
+use rocescope_paths::workload::{list, pairs, rdma, ss, vxlan};
 use rocescope_paths::{Flow, RatedFlow, Workload};
 use rocescope_store::Query;
 use rocescope_wire::{Class, decode};
@@ -23,6 +23,14 @@ pub(super) fn read(
     arguments: &WorkloadArguments,
     fabric: Option<&Fabric>,
 ) -> Result<(Workload, Vec<pairs::Shortfall>)> {
+    ensure!(
+        arguments.span == SpanArguments::default() || !arguments.dataset.is_empty(),
+        "--from, --to and --last select flows of --dataset, which is missing"
+    );
+    ensure!(
+        arguments.filter.is_none() || !(arguments.dataset.is_empty() && arguments.read.is_empty()),
+        "--filter selects flows of --dataset and -r, which are missing"
+    );
     let mut workload = Workload::default();
     let text = |path: &Path| fs::read_to_string(path).with_context(|| path.display().to_string());
     for path in &arguments.flows {
@@ -30,7 +38,8 @@ pub(super) fn read(
         workload.extend(read);
     }
     for path in &arguments.ss {
-        workload.extend(ss::parse(&text(path)?));
+        let read = ss::parse(&text(path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        workload.extend(read);
     }
     if let Some(folder) = &arguments.rdma {
         workload.extend(queue_pairs(folder)?);
@@ -39,7 +48,7 @@ pub(super) fn read(
         workload.extend(captured(root, arguments)?);
     }
     if !arguments.read.is_empty() {
-        workload.extend(of_files(arguments)?);
+        workload.extend(of_files(arguments, fabric)?);
     }
     ensure!(
         !(arguments.flows.is_empty()
@@ -53,7 +62,9 @@ pub(super) fn read(
     let short = match &arguments.pairs {
         None => Vec::new(),
         Some(path) => {
-            let wanted = pairs::parse(&text(path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            let named = |error: String| anyhow!("{}: {error}", path.display());
+            let wanted = pairs::parse(&text(path)?).map_err(named)?;
+            pairs::check(&wanted, fabric).map_err(named)?;
             pairs::select(&mut workload, &wanted, fabric)
         }
     };
@@ -79,6 +90,15 @@ fn queue_pairs(folder: &Path) -> Result<Workload> {
 fn captured(root: &Path, arguments: &WorkloadArguments) -> Result<Workload> {
     let filter = arguments.filter.as_deref().map(row_filter::<FlowRow>).transpose()?;
     let found = Query::default().within(span::range(&arguments.span)?).open(root)?;
+    if found.row_count(FlowRow::TABLE.name) == 0 {
+        let nothing = span::nothing(root, &arguments.span)?;
+        return Err(nothing.unwrap_or_else(|| {
+            anyhow!(
+                "{} has no rows in `flows`: `rocescope capture --out` writes them",
+                root.display()
+            )
+        }));
+    }
     let mut workload = Workload::default();
     let mut flows: BTreeMap<Flow, u64> = BTreeMap::new();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
@@ -114,7 +134,7 @@ fn captured(root: &Path, arguments: &WorkloadArguments) -> Result<Workload> {
 /// Flows of capture files, at most: more than a fabric has.
 const MAX_FLOWS: usize = 4_000_000;
 
-fn of_files(arguments: &WorkloadArguments) -> Result<Workload> {
+fn of_files(arguments: &WorkloadArguments, fabric: Option<&Fabric>) -> Result<Workload> {
     let filter = arguments.filter.as_deref().map(run_filter).transpose()?;
     let ports = udp_ports(&[rocescope_paths::flow::ROCE_PORT])?;
     let signals = Signals::install()?;
@@ -135,8 +155,15 @@ fn of_files(arguments: &WorkloadArguments) -> Result<Workload> {
             continue;
         }
         let address = |bytes: [u8; 16]| IpAddr::from(Ipv6Addr::from(bytes)).to_canonical();
+        // A mirror may use VXLAN too: only a tunnel between nodes of the topology is one of the fabric.
+        let is_known = |outer: &vxlan::Outer| {
+            let owner = |address| fabric.and_then(|fabric| fabric.owner(address));
+            owner(outer.src).is_some() && owner(outer.dst).is_some()
+        };
+        let outer = vxlan::outer(frame.bytes, link).filter(is_known);
         let flow = Flow {
             dst_qpn: Some(packet.flow.dst_qpn),
+            outer_src_port: outer.map(|outer| outer.src_port),
             ..Flow::roce(
                 address(packet.flow.src),
                 address(packet.flow.dst),

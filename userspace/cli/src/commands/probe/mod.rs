@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `open` | opens NICs, port and privileges: everything that can be refused |
 //! | `prober` | probes, and passes the rows on |
+//! | `operating` | measures RDMA operations in a thread |
 //! | `outputs` | writes rows to the dataset |
 //! | `window` | the status line of a window |
 //! | `summary` | the summary at the end |
 
 mod open;
+mod operating;
 mod outputs;
 mod prober;
 mod summary;
@@ -34,7 +36,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
     let mut relay = Relay::open(&arguments.send, opened.observer(), None)?;
-    let mut prober = opened.start(arguments);
+    let mut prober = opened.start(arguments, None)?;
     cost.shrink()?;
     prober.run(&signals, relay.as_mut(), &mut cost, None)?;
     if let Some(relay) = relay {

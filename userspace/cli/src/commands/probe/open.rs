@@ -6,7 +6,7 @@ use crate::status;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_host::privileges;
 use rocescope_probe::backend::raw::{self, Link, Raw};
-use rocescope_probe::{Agent, Backend, Nanos, Settings};
+use rocescope_probe::{Agent, Backend, Nanos, Nic, Settings};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
@@ -14,23 +14,40 @@ use std::hash::BuildHasher;
 const OTHER_PORT: u16 = 47_910;
 const ROCE_PORT: u16 = 4_791;
 
+/// What was opened.
+pub(super) struct Opening {
+    pub(super) backend: Box<dyn Backend>,
+    pub(super) settings: Settings,
+    /// The NICs, each with its interface index.
+    pub(super) nics: Vec<(Nic, u32)>,
+}
+
 /// Opens the NICs. `flow_probes` is the budget of probes to other hosts; with one, a single NIC suffices.
-pub(super) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<(Box<dyn Backend>, Settings)> {
+pub(super) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<Opening> {
     let links = links(arguments, if flow_probes > 0 { 1 } else { 2 })?;
+    let nics: Vec<(Nic, u32)> = links.iter().map(|link| (link.nic(), link.index())).collect();
     let names = links.iter().map(|link| format!("{} {}", link.name(), link.address()));
     let names = names.collect::<Vec<String>>().join(", ");
     match arguments.backend {
         ProbeBackend::Raw => {
             let (backend, settings) = packets(arguments, links, &names)?;
-            Ok((
+            Ok(Opening {
                 backend,
-                Settings {
+                settings: Settings {
                     flow_probes,
                     ..settings
                 },
-            ))
+                nics,
+            })
         }
-        ProbeBackend::Verbs => queue_pairs(arguments, &links, &names),
+        ProbeBackend::Verbs => {
+            let (backend, settings) = queue_pairs(arguments, &nics, &names)?;
+            Ok(Opening {
+                backend,
+                settings,
+                nics,
+            })
+        }
     }
 }
 
@@ -67,7 +84,7 @@ fn packets(arguments: &ProbeArguments, links: Vec<Link>, names: &str) -> Result<
 }
 
 #[cfg(feature = "verbs")]
-fn queue_pairs(arguments: &ProbeArguments, links: &[Link], names: &str) -> Result<(Box<dyn Backend>, Settings)> {
+fn queue_pairs(arguments: &ProbeArguments, nics: &[(Nic, u32)], names: &str) -> Result<(Box<dyn Backend>, Settings)> {
     ensure!(
         arguments.port.is_none_or(|port| port == ROCE_PORT),
         "queue pairs send only to UDP port {ROCE_PORT}: omit --port"
@@ -76,8 +93,9 @@ fn queue_pairs(arguments: &ProbeArguments, links: &[Link], names: &str) -> Resul
         traces_per_second: 0.0,
         ..settings(arguments, ROCE_PORT)?
     };
-    let nics: Vec<_> = links.iter().map(|link| (link.nic(), link.index())).collect();
-    let verbs = rocescope_probe::backend::verbs::Verbs::open(&nics)?;
+    // Queue pairs need no capability, and the kernel refuses requests on a device that was opened with other ones.
+    privileges::drop_all().context("capabilities")?;
+    let verbs = rocescope_probe::backend::verbs::Verbs::open(nics)?;
     status!(
         "probing between {names} with queue pairs, timestamps from {}; paths are not traced",
         verbs.clock().source
@@ -86,7 +104,7 @@ fn queue_pairs(arguments: &ProbeArguments, links: &[Link], names: &str) -> Resul
 }
 
 #[cfg(not(feature = "verbs"))]
-fn queue_pairs(_: &ProbeArguments, _: &[Link], _: &str) -> Result<(Box<dyn Backend>, Settings)> {
+fn queue_pairs(_: &ProbeArguments, _: &[(Nic, u32)], _: &str) -> Result<(Box<dyn Backend>, Settings)> {
     bail!(
         "this rocescope was built without verbs (`cargo build --release --features verbs`, which requires cmake and libclang)"
     )

@@ -2,12 +2,12 @@
 
 use crate::arguments::ProbeArguments;
 use crate::commands::cost::shrink_between_steps;
+use crate::commands::storage;
 use crate::status::notices;
 use anyhow::Result;
-use rocescope_engine::dataset::{Dataset, Retention};
+use rocescope_engine::dataset::Dataset;
 use rocescope_engine::not_stored::NotStored;
-use rocescope_engine::reserve::Reserve;
-use rocescope_model::{PROBE_TABLES, PathRow, ProbeRow, footer};
+use rocescope_model::{CounterRow, OPERATION_TABLES, PROBE_TABLES, PathRow, ProbeRow, footer};
 use rocescope_probe::{Backend, Settings};
 use rocescope_store::Options;
 use serde::Serialize;
@@ -26,10 +26,18 @@ pub(super) struct Stored {
     pub(super) probes: u64,
     /// Rows of paths.
     pub(super) paths: u64,
+    /// Rows of RDMA operations.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) operations: u64,
     /// Rows that are not in the dataset, because the disk was full.
     pub(super) lost: u64,
     /// Sealed segments.
     pub(super) segments: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ProbeOutputs {
@@ -45,22 +53,14 @@ impl ProbeOutputs {
                         pair(footer::MODE, "probe".into()),
                         pair(footer::CLOCK_SOURCE, backend.clock().source.into()),
                     ],
-                    tables: PROBE_TABLES,
-                    max_age: arguments.segment_age,
+                    tables: match arguments.operations {
+                        Some(_) => OPERATION_TABLES,
+                        None => PROBE_TABLES,
+                    },
                     between_steps: shrink_between_steps,
                     ..Options::new(&*settings.observer)
                 };
-                let retention = Retention {
-                    root: root.clone(),
-                    age: arguments.keep_age,
-                    bytes: arguments.keep_bytes,
-                    ..Retention::default()
-                };
-                let reserve = Reserve::new(root, arguments.keep_free);
-                let dataset = Dataset::open(options, retention, Some(reserve))?;
-                dataset.report_damage(&notices());
-                let not_stored = dataset.not_stored();
-                Some((dataset, not_stored))
+                Some(storage::open(root, &arguments.retention, options)?)
             }
         };
         Ok(Self {
@@ -86,6 +86,22 @@ impl ProbeOutputs {
         Ok(())
     }
 
+    /// Writes the latency of operations, as [`append`](Self::append) does.
+    pub(super) fn append_operations(&mut self, rows: &[CounterRow]) -> Result<()> {
+        let Some((dataset, not_stored)) = &mut self.dataset else {
+            return Ok(());
+        };
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let before = not_stored.count();
+        dataset.append_counters(rows, &[], &notices())?;
+        if not_stored.count() == before {
+            self.stored.operations += rows.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Seals everything; `None` without a dataset.
     pub(super) fn finish(mut self) -> Result<Option<Stored>> {
         let Some((dataset, not_stored)) = self.dataset.take() else {
@@ -93,7 +109,7 @@ impl ProbeOutputs {
         };
         self.stored.lost = not_stored.count();
         let (summary, _) = dataset.finish()?;
-        self.stored.segments = PROBE_TABLES
+        self.stored.segments = OPERATION_TABLES
             .iter()
             .map(|table| summary.table(table.name).segments)
             .sum();

@@ -1,6 +1,7 @@
 //! The prober of a host: probes and traces until a signal or the end of its time, and passes the rows on.
 
-use super::open;
+use super::open::{self, Opening};
+use super::operating::Operating;
 use super::outputs::ProbeOutputs;
 use super::summary::Summary;
 use super::window::Window;
@@ -9,10 +10,12 @@ use crate::commands::cost::Cost;
 use crate::commands::relay::{Relay, Spooler};
 use crate::status;
 use anyhow::{Result, ensure};
+use rocescope_collector::control::Member;
 use rocescope_engine::service::Service;
 use rocescope_engine::signals::Signals;
 use rocescope_probe::types::Presence;
 use rocescope_probe::{Agent, Backend, Nanos, Nic, Settings, drive};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Interval between two measurements of the own cost.
@@ -35,17 +38,23 @@ pub(in crate::commands) struct Opened {
     backend: Box<dyn Backend>,
     settings: Settings,
     outputs: ProbeOutputs,
+    nics: Vec<(Nic, u32)>,
 }
 
 impl Opened {
     /// Opens everything that may be refused.
     pub(in crate::commands) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<Self> {
-        let (backend, settings) = open::open(arguments, flow_probes)?;
+        let Opening {
+            backend,
+            settings,
+            nics,
+        } = open::open(arguments, flow_probes)?;
         let outputs = ProbeOutputs::open(arguments, &settings, &*backend)?;
         Ok(Self {
             backend,
             settings,
             outputs,
+            nics,
         })
     }
 
@@ -54,15 +63,18 @@ impl Opened {
         &self.settings.observer
     }
 
-    /// Makes the agent: its first probe is due now.
-    pub(in crate::commands) fn start(self, arguments: &ProbeArguments) -> Prober {
+    /// Makes the agent: its first probe is due now. RDMA operations reach other agents as `member`.
+    pub(in crate::commands) fn start(self, arguments: &ProbeArguments, member: Option<&Arc<Member>>) -> Result<Prober> {
         let Self {
             backend,
             settings,
             outputs,
+            nics,
         } = self;
+        let operating = Operating::start(arguments, &settings.observer, &nics, member)?;
         let now = backend.now();
-        Prober {
+        Ok(Prober {
+            operating,
             agent: Agent::new(settings, backend.nics(), backend.clock(), now),
             window: Window::new(arguments.window, now),
             duration: arguments.duration,
@@ -70,7 +82,7 @@ impl Opened {
             begun: Instant::now(),
             backend,
             outputs,
-        }
+        })
     }
 }
 
@@ -79,6 +91,7 @@ pub(in crate::commands) struct Prober {
     agent: Agent,
     backend: Box<dyn Backend>,
     outputs: ProbeOutputs,
+    operating: Option<Operating>,
     window: Window,
     duration: Option<Duration>,
     is_quiet: bool,
@@ -119,6 +132,9 @@ impl Prober {
             // The clock may have been set forwards or backwards.
             let is_due = now >= tick || now + TICK + TICK < tick;
             let is_wanted = || self.window.is_over(now) || handed_over.elapsed() >= HAND_OVER;
+            if is_done && let Some(operating) = &mut self.operating {
+                operating.end();
+            }
             if is_done || (is_due && is_wanted()) {
                 handed_over = Instant::now();
                 self.hand_over(spooler.as_ref())?;
@@ -163,6 +179,13 @@ impl Prober {
             spooler.append(flows);
         }
         flows.clear();
+        if let Some(operating) = &mut self.operating {
+            let rows = operating.rows();
+            self.outputs.append_operations(&rows)?;
+            if let Some(spooler) = spooler {
+                spooler.append(&rows);
+            }
+        }
         Ok(())
     }
 
@@ -176,6 +199,7 @@ impl Prober {
             last_refusal: self.agent.last_refusal(),
             dropped,
             seconds: self.begun.elapsed().as_secs_f64(),
+            operations: self.operating.iter().flat_map(Operating::tallies).collect(),
             store: self.outputs.finish()?,
         };
         crate::print(&match output {

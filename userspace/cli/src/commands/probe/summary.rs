@@ -1,5 +1,6 @@
 //! The summary at the end.
 
+use super::operating::Tally;
 use super::outputs::Stored;
 use rocescope_model::json::{self, Object};
 use rocescope_probe::types::Refusal;
@@ -16,6 +17,8 @@ pub(super) struct Summary<'a> {
     pub(super) last_refusal: Option<(NicIndex, Refusal)>,
     pub(super) dropped: u64,
     pub(super) seconds: f64,
+    /// RDMA operations.
+    pub(super) operations: Vec<&'a Tally>,
     pub(super) store: Option<Stored>,
 }
 
@@ -52,6 +55,21 @@ impl Summary<'_> {
             if count > 0 {
                 let _ = writeln!(text, "{count} {}", name.replace('_', " "));
             }
+        }
+        for tally in &self.operations {
+            let micros =
+                |nanos: Option<u64>| nanos.map_or_else(|| "?".into(), |nanos| format!("{:.1}", nanos as f64 / 1e3));
+            let _ = writeln!(
+                text,
+                "{} ({}) from {}: {} to {} µs, {} measured, {} failed",
+                tally.operation,
+                tally.peer,
+                tally.nic,
+                micros(tally.min_ns),
+                micros(tally.max_ns),
+                tally.measured,
+                tally.failed
+            );
         }
         if let Some(stored) = &self.store {
             let _ = writeln!(
@@ -113,6 +131,7 @@ impl Summary<'_> {
         json::pretty(&Document {
             nics: nics.collect(),
             counts: named.into_iter().chain(self.rare()).collect(),
+            operations: &self.operations,
             dataset: self.store.as_ref(),
         }) + "\n"
     }
@@ -123,6 +142,8 @@ struct Document<'a> {
     nics: Vec<NicDocument<'a>>,
     #[serde(flatten)]
     counts: Object<&'static str, u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    operations: &'a [&'a Tally],
     #[serde(skip_serializing_if = "Option::is_none")]
     dataset: Option<&'a Stored>,
 }

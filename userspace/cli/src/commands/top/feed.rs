@@ -8,7 +8,7 @@ use rocescope_engine::Notices;
 use rocescope_engine::drops::Drops;
 use rocescope_engine::intake::Tap;
 use rocescope_engine::signals::Ender;
-use rocescope_model::{HostPortRow, MeshRows, WindowRows};
+use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, WindowRows};
 use rocescope_view::{Control, Next, Notes, Player, Stage, Stopped};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -112,6 +112,23 @@ impl Feed {
         match self {
             Self::Printed(printer) => printer.host_ports(rows),
             Self::Screen(player) => player.host_ports(rows)?,
+        }
+        Ok(())
+    }
+
+    /// Sets the faults of hosts for the following windows.
+    pub(super) fn host_verdicts(&mut self, rows: Vec<HostVerdictRow>) -> Result<()> {
+        match self {
+            Self::Printed(printer) => printer.host_verdicts(rows),
+            Self::Screen(player) => player.host_verdicts(rows)?,
+        }
+        Ok(())
+    }
+
+    /// Sets the loopback tests inside hosts for the following windows; they have a command of their own to print them.
+    pub(super) fn loopback(&mut self, rows: Vec<LoopbackRow>) -> Result<()> {
+        if let Self::Screen(player) = self {
+            player.loopback(rows)?;
         }
         Ok(())
     }

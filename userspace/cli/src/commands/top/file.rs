@@ -21,6 +21,8 @@ pub(super) fn run(arguments: &TopArguments, signals: &Signals) -> Result<()> {
         mode: origin.mode.clone(),
         motion: Motion::Speed(arguments.speed),
         no_counters: Some("a capture file has no counters of hosts".into()),
+        no_host_verdicts: Some(super::NO_HOST_VERDICTS.into()),
+        no_loopback: Some(super::NO_LOOPBACK.into()),
         ..Header::default()
     };
     let mut feed = super::feed(arguments, header, false, Pane::Flows)?;

@@ -25,6 +25,8 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
         },
         no_connections: (!arguments.connections)
             .then(|| "connections are not tracked: start with --connections".into()),
+        no_host_verdicts: Some(super::NO_HOST_VERDICTS.into()),
+        no_loopback: Some(super::NO_LOOPBACK.into()),
         ..Header::default()
     };
     let mut feed = super::feed(arguments, header, false, Pane::Flows)?;

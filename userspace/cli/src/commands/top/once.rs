@@ -12,8 +12,8 @@ use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, LinkRow, MeshRows, OpcodeRow, PairRow,
-    PdcRow, Row, SlaRow, Table, Value, VerdictRow, WindowRow, WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, HostVerdictRow, LinkRow, MeshRows,
+    OpcodeRow, PairRow, PdcRow, Row, SlaRow, Table, Value, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
@@ -29,6 +29,8 @@ pub(super) struct Printer {
     mesh: Option<MeshRows>,
     /// The ports of hosts at the time of the window; empty without counters.
     host_ports: Vec<HostPortRow>,
+    /// The faults of hosts at the time of the window.
+    host_verdicts: Vec<HostVerdictRow>,
     /// Windows left to print.
     left: u64,
     /// Maximum number of rows of a text table.
@@ -54,6 +56,7 @@ struct Printed {
     rows: WindowRows,
     mesh: Option<MeshRows>,
     host_ports: Vec<HostPortRow>,
+    host_verdicts: Vec<HostVerdictRow>,
 }
 
 /// When the connections and events of a window arrive.
@@ -99,6 +102,7 @@ impl Printer {
             by: appearance.by.map(GroupBy::from),
             mesh: None,
             host_ports: Vec::new(),
+            host_verdicts: Vec::new(),
             left: match once.output {
                 OnceOutput::Jsonl if !once.once => u64::MAX,
                 _ => once.windows,
@@ -145,12 +149,18 @@ impl Printer {
         self.host_ports = rows;
     }
 
+    /// Sets the faults of hosts of the next window.
+    pub(super) fn host_verdicts(&mut self, rows: Vec<HostVerdictRow>) {
+        self.host_verdicts = rows;
+    }
+
     /// A window with what belongs to its time.
     fn beside(&mut self, rows: WindowRows) -> Printed {
         Printed {
             rows,
             mesh: self.mesh.take(),
             host_ports: std::mem::take(&mut self.host_ports),
+            host_verdicts: std::mem::take(&mut self.host_verdicts),
         }
     }
 
@@ -180,7 +190,12 @@ impl Printer {
     /// Prints a window, with the events before `next_ns` and the latest connections before `next_end_ns`, the
     /// start and end of the next window.
     fn print(&mut self, mut window: Printed, next_ns: i64, next_end_ns: i64) -> Result<()> {
-        let Printed { rows, mesh, host_ports } = &mut window;
+        let Printed {
+            rows,
+            mesh,
+            host_ports,
+            host_verdicts,
+        } = &mut window;
         rows.events = before(&mut self.early.events, |row| row.time_ns < next_ns);
         rows.connections = before(&mut self.early.connections, |row| row.time_ns < next_end_ns);
         let mut seen = HashSet::new();
@@ -196,6 +211,7 @@ impl Printer {
         }
         for filter in &self.filters {
             keep(host_ports, filter);
+            keep(host_verdicts, filter);
             if let Some(mesh) = mesh {
                 keep(&mut mesh.pairs, filter);
             }
@@ -218,8 +234,10 @@ impl Printer {
         let text = match self.output {
             OnceOutput::Table => self.text(&window, &groups),
             OnceOutput::Json | OnceOutput::Jsonl => {
-                let host_ports = (!host_ports.is_empty()).then_some(&*host_ports);
-                let window = lines::window(rows, mesh.as_ref(), host_ports, self.by.map(|_| &groups));
+                let hosts: [&dyn Cells; 2] = [host_ports, host_verdicts];
+                let hosts = hosts.into_iter().filter(|cells| cells.rows() > 0);
+                let hosts: Vec<&dyn Cells> = hosts.collect();
+                let window = lines::window(rows, mesh.as_ref(), &hosts, self.by.map(|_| &groups));
                 self.hosts.json(&window)
             }
             OnceOutput::Csv => {
@@ -292,6 +310,7 @@ impl Printer {
             rows: rows.clone(),
             mesh: Some(mesh),
             host_ports: window.host_ports.clone(),
+            host_verdicts: window.host_verdicts.clone(),
         };
         // Omit the column that is equal in all rows.
         let registry = of(requested);
@@ -318,7 +337,7 @@ fn before<R>(rows: &mut Vec<R>, is_early: impl Fn(&R) -> bool) -> Vec<R> {
 }
 
 /// The tables with rows that a filter selects; the totals of a window always cover all packets.
-const FILTERED: [&Table; 8] = [
+const FILTERED: [&Table; 9] = [
     FlowRow::TABLE,
     OpcodeRow::TABLE,
     ConnectionRow::TABLE,
@@ -327,6 +346,7 @@ const FILTERED: [&Table; 8] = [
     PairRow::TABLE,
     GroupRow::TABLE,
     HostPortRow::TABLE,
+    HostVerdictRow::TABLE,
 ];
 
 /// Drops the rows that do not match `filter`, if it is for their table.
@@ -355,6 +375,7 @@ fn cells<'a>(window: &'a Printed, groups: &'a Vec<GroupRow>, table: TableName) -
     let (rows, mesh) = (&window.rows, window.mesh.as_ref().unwrap_or(&NONE));
     match table {
         TableName::HostPorts => &window.host_ports,
+        TableName::HostVerdicts => &window.host_verdicts,
         TableName::Flows => &rows.flows,
         TableName::Opcodes => &rows.opcodes,
         TableName::Connections => &rows.connections,
@@ -372,6 +393,7 @@ fn cells<'a>(window: &'a Printed, groups: &'a Vec<GroupRow>, table: TableName) -
 const fn of(table: TableName) -> &'static Table {
     match table {
         TableName::HostPorts => HostPortRow::TABLE,
+        TableName::HostVerdicts => HostVerdictRow::TABLE,
         TableName::Flows => FlowRow::TABLE,
         TableName::Opcodes => OpcodeRow::TABLE,
         TableName::Connections => ConnectionRow::TABLE,

@@ -267,7 +267,7 @@ impl Topology {
         self.paths(nic).to(endpoint)
     }
 
-    fn link_between(&self, a: usize, b: usize) -> Option<usize> {
+    pub(super) fn link_between(&self, a: usize, b: usize) -> Option<usize> {
         let is = |link: &Link| (link.a, link.b) == (a, b) || (link.b, link.a) == (a, b);
         self.links.iter().position(is)
     }

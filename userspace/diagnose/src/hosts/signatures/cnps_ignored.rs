@@ -21,7 +21,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
     let least = view.at_rate(CNPS).max(1);
     let mut on_wire: BTreeMap<IpAddr, u64> = BTreeMap::new();
     for (way, wire) in &view.current().wire {
-        *on_wire.entry(way.dst).or_default() += wire.cnps;
+        *on_wire.entry(way.dst).or_default() += wire.cnps();
     }
     for port in view.ports.numbers() {
         let wire: u64 = addresses(view, port).filter_map(|address| on_wire.get(&address)).sum();
@@ -81,7 +81,7 @@ fn steady(view: &View<'_>, port: u32) -> Option<(Direction, f64)> {
             .keys()
             .filter(|way| view.ports.get(port).addresses.contains(&way.dst));
         back.filter_map(|way| view.each_window(*way).nth(window).flatten())
-            .any(|wire| wire.cnps > 0)
+            .any(|wire| wire.cnps() > 0)
     };
     if !view.is_full() || !(0..SPAN).all(reached) {
         return None;

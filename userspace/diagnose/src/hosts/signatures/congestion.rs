@@ -98,7 +98,7 @@ fn senders(view: &View<'_>, hot: &Hot) -> Vec<Sender> {
     let is_hot = |address: IpAddr| view.is_at(address, &hot.place);
     for (way, wire) in &view.wire {
         let (other, cnps, bytes) = match (is_hot(way.src), is_hot(way.dst)) {
-            (true, false) => (way.dst, wire.cnps, 0),
+            (true, false) => (way.dst, wire.cnps(), 0),
             (false, true) => (way.src, 0, wire.bytes),
             _ => continue,
         };

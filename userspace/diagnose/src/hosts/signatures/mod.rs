@@ -2,11 +2,13 @@
 
 mod cnps_ignored;
 mod congestion;
+mod give_ups;
 mod jitter;
 mod link_down;
 mod mirror_lacks;
 mod mirror_repeats;
 mod network_loss;
+mod nic_vanished;
 mod no_cnps;
 mod pause_storm;
 mod pcie_degraded;
@@ -25,6 +27,7 @@ use hashbrown::HashMap;
 pub(super) fn all(view: &View<'_>, latencies: &HashMap<Direction, Latency>) -> Vec<Finding> {
     let mut found = Vec::new();
     sick_cable::find(view, &mut found);
+    nic_vanished::find(view, &mut found);
     link_down::find(view, &mut found);
     pcie_degraded::find(view, &mut found);
     pause_storm::find(view, &mut found);

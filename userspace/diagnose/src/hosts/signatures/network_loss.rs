@@ -1,6 +1,7 @@
 //! The network, or the NIC of the receiver, loses packets.
 
 use crate::hosts::finding::{Class, Confidence, Finding, Place};
+use crate::hosts::settings::SPAN;
 use crate::hosts::view::View;
 use crate::hosts::watched::Watched;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -68,7 +69,10 @@ fn finding(view: &View<'_>, place: &Place, pairs: &[((IpAddr, IpAddr), u64)]) ->
     };
     let (senders, receivers) = (ports(|pair| pair.0), ports(|pair| pair.1));
     let sum = |ports: &BTreeSet<u32>, watched: &[Watched]| {
-        let known = ports.iter().filter_map(|port| view.any_span(*port, watched));
+        // What was counted is a fact, even if a part of the time is unknown.
+        let grown = |port| Some(view.grown_lately(port, watched, SPAN)).filter(|count| *count > 0);
+        let of_port = |port| view.any_span(port, watched).or_else(|| grown(port));
+        let known = ports.iter().filter_map(|port| of_port(*port));
         known.fold(None, |sum: Option<u64>, count| Some(sum.unwrap_or(0) + count))
     };
     let (of_sender, of_receiver) = (sum(&senders, OF_SENDER), sum(&receivers, OF_RECEIVER));
@@ -77,6 +81,11 @@ fn finding(view: &View<'_>, place: &Place, pairs: &[((IpAddr, IpAddr), u64)]) ->
         return None;
     }
     let notices = |count: Option<u64>| count.is_some_and(|count| count > 0);
+    let is_noticed = notices(of_sender) || notices(of_receiver);
+    // What an end counts that is read since these windows only will be known soon.
+    if !is_noticed && senders.union(&receivers).any(|port| view.is_new(*port)) {
+        return None;
+    }
     let confidence = match (notices(of_sender), notices(of_receiver)) {
         (true, true) => Confidence::Certain,
         (true, false) | (false, true) => Confidence::Likely,
@@ -104,7 +113,11 @@ fn finding(view: &View<'_>, place: &Place, pairs: &[((IpAddr, IpAddr), u64)]) ->
         (true, true) => "the tap sees the losses, and both ends count them",
         (true, false) => "the tap sees the losses, and the sender counts them",
         (false, true) => "the tap sees the losses, and the receiver counts them",
-        (false, false) => "the tap sees the losses; the counters of neither end are known",
+        (false, false) => match (of_sender, of_receiver) {
+            (None, None) => "the tap sees the losses; the counters of neither end are known",
+            (_, None) => "the tap sees the losses; the sender counts none, and the counters of the receiver are unknown",
+            _ => "the tap sees the losses; the receiver counts none, and the counters of the sender are unknown",
+        },
     });
     for ((src, dst), lost) in pairs.iter().take(4) {
         finding.sum(&format!("{src}>{dst}"), "loss", *lost as f64, "packets");

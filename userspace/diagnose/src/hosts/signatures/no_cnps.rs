@@ -39,7 +39,7 @@ fn by_wire(view: &View<'_>, least: u64, found: &mut Vec<Finding>) {
         seen.entry(way.dst).or_default().0 += wire.marked;
         let from = seen.entry(way.src).or_default();
         from.1 += wire.packets;
-        from.2 += wire.cnps;
+        from.2 += wire.cnps();
     }
     for (address, (marked, packets, cnps)) in seen {
         let port = view.ports.at(address);

@@ -35,12 +35,12 @@ const SENT: [Watched; 2] = [Watched::XmitPauseFrames, Watched::XmitGlobalPause];
 const RECEIVED: [Watched; 2] = [Watched::RcvPauseFrames, Watched::RcvGlobalPause];
 
 fn pause(view: &View<'_>, port: u32, time: Watched, frames: &[Watched]) -> Pause {
-    let time = view
-        .now(port, time)
-        .map(|microseconds| microseconds as f64 / 1e6 / view.seconds());
+    // What was counted before a reset counts.
+    let grown = |watched: &[Watched]| Some(view.grown(port, watched)).filter(|count| *count > 0);
+    let time = view.now(port, time).or_else(|| grown(&[time]));
     Pause {
-        share: time,
-        frames: view.any_now(port, frames),
+        share: time.map(|microseconds| microseconds as f64 / 1e6 / view.seconds()),
+        frames: view.any_now(port, frames).or_else(|| grown(frames)),
     }
 }
 

@@ -1,8 +1,10 @@
 //! A sender gives up, and nothing but the receiving application explains it (the paper's scenario 1).
 
+use super::give_ups;
 use crate::hosts::finding::{Class, Confidence, Finding, Place};
-use crate::hosts::ports::ACTIVE;
+use crate::hosts::settings::SPAN;
 use crate::hosts::view::View;
+use crate::hosts::watched::ACTIVE;
 use crate::hosts::watched::Watched;
 use crate::hosts::wire::{Direction, Wire, earlier};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -35,18 +37,33 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
         if ways.iter().all(|(way, _)| is_cut_off(&way.src)) || is_otherwise_explained(view, *dst, ways) {
             continue;
         }
-        found.push(of_wire(view, *dst, ways));
+        let mut finding = of_wire(view, *dst, ways);
+        finding.begins_after = (!is_early(view, *dst, ways)).then_some(1);
+        found.push(finding);
     }
-    for port in view.ports.numbers() {
-        let own = &view.ports.get(port).addresses;
-        let is_on_wire = view
-            .wire
-            .iter()
-            .any(|(way, wire)| wire.gave_up > 0 && own.contains(&way.src));
-        if !is_on_wire {
-            found.extend(of_counters(view, port));
-        }
+    let senders = unexplained(view);
+    let of_wire = found.iter_mut().find(|finding| finding.class == Class::ReceiverDied);
+    match (of_wire, &senders[..]) {
+        (_, []) => {}
+        // The tap names a receiver, and does not see all of its senders.
+        (Some(finding), [sender, ..]) => finding.unknown(format!(
+            "whether it is also the receiver that {} gave up, which the tap does not see",
+            view.ports.text(*sender)
+        )),
+        (None, senders) => found.push(of_counters(view, senders)),
     }
+}
+
+/// Whether the ends of connections that were given up in this window were not read since.
+fn is_early(view: &View<'_>, dst: IpAddr, ways: &[(Direction, Wire)]) -> bool {
+    let is_read_since = |end: IpAddr, at_ns: i64| {
+        let port = view.ports.at(end).filter(|port| view.is_host_read(*port));
+        port.is_none_or(|port| view.ports.host_of(port).reads.last_ns >= at_ns)
+    };
+    ways.iter().any(|(way, wire)| {
+        let new = wire.gave_up_ns.filter(|at| *at >= view.start_ns);
+        new.is_some_and(|at| !is_read_since(dst, at) || !is_read_since(way.src, at))
+    })
 }
 
 /// Whether the sender is known to have counted no timeout: then it did not give up, whatever the mirror shows.
@@ -82,7 +99,11 @@ fn of_wire(view: &View<'_>, dst: IpAddr, ways: &[(Direction, Wire)]) -> Finding 
     let is_sender = |address: IpAddr| ways.iter().any(|(gone, _)| gone.src == address);
     let mut current = view.current().wire.iter();
     let answers = current.any(|(way, wire)| way.src == dst && wire.packets > 0 && !is_sender(way.dst));
-    let is_up = port.is_some_and(|port| view.is_seen(port) && view.ports.value(port, Watched::State) == Some(ACTIVE));
+    let since_ns = ways.iter().filter_map(|(_, wire)| wire.gave_up_ns).min();
+    let is_up = port.is_some_and(|port| {
+        let is_read_since = Some(view.ports.host_of(port).reads.last_ns) >= since_ns;
+        is_read_since && view.is_seen(port) && view.ports.value(port, Watched::State) == Some(ACTIVE)
+    });
     let lost = port.and_then(|port| lost_queue_pairs(view, port));
     let confidence = match (is_up, lost.is_some()) {
         (true, true) => Confidence::Certain,
@@ -96,11 +117,18 @@ fn of_wire(view: &View<'_>, dst: IpAddr, ways: &[(Direction, Wire)]) -> Finding 
         (false, _, true) => "its senders gave up, and the host answers others",
         (false, _, false) => "its senders gave up",
     });
+    if !is_up && !answers {
+        finding = finding.means(
+            "it no longer answers its senders: the application, the host, its link or the way there is gone",
+            "look whether the host and its port are up, then at the application there; run `rocescope counters` on the \
+             host, so that the next verdict can say which",
+        );
+    }
     for (way, wire) in ways.iter().take(4) {
         finding.since_ns = earlier(finding.since_ns, wire.gave_up_ns);
         finding.value(&way.text(), "retry_exhausted", wire.gave_up as f64, "events");
         if let Some(sender) = view.ports.at(way.src) {
-            timeouts(view, sender, &mut finding);
+            give_ups::counted(view, sender, &mut finding);
         } else {
             finding.unknown(format!(
                 "what the sender {} counts: no row of counters has its address",
@@ -120,55 +148,37 @@ fn of_wire(view: &View<'_>, dst: IpAddr, ways: &[(Direction, Wire)]) -> Finding 
     } else {
         finding.unknown("whether the application, the host or its link is gone: its host sends no counters");
     }
-    finding.begins_after = Some(1);
     finding
 }
 
-/// Without a capture of it: what the sender counts.
-fn of_counters(view: &View<'_>, port: u32) -> Option<Finding> {
-    let now = |watched| view.now(port, watched);
-    let gave_up = now(Watched::RetriesExceeded).unwrap_or(0) > 0;
-    let failed = now(Watched::RequesterError).unwrap_or(0) > 0 && now(Watched::RequesterFlush) != Some(0);
-    let waited = view.span(port, Watched::AckTimeout).unwrap_or(0) > 0;
-    if !(gave_up || waited && failed) {
-        return None;
+/// Senders that gave up unseen by a tap, and that nothing else explains.
+fn unexplained(view: &View<'_>) -> Vec<u32> {
+    let senders = give_ups::off_wire(view);
+    // Any port that failed may be that of the receiver, and has a verdict of its own.
+    if senders.is_empty() || view.ports.numbers().any(|port| view.failed_lately(port)) {
+        return Vec::new();
     }
-    // Not ready, congested, or its own link.
+    // Not ready, or congested.
     let others = [Watched::RnrReceived, Watched::CnpHandled, Watched::XmitDiscards];
-    let own = view.ports.get(port).addresses.first().copied();
-    if view.any_span(port, &others).unwrap_or(0) > 0
-        || own.is_some_and(|own| view.has_sick_link(own))
-        || view
-            .ports
-            .value(port, Watched::State)
-            .is_some_and(|state| state != ACTIVE)
-    {
-        return None;
-    }
-    // A peer whose link fails explains it; without a capture, anybody may be the peer.
-    let own = &view.ports.get(port).addresses;
-    let peers = view.wire.keys().filter(|way| own.contains(&way.src)).map(|way| way.dst);
-    let mut peers: Vec<IpAddr> = peers.collect();
-    if peers.is_empty() {
-        peers = view
-            .ports
-            .numbers()
-            .flat_map(|port| view.ports.get(port).addresses.clone())
-            .collect();
-    }
-    if peers.into_iter().any(|peer| view.has_sick_link(peer)) {
-        return None;
-    }
-    let lost: Vec<(u32, (f64, f64))> = view
-        .ports
-        .numbers()
-        .filter(|other| view.ports.get(*other).host != view.ports.get(port).host)
-        .filter_map(|other| Some((other, lost_queue_pairs(view, other)?)))
-        .collect();
+    let is_explained = |port: &u32| view.grown_lately(*port, &others, SPAN) > 0;
+    senders.into_iter().filter(|port| !is_explained(port)).collect()
+}
+
+/// Without a capture of them: what the senders count. The same event lets several give up.
+fn of_counters(view: &View<'_>, senders: &[u32]) -> Finding {
+    // Senders that give up destroy their queue pairs, too.
+    let is_sender = |port: u32| {
+        senders
+            .iter()
+            .any(|sender| view.ports.get(*sender).host == view.ports.get(port).host)
+    };
+    let others = view.ports.numbers().filter(|port| !is_sender(*port));
+    let lost = others.filter_map(|port| Some((port, lost_queue_pairs(view, port)?)));
+    let lost: Vec<(u32, (f64, f64))> = lost.collect();
     let mut found = match lost[..] {
         [(receiver, (before, now))] => {
             let mut found = finding(Place::Port(receiver), Confidence::Likely).because(
-                "a sender gave up, no link or congestion explains it, and only this port lost queue pairs then",
+                "senders gave up, no link or congestion explains it, and only this port lost queue pairs then",
             );
             let of = view.ports.text(receiver);
             found.value(&of, "queue_pairs before", before, "objects");
@@ -176,16 +186,19 @@ fn of_counters(view: &View<'_>, port: u32) -> Option<Finding> {
             found
         }
         _ => {
-            let mut found = finding(Place::Port(port), Confidence::Possible)
-                .because("this sender gave up, and no link or congestion explains it");
-            found.meaning = "a receiver of this sender no longer answers, while the sender's link works".to_string();
-            found.unknown("which receiver: no capture saw the connection, and no single port lost queue pairs then");
+            let mut found = finding(Place::PeerOf(senders.to_vec()), Confidence::Possible)
+                .because("the senders gave up, and no link or congestion explains it");
+            found.meaning = "it no longer answers these senders, whose links work".to_string();
+            found.unknown("which receiver: no capture saw the connections, and no single port lost queue pairs then");
             found
         }
     };
-    timeouts(view, port, &mut found);
-    found.begins_after = Some(1);
-    Some(found)
+    // The receiver may become known a window later.
+    found.known_by = Some(Place::PeerOf(Vec::new()));
+    for sender in senders.iter().take(4) {
+        give_ups::counted(view, *sender, &mut found);
+    }
+    found
 }
 
 fn finding(place: Place, confidence: Confidence) -> Finding {
@@ -200,18 +213,4 @@ fn finding(place: Place, confidence: Confidence) -> Finding {
 fn lost_queue_pairs(view: &View<'_>, port: u32) -> Option<(f64, f64)> {
     let (before, now) = view.lowered(port, Watched::QueuePairs)?;
     Some((before, now))
-}
-
-fn timeouts(view: &View<'_>, sender: u32, finding: &mut Finding) {
-    let of = view.ports.text(sender);
-    for watched in [
-        Watched::AckTimeout,
-        Watched::RetriesExceeded,
-        Watched::RequesterError,
-        Watched::RequesterFlush,
-    ] {
-        if let Some(count) = view.span(sender, watched).filter(|count| *count > 0) {
-            finding.value(&of, watched.name(), count as f64, watched.unit());
-        }
-    }
 }

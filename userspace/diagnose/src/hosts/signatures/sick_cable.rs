@@ -1,14 +1,12 @@
 //! Errors of the link grow, or the link goes up and down.
 
 use crate::hosts::finding::{Class, Confidence, Finding, Place};
-use crate::hosts::view::{LINK_ERRORS, View};
+use crate::hosts::settings::SPAN;
+use crate::hosts::view::{LINK_ERRORS, SICK, View};
 use crate::hosts::watched::Watched;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Errors in the last windows together. The specification allows a link 10 symbol errors an hour; a link with FEC has
-/// none that it does not correct.
-const ERRORS: u64 = 10;
 /// Link failures within ten minutes. One is a maintenance; a cable does it again.
 const FAILURES: u64 = 2;
 
@@ -33,8 +31,8 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
             found.push(finding);
             continue;
         }
-        let (now, span) = (view.any_now(port, LINK_ERRORS), view.any_span(port, LINK_ERRORS));
-        if now.unwrap_or(0) == 0 || span.unwrap_or(0) < ERRORS {
+        // Errors before a reset, or after a first read, are errors.
+        if view.grown(port, LINK_ERRORS) == 0 || view.grown_lately(port, LINK_ERRORS, SPAN) < SICK {
             continue;
         }
         found.push(of_errors(view, port));
@@ -47,7 +45,7 @@ fn of_errors(view: &View<'_>, port: u32) -> Finding {
         .copied()
         .filter(|watched| *watched != Watched::Icrc)
         .collect();
-    let is_clean = view.any_span(port, &own) == Some(0);
+    let is_clean = view.any_span(port, &own).is_some() && view.grown_lately(port, &own, SPAN) == 0;
     let finding = Finding::new(Class::SickCable, Place::Port(port), Confidence::Likely);
     // An ICRC is that of the sender: what damaged the packet may be anywhere on its way.
     let mut finding = if is_clean {
@@ -75,7 +73,6 @@ fn of_errors(view: &View<'_>, port: u32) -> Finding {
 fn errors(view: &View<'_>, port: u32, finding: &mut Finding) {
     let of = view.ports.text(port);
     for watched in LINK_ERRORS {
-        let increase = view.now(port, *watched).filter(|increase| *increase > 0);
-        finding.counted(&of, *watched, increase);
+        finding.grown(&of, *watched, view.grown(port, &[*watched]));
     }
 }

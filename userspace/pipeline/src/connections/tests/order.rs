@@ -82,3 +82,84 @@ fn a_path_that_becomes_longer_loses_nothing() {
     assert_eq!((a.retransmitted_packets, a.unique_messages), (0, 420));
     assert!(events.is_empty(), "{events:?}");
 }
+
+/// The first copy of 3 passes 57 µs after 4, when its retransmission and those after it have passed.
+#[test]
+fn a_packet_that_its_own_retransmission_overtakes_was_late() {
+    let begin = [
+        sends((0, 2), 100),
+        sends((4, 8), 104),
+        answer(ACK, 2, 140),
+        answer(NAK, 3, 145),
+        sends((3, 8), 155),
+    ];
+    let end = [answer(ACK, 8, 210)];
+    let late = [sends((3, 3), 161)];
+    assert_eq!(reported(&[&begin[..], &late, &end].concat()), (0, 0, 1));
+    assert_eq!(reported(&[&begin[..], &end].concat()), (1, 0, 0));
+}
+
+/// 3 and 11 are lost, then 10 when it is repeated; the kernel joins 11 to 14, which are repeated, and 15 to 18, which are
+/// new, to one run.
+#[test]
+fn a_run_of_a_pass_that_goes_on_with_new_packets_belongs_to_the_pass() {
+    let joined = |psns: core::ops::RangeInclusive<u32>, at_us| {
+        let mut joined = run(0x04, 1, 7, psns, at_us);
+        joined.only = joined.packets;
+        joined.only_payload_bytes = 10 * u32::from(joined.packets);
+        alloc::vec![joined]
+    };
+    let (rows, _) = rows(&[
+        sends((0, 2), 100),
+        sends((4, 10), 104),
+        sends((12, 14), 112),
+        answer(ACK, 2, 140),
+        answer(NAK, 3, 145),
+        sends((3, 9), 155),
+        joined(11..=18, 165),
+        answer(ACK, 9, 190),
+        answer(NAK, 10, 192),
+        joined(10..=18, 210),
+        answer(ACK, 18, 250),
+    ]);
+    assert_eq!(
+        (rows[0].lost_before_tap_packets, rows[0].lost_after_tap_packets),
+        (3, 0)
+    );
+}
+
+/// The receiver drops what comes early, and the fabric delays each third packet by 5 µs: a NAK for nearly each packet, and
+/// each cuts the pass of the one before short.
+#[test]
+fn passes_that_naks_cut_short_do_not_show_a_selective_sender() {
+    let mut runs = alloc::vec![sends((0, 0), 90)];
+    for round in 0..40_u32 {
+        let (base, at_us) = (round * 4, 1_000 + u64::from(round) * 200);
+        for psn in base + 1..base + 33 {
+            let late_us = if psn % 3 == 0 { 5 } else { 0 };
+            runs.push(sends((psn, psn), at_us + u64::from(psn - base) + late_us));
+        }
+        for (at, psn) in [base + 3, base + 4].into_iter().enumerate() {
+            runs.push(answer(NAK, psn, at_us + 30 + 6 * at as u64));
+        }
+    }
+    let (rows, _) = rows(&runs);
+    assert_ne!(rows[0].retransmission_scheme.as_deref(), Some("selective_repeat"));
+    assert_eq!(rows[0].lost_after_tap_packets, 0);
+}
+
+/// The first NAK of a sprayed direction may ask for what is only late. Once the receiver has kept early packets without
+/// a NAK, it asked for what was lost.
+#[test]
+fn a_loss_downstream_is_told_once_the_receiver_is_known_to_keep_early_packets() {
+    let begin = [
+        sends((0, 1), 0),
+        spray((2, 99), 10),
+        answer(NAK, 50, 400),
+        sends((50, 50), 420),
+        answer(ACK, 99, 700),
+    ];
+    assert_eq!(reported(&begin), (0, 0, 48));
+    let later = [spray((100, 199), 800), answer(ACK, 199, 1_200)];
+    assert_eq!(reported(&[&begin[..], &later].concat()), (0, 1, 97));
+}

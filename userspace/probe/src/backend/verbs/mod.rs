@@ -18,7 +18,7 @@
 
 mod device;
 mod handles;
-mod port;
+pub(crate) mod port;
 mod queue;
 mod stamp;
 

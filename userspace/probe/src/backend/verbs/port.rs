@@ -8,7 +8,8 @@ use crate::types::Nic;
 use rdma_mummy_sys as ib;
 use std::ffi::CStr;
 use std::io;
-use std::net::IpAddr;
+use std::mem::ManuallyDrop;
+use std::net::{IpAddr, Ipv6Addr};
 use std::ptr::NonNull;
 
 /// The type of RoCEv2 entries in a GID table (`IBV_GID_TYPE_ROCE_V2`).
@@ -16,7 +17,31 @@ const ROCE_V2: u32 = 2;
 /// The maximum number of GIDs that are read per device: two ports have 256 each.
 const GIDS: usize = 512;
 
-pub(super) type Gid = [u8; 16];
+pub(crate) type Gid = [u8; 16];
+
+/// An open device; it closes when it is dropped.
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) context: NonNull<ib::ibv_context>,
+    pub(crate) entries: Vec<ib::ibv_gid_entry>,
+}
+
+impl Found {
+    /// Keeps it open.
+    pub(crate) fn keep(self) -> NonNull<ib::ibv_context> {
+        let mut found = ManuallyDrop::new(self);
+        // What else it owns.
+        drop((std::mem::take(&mut found.name), std::mem::take(&mut found.entries)));
+        found.context
+    }
+}
+
+impl Drop for Found {
+    fn drop(&mut self) {
+        // SAFETY: it is open, and nothing uses it. The result of closing does not matter.
+        unsafe { ib::ibv_close_device(self.context.as_ptr()) };
+    }
+}
 
 /// A port of a device, and the GID of the NIC's address.
 #[derive(Clone, Copy, Debug)]
@@ -32,12 +57,12 @@ pub(super) fn ports(nics: &[(Nic, u32)]) -> Result<Vec<Port>, Error> {
     let mut refused = String::new();
     let devices = devices(&mut refused)?;
     let ports = nics.iter().map(|(nic, interface)| {
-        let gid = gid(nic.address);
-        let found = devices.iter().find_map(|(context, entries)| {
-            let mut entries = entries.iter();
+        let gid = gid_of(nic.address);
+        let found = devices.iter().find_map(|found| {
+            let mut entries = found.entries.iter();
             let entry = entries.find(|entry| is_of(entry, &gid, *interface))?;
             Some(Port {
-                context: *context,
+                context: found.context,
                 number: u8::try_from(entry.port_num).ok()?,
                 gid,
                 gid_index: u8::try_from(entry.gid_index).ok()?,
@@ -52,32 +77,43 @@ pub(super) fn ports(nics: &[(Nic, u32)]) -> Result<Vec<Port>, Error> {
         })
     });
     let ports = ports.collect::<Result<Vec<Port>, Error>>()?;
-    for (context, _) in devices {
-        if ports.iter().all(|port| port.context != context) {
-            // SAFETY: it is open, and nothing uses it. The result of closing does not matter.
-            unsafe { ib::ibv_close_device(context.as_ptr()) };
+    for found in devices {
+        if ports.iter().any(|port| port.context == found.context) {
+            found.keep();
         }
     }
     Ok(ports)
 }
 
-fn gid(address: IpAddr) -> Gid {
+/// The GID of an address.
+pub(crate) fn gid_of(address: IpAddr) -> Gid {
     match address {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
         IpAddr::V6(v6) => v6.octets(),
     }
 }
 
-fn is_of(entry: &ib::ibv_gid_entry, gid: &Gid, interface: u32) -> bool {
-    // SAFETY: both variants of the union are 16 bytes, and every value is valid.
-    let raw = unsafe { entry.gid.raw };
-    entry.gid_type == ROCE_V2 && entry.ndev_ifindex == interface && raw == *gid
+pub(crate) fn is_of(entry: &ib::ibv_gid_entry, gid: &Gid, interface: u32) -> bool {
+    entry.gid_type == ROCE_V2 && entry.ndev_ifindex == interface && raw(entry) == *gid
 }
 
-type Device = (NonNull<ib::ibv_context>, Vec<ib::ibv_gid_entry>);
+/// How well an entry serves where the address does not matter, best first: IPv4, then IPv6, then link-local. `None` if
+/// it is not of RoCEv2.
+pub(crate) fn rank(entry: &ib::ibv_gid_entry) -> Option<u8> {
+    let address = Ipv6Addr::from(raw(entry));
+    (entry.gid_type == ROCE_V2).then(|| match address.to_ipv4_mapped() {
+        Some(_) => 0,
+        None => 1 + u8::from(address.is_unicast_link_local()),
+    })
+}
+
+const fn raw(entry: &ib::ibv_gid_entry) -> Gid {
+    // SAFETY: both variants of the union are 16 bytes, and every value is valid.
+    unsafe { entry.gid.raw }
+}
 
 /// Returns every device that opens, and its GIDs; appends the errors of the others to `refused`.
-fn devices(refused: &mut String) -> Result<Vec<Device>, Error> {
+pub(crate) fn devices(refused: &mut String) -> Result<Vec<Found>, Error> {
     let mut count = 0;
     let mut devices = Vec::new();
     // SAFETY: the list holds `count` devices, valid until the list is freed; an open device stays valid.
@@ -88,22 +124,20 @@ fn devices(refused: &mut String) -> Result<Vec<Device>, Error> {
         }
         for at in 0..usize::try_from(count).unwrap_or(0) {
             let device = *list.add(at);
+            let name = CStr::from_ptr(ib::ibv_get_device_name(device)).to_string_lossy();
             let opened = NonNull::new(ib::ibv_open_device(device));
-            let entries = opened
-                .ok_or_else(io::Error::last_os_error)
-                .and_then(|context| match gids(context) {
-                    Ok(entries) => Ok((context, entries)),
-                    Err(error) => {
-                        ib::ibv_close_device(context.as_ptr());
-                        Err(error)
-                    }
-                });
-            match entries {
-                Ok(device) => devices.push(device),
-                Err(error) => {
-                    let name = CStr::from_ptr(ib::ibv_get_device_name(device));
-                    *refused += &format!("; {}: {error}", name.to_string_lossy());
-                }
+            let found = opened.ok_or_else(io::Error::last_os_error).and_then(|context| {
+                let mut found = Found {
+                    name: name.to_string(),
+                    context,
+                    entries: Vec::new(),
+                };
+                found.entries = gids(context)?;
+                Ok(found)
+            });
+            match found {
+                Ok(found) => devices.push(found),
+                Err(error) => *refused += &format!("; {name}: {error}"),
             }
         }
         ib::ibv_free_device_list(list);

@@ -30,8 +30,9 @@ pub(super) fn run(arguments: &DiagnoseHostsArguments) -> Result<ExitCode> {
     }
     ensure!(
         rows(&found) > 0,
-        "{} has no rows in `counters` and `flows`: `rocescope counters --out` and `rocescope capture --out` write them",
-        root.display()
+        "{} has no rows in `counters` and `flows`: `rocescope counters --out` and `rocescope capture --out` write them{}",
+        root.display(),
+        span::damage(&found)
     );
     let window_ns = i64::try_from(arguments.window.as_nanos()).context("duration too long")?;
     let writer = arguments.write.then(|| writer(arguments, &found)).transpose()?;
@@ -45,15 +46,17 @@ pub(super) fn run(arguments: &DiagnoseHostsArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The faults that a dataset shows in a time, for the report; `None` if it has no counters of hosts.
+/// The faults that a dataset shows in a time, for the report; `None` if it has no counters of hosts, and the captured
+/// traffic alone shows none.
 pub(in crate::commands) fn faults(root: &Path, time: TimeRange, names: &Hosts) -> Result<Option<HostFaults>> {
     let found = open(root, time)?;
-    if found.row_count(CounterRow::TABLE.name) == 0 {
+    if rows(&found) == 0 {
         return Ok(None);
     }
     let sink = Sink::new(None, "", time);
     let diagnosis = judge(&found, time, Settings::default().window_ns, names, sink)?;
-    Ok(Some(HostFaults {
+    let has_counters = found.row_count(CounterRow::TABLE.name) > 0;
+    Ok((has_counters || !diagnosis.verdicts.is_empty()).then_some(HostFaults {
         verdicts: diagnosis.verdicts,
         unknown: diagnosis.unknown,
     }))

@@ -55,8 +55,8 @@ pub(super) fn with_known(time: TimeRange) -> TimeRange {
 }
 
 impl Index {
-    /// The windows that start in `time`.
-    pub(super) fn new(found: Scan, time: TimeRange) -> Result<Self> {
+    /// The windows that start in `time`, and those of `tests`, start and length, at times without others.
+    pub(super) fn new(found: Scan, time: TimeRange, tests: &[(i64, i64)]) -> Result<Self> {
         let mut starts = Vec::new();
         let columns = ["window_start_ns", "window_ns"];
         let windows = found.select::<WindowRow>().within(time);
@@ -69,7 +69,7 @@ impl Index {
         let mode = newest.and_then(|segment| segment.footer(footer::MODE));
         Ok(Self {
             is_live: mode.is_some_and(|mode| !RECORDED.contains(&mode)),
-            moments: moments(&starts, &counters, &meshes),
+            moments: moments(&starts, &counters, &meshes, tests),
             counters: (!counters.is_empty()).then(hosts::Known::default),
             rows: SpanReader::new(found),
             meshes,
@@ -92,6 +92,12 @@ impl Index {
     /// Start and length of a window.
     pub(super) fn span(&self, at: usize) -> Option<(i64, i64)> {
         self.moments.get(at).map(|moment| (moment.start_ns, moment.length_ns))
+    }
+
+    /// End of a window.
+    pub(super) fn end(&self, at: usize) -> i64 {
+        self.span(at)
+            .map_or(0, |(start_ns, window_ns)| start_ns.saturating_add(window_ns))
     }
 
     /// Whether there are counters of hosts.
@@ -218,8 +224,9 @@ fn unreported<'a>(
     found.into_iter()
 }
 
-/// The captured windows, the windows of counters that overlap with none of them, and then those of the mesh.
-fn moments(captured: &[(i64, i64)], counters: &[i64], meshes: &MeshWindows) -> Vec<Moment> {
+/// The captured windows, the windows of counters that overlap with none of them, and then those of the mesh and the runs
+/// of loopback tests.
+fn moments(captured: &[(i64, i64)], counters: &[i64], meshes: &MeshWindows, tests: &[(i64, i64)]) -> Vec<Moment> {
     let mut moments: Vec<Moment> = captured
         .iter()
         .map(|(start_ns, length_ns)| Moment {
@@ -230,6 +237,9 @@ fn moments(captured: &[(i64, i64)], counters: &[i64], meshes: &MeshWindows) -> V
         .collect();
     add_free(&mut moments, counters, hosts::WINDOW_NS);
     add_free(&mut moments, &meshes.starts, meshes.window_ns);
+    for (start_ns, length_ns) in tests {
+        add_free(&mut moments, &[*start_ns], *length_ns);
+    }
     moments
 }
 
@@ -264,7 +274,7 @@ mod tests {
             window_ns: 20,
             ..MeshWindows::default()
         };
-        let found = moments(&[(15, 10), (41, 1), (50, 1)], &[], &meshes);
+        let found = moments(&[(15, 10), (41, 1), (50, 1)], &[], &meshes, &[]);
         let found: Vec<(i64, bool)> = found.iter().map(|moment| (moment.start_ns, moment.captured)).collect();
         assert_eq!(found, [(15, true), (41, true), (50, true), (60, false)]);
         assert_eq!([19, 39, 79].map(|time| meshes.at(time)), [Some(0), Some(1), Some(3)]);
@@ -280,7 +290,7 @@ mod tests {
             ..MeshWindows::default()
         };
         let counters = [2 * SECOND, 3 * SECOND];
-        let found = moments(&[(2 * SECOND, SECOND / 2)], &counters, &meshes);
+        let found = moments(&[(2 * SECOND, SECOND / 2)], &counters, &meshes, &[]);
         let found: Vec<(i64, bool)> = found
             .iter()
             .map(|moment| (moment.start_ns / SECOND, moment.captured))

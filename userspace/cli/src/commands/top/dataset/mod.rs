@@ -2,20 +2,24 @@
 
 mod hosts;
 mod index;
+mod loopback;
 mod mesh;
+mod verdicts;
 
 use super::feed::Feed;
-use crate::arguments::TopArguments;
+use crate::arguments::{TableName, TopArguments};
 use crate::commands::span;
 use anyhow::{Context, Result, anyhow, bail};
 use index::Index;
+use loopback::Loopback;
 use rocescope_engine::Signals;
-use rocescope_model::MeshRows;
+use rocescope_model::{HostVerdictRow, MeshRows};
 use rocescope_store::Error::NoDirectory;
 use rocescope_store::{Query, TimeRange};
 use rocescope_view::series::REACH;
 use rocescope_view::{Header, Motion, Next, Pane, Seek};
 use std::path::Path;
+use verdicts::HostVerdicts;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
     let time = span::range(&arguments.span)?;
@@ -51,7 +55,16 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         "counters of hosts",
         "`rocescope counters --out` writes them",
     );
-    let mut index = Index::new(found, time).with_context(|| root.display().to_string())?;
+    let verdicts = HostVerdicts::read(root)?;
+    let no_host_verdicts = verdicts.is_empty().then(|| {
+        let root = root.display();
+        format!("this dataset has no verdicts about hosts: `rocescope diagnose hosts {root} --write` writes them")
+    });
+    let loopback = Loopback::read(root)?;
+    let no_loopback = loopback
+        .is_empty()
+        .then(|| "this dataset has no loopback tests: `rocescope hostping run --out` writes them".to_owned());
+    let mut index = Index::new(found, time, &loopback.spans(time)).with_context(|| root.display().to_string())?;
     if index.is_empty()
         && let Some(nothing) = span::nothing(root, &arguments.span)?
     {
@@ -63,7 +76,10 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
             [first] => format!("; {first}"),
             [first, more @ ..] => format!("; {first}, and {} more", more.len()),
         };
-        bail!("{}: no windows, no probes and no counters{reasons}", root.display());
+        bail!(
+            "{}: no windows, no probes, no counters and no loopback tests{reasons}",
+            root.display()
+        );
     }
     let header = Header {
         source: root.display().to_string(),
@@ -73,12 +89,27 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         no_connections,
         no_mesh,
         no_counters,
+        no_host_verdicts,
+        no_loopback,
         ..Header::default()
     };
+    let shows_faults = arguments.once.once && arguments.once.table == Some(TableName::HostVerdicts);
     let at = match arguments.at {
+        // A fault is known long after the first window: the last ones have them all.
+        None if shows_faults => {
+            let windows = usize::try_from(arguments.once.windows).unwrap_or(usize::MAX);
+            index.len().saturating_sub(windows)
+        }
         None => 0,
+        // The analysis of hosts has longer windows, which may end after the last one here.
         Some(time) => index
             .at(time.0)
+            .or_else(|| {
+                verdicts
+                    .last_ns()
+                    .filter(|last| time.0 <= *last)
+                    .map(|_| index.len() - 1)
+            })
             .ok_or_else(|| super::too_late(time, index.start(index.len() - 1)))?,
     };
     let pane = match (
@@ -87,20 +118,48 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
     ) {
         (true, _) => Pane::Flows,
         (false, true) => Pane::Hosts,
+        (false, false) if index.meshes().starts.is_empty() => Pane::Inside,
         (false, false) => Pane::Mesh,
     };
     let mut feed = super::feed(arguments, header, true, pane)?;
     feed.begin(signals.ender(), None)?;
-    let stepped = step(&mut index, at, &mut feed, &notes);
+    let beside = Beside {
+        verdicts,
+        // Those of the whole time, not only what a screen shows beside a window.
+        all_since_ns: (shows_faults && arguments.at.is_none())
+            .then(|| index.start(0))
+            .flatten(),
+        loopback,
+    };
+    let stepped = step(&mut index, &beside, at, &mut feed, &notes);
     feed.finish(stepped)
 }
 
+/// What is read whole, and shown at the time of each window.
+struct Beside {
+    verdicts: HostVerdicts,
+    /// Since when ended faults are shown, if not for minutes.
+    all_since_ns: Option<i64>,
+    loopback: Loopback,
+}
+
+impl Beside {
+    /// The faults of hosts at the end of a window.
+    fn verdicts(&self, end_ns: i64) -> Vec<HostVerdictRow> {
+        match self.all_since_ns {
+            Some(since_ns) => self.verdicts.since(since_ns, end_ns),
+            None => self.verdicts.at(end_ns),
+        }
+    }
+}
+
 /// Shows windows until the user quits.
-fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> Result<()> {
+fn step(index: &mut Index, beside_it: &Beside, mut at: usize, feed: &mut Feed, notes: &[String]) -> Result<()> {
     if feed.is_printed() {
         for at in at..index.len() {
             mesh(index, at, feed)?;
             feed.host_ports(index.host_ports(at)?)?;
+            feed.host_verdicts(beside_it.verdicts(index.end(at)))?;
             match index.is_captured(at) {
                 true => feed.add(index.windows(at..at + 1)?)?,
                 false => feed.without_traffic(index.start(at).unwrap_or(0))?,
@@ -108,7 +167,7 @@ fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> 
         }
         return Ok(());
     }
-    jump(index, at, feed)?;
+    jump(index, beside_it, at, feed)?;
     if !notes.is_empty() {
         feed.note(notes.join("; "))?;
     }
@@ -120,7 +179,7 @@ fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> 
         match next {
             Next::Go if at + 1 < index.len() => {
                 at += 1;
-                add(index, at, feed)?;
+                add(index, beside_it, at, feed)?;
             }
             Next::Go => {}
             Next::Seek(seek) => {
@@ -129,9 +188,9 @@ fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> 
                     let end = if to == 0 { "first" } else { "last" };
                     feed.note(format!("this is the {end} window"))?;
                 } else if to == at + 1 {
-                    add(index, to, feed)?;
+                    add(index, beside_it, to, feed)?;
                 } else {
-                    jump(index, to, feed)?;
+                    jump(index, beside_it, to, feed)?;
                 }
                 at = to;
             }
@@ -172,7 +231,7 @@ fn by_windows(at: usize, by: i64, last: usize) -> usize {
 }
 
 /// Shows the window with earlier ones, for trends and longer windows.
-fn jump(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
+fn jump(index: &mut Index, beside_it: &Beside, at: usize, feed: &mut Feed) -> Result<()> {
     let first = (at + 1).saturating_sub(REACH);
     // A window without captures has no trends.
     let windows = match index.is_captured(at) {
@@ -180,22 +239,24 @@ fn jump(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
         false => Vec::new(),
     };
     feed.replace(windows)?;
-    beside(index, at, feed)
+    beside(index, beside_it, at, feed)
 }
 
 /// Shows the next window.
-fn add(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
+fn add(index: &mut Index, beside_it: &Beside, at: usize, feed: &mut Feed) -> Result<()> {
     match index.is_captured(at) {
         true => feed.add(index.windows(at..at + 1)?)?,
         false => feed.replace(Vec::new())?,
     }
-    beside(index, at, feed)
+    beside(index, beside_it, at, feed)
 }
 
 /// Shows what belongs to the time of a window.
-fn beside(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
+fn beside(index: &mut Index, beside_it: &Beside, at: usize, feed: &mut Feed) -> Result<()> {
     mesh(index, at, feed)?;
-    feed.host_ports(index.host_ports(at)?)
+    feed.host_ports(index.host_ports(at)?)?;
+    feed.host_verdicts(beside_it.verdicts(index.end(at)))?;
+    feed.loopback(beside_it.loopback.at(index.end(at)))
 }
 
 /// Shows the mesh of probes at the time of a window, if it has changed.

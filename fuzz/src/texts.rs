@@ -1,0 +1,114 @@
+//! Topologies, answers of switches, lists of flows and sFlow: what `rocescope topology` and `rocescope paths` read.
+
+use rocescope_paths::driver::{Answer, Driver};
+use rocescope_paths::sflow::{Reader, SampledFlows};
+use rocescope_paths::topology::{Format, check, parse, tiers, to_dot, to_toml};
+use rocescope_paths::workload::{list, pairs, rdma, ss};
+use rocescope_paths::{Flow, known};
+use std::path::Path;
+use std::time::Duration;
+
+const FORMATS: [Format; 4] = [Format::Toml, Format::Containerlab, Format::Dot, Format::Lldp];
+const DRIVERS: [&str; 6] = ["linux", "eos", "cumulus", "sonic", "nxos", "junos"];
+
+/// Input: a byte that selects the reader, and what it reads.
+pub fn run(input: &[u8]) {
+    let Some((selector, bytes)) = input.split_first() else {
+        return;
+    };
+    let text = String::from_utf8_lossy(bytes);
+    match usize::from(*selector) {
+        format @ 0..=3 => topology(&text, FORMATS[format]),
+        driver @ 4..=9 => answer(&text, DRIVERS[driver - 4]),
+        10 => own_driver(&text),
+        11 => lists(&text),
+        12 => sflow(bytes),
+        _ => {}
+    }
+}
+
+fn topology(text: &str, format: Format) {
+    let Ok(topology) = parse(text, format, "leaf1") else {
+        return;
+    };
+    assert_eq!(tiers(&topology).len(), topology.nodes.len());
+    let _ = (check(&topology, Path::new(".")), topology.fabric(), to_dot(&topology));
+    if format == Format::Toml {
+        let written = to_toml(&topology);
+        let again = parse(&written, Format::Toml, "leaf1");
+        let again = again.unwrap_or_else(|error| panic!("{error:?}: {written}"));
+        assert_eq!(to_toml(&again), written, "writing is stable");
+        assert_eq!(again.nodes.len(), topology.nodes.len());
+    }
+}
+
+fn answer(text: &str, name: &str) {
+    let Ok(driver) = Driver::find(name, Path::new(".")) else {
+        panic!("{name} is no driver of rocescope");
+    };
+    if let Ok(Answer::Port(port) | Answer::Tunnel(port)) = driver.answer(text) {
+        assert!(
+            !port.is_empty() && text.contains(&port),
+            "{port:?} is no piece of the answer"
+        );
+        // What a switch answers gets into the next question.
+        let flow = Flow::roce([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), 49_152);
+        for question in [
+            driver.question(&flow, Some(&port)).ok(),
+            driver.channel_question(&flow, Some("p1"), &port).ok().flatten(),
+        ] {
+            let Some(question) = question else { continue };
+            let is_harmless = |c: char| c.is_ascii_alphanumeric() || "/.:_-".contains(c);
+            assert!(
+                !question.contains(&*port) || port.chars().all(is_harmless),
+                "{question}"
+            );
+        }
+    }
+    let _ = (
+        driver.channel_answer(text),
+        driver.hash_fields(text),
+        driver.outer_src_port(text),
+    );
+}
+
+/// A driver and an answer, with an empty line between them.
+fn own_driver(text: &str) {
+    let (driver, answer) = text.split_once("\n\n\n").unwrap_or((text, ""));
+    if let Ok(driver) = Driver::parse(driver) {
+        let flow = Flow::roce([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), 49_152);
+        let _ = (
+            driver.question(&flow, Some("p1")),
+            driver.answer(answer),
+            driver.hash_fields(answer),
+        );
+    }
+}
+
+fn lists(text: &str) {
+    let _ = (
+        list::parse(text),
+        pairs::parse(text),
+        known::parse(text),
+        rdma::Report::parse(text),
+    );
+    let mut workload = ss::parse(text).unwrap_or_default();
+    workload.settle();
+    for line in text.lines() {
+        if let Ok(flow) = line.parse::<Flow>() {
+            assert_eq!(flow.to_string().parse(), Ok(flow), "{line}");
+        }
+    }
+}
+
+fn sflow(datagram: &[u8]) {
+    let mut reader = Reader::new([4791; 4]);
+    let mut flows = SampledFlows::default();
+    reader.datagram(datagram, |sampled| flows.add(sampled));
+    assert_eq!(reader.counts.datagrams, 1);
+    let found = flows.flows(Duration::from_secs(1));
+    assert_eq!(
+        found.iter().map(|flow| flow.samples).sum::<u64>(),
+        reader.counts.packets
+    );
+}

@@ -1,0 +1,148 @@
+//! `rocescope diagnose collective`: which step, flow and port made a collective slow.
+
+use super::files;
+use crate::arguments::{CollectiveMode, CollectiveOutput, DiagnoseCollectiveArguments};
+use crate::commands::span;
+use anyhow::{Context, Result, ensure};
+use rocescope_collective::analysis::{Analysis, Mode, analyze};
+use rocescope_collective::document::Document;
+use rocescope_collective::dot::dot;
+use rocescope_collective::read::nccl_debug::{self, Ranks};
+use rocescope_collective::readings::Readings;
+use rocescope_collective::steps::{Builder, Steps};
+use rocescope_collective::telemetry::counters::Counters;
+use rocescope_collective::telemetry::marks::Marks;
+use rocescope_collective::telemetry::{Source, Telemetry};
+use rocescope_model::human::plural;
+use rocescope_model::{CounterRow, FlowRow, Row, StepRow, TelemetryRow, json};
+use rocescope_store::{Query, Scan};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::slice;
+
+pub(in crate::commands) fn run(arguments: &DiagnoseCollectiveArguments) -> Result<ExitCode> {
+    let root = &arguments.dataset;
+    let time = span::range(&arguments.span)?;
+    let found = Query::default().within(time).open(root)?;
+    let has = |table: &str| found.row_count(table) > 0;
+    ensure!(
+        has(StepRow::TABLE.name) || has(TelemetryRow::TABLE.name),
+        "{} has no rows in `steps` or `telemetry`: `rocescope collective import` writes them",
+        root.display()
+    );
+    if has(StepRow::TABLE.name) {
+        span::require::<StepRow>(&[root.as_path()], slice::from_ref(&found), &arguments.span)?;
+    }
+    let ranks = match &arguments.nccl_debug {
+        Some(path) => nccl_debug::read(&files::read(path)?),
+        None => Ranks::default(),
+    };
+    let mut analysis = analysis(&found, arguments.collective.as_deref(), &ranks, mode(arguments)?)?;
+    analysis.complaints.append(ranks.complaints);
+    for file in found.damaged() {
+        let reason = format!("unreadable: {}", file.reason);
+        analysis.complaints.add(&reason, file.path.display());
+    }
+    crate::print(&match arguments.output {
+        CollectiveOutput::Table => Document::of(&analysis).text(),
+        CollectiveOutput::Json => json::pretty(&Document::of(&analysis)) + "\n",
+        CollectiveOutput::Dot => dot(&analysis),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Analyzes the collective with this name, or the one that took longest.
+pub(in crate::commands) fn analysis(
+    found: &Scan,
+    collective: Option<&str>,
+    ranks: &Ranks,
+    mode: Mode,
+) -> Result<Analysis> {
+    let (steps, others) = steps(found, collective, ranks)?;
+    let telemetry = telemetry(found, &steps)?;
+    let mut analysis = analyze(steps, &telemetry, mode);
+    if others > 0 {
+        let more = plural(others, "other collective");
+        analysis
+            .complaints
+            .add("not analyzed; --collective NAME selects one", more);
+    }
+    Ok(analysis)
+}
+
+/// What the dataset has about the network: telemetry, and about the time of these steps counters of hosts and ECN marks.
+fn telemetry(found: &Scan, steps: &Steps) -> Result<Telemetry> {
+    let mut telemetry = found.rows::<TelemetryRow>()?.as_slice().telemetry();
+    let Some((first_ns, last_ns)) = steps.span_ns() else {
+        return Ok(telemetry);
+    };
+    let mut counters = Vec::new();
+    found.select::<CounterRow>().for_each(|row| {
+        if row.metric.as_deref().is_some_and(Counters::need) {
+            counters.push(row);
+        }
+    })?;
+    telemetry.append(Counters(&counters).telemetry());
+    let mut marked = Vec::new();
+    found.select::<FlowRow>().for_each(|row| {
+        let is_then = row.window_start_ns <= last_ns && row.window_start_ns.saturating_add(row.window_ns) >= first_ns;
+        if row.ecn_ce_packets > 0 && is_then {
+            marked.push(row);
+        }
+    })?;
+    telemetry.append(Marks(&marked).telemetry());
+    Ok(telemetry)
+}
+
+fn mode(arguments: &DiagnoseCollectiveArguments) -> Result<Mode> {
+    if arguments.mode == CollectiveMode::Authors {
+        ensure!(
+            arguments.reading.is_empty(),
+            "--reading has no meaning with --mode authors: their program leaves no choice"
+        );
+        return Ok(Mode::Authors);
+    }
+    let mut readings = Readings::default();
+    for choice in &arguments.reading {
+        readings = readings
+            .with(choice)
+            .with_context(|| format!("--reading {choice}: no such choice"))?;
+    }
+    Ok(Mode::Paper(readings))
+}
+
+/// The steps of the collective to analyze, and how many others there are.
+fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps, u64)> {
+    let mut builders: BTreeMap<String, (Builder, i64, i64)> = BTreeMap::new();
+    found.select::<StepRow>().for_each(|mut row| {
+        ranks.name(&mut row);
+        if !builders.contains_key(&*row.collective) {
+            builders.insert(row.collective.to_string(), (Builder::default(), i64::MAX, i64::MIN));
+        }
+        if let Some((builder, start, end)) = builders.get_mut(&*row.collective) {
+            builder.add(&row);
+            if row.step > 0 {
+                *start = row.time_ns.min(*start);
+                *end = row.time_ns.saturating_add(row.duration_ns.unwrap_or(0)).max(*end);
+            }
+        }
+    })?;
+    let names: Vec<String> = builders.keys().cloned().collect();
+    if let Some(name) = collective {
+        let builder = builders.remove(name);
+        ensure!(
+            builder.is_some(),
+            "there is no collective {name} in this dataset and time: it has {}",
+            names.join(", ")
+        );
+        return Ok((builder.unwrap_or_default().0.finish(), 0));
+    }
+    let longest = builders
+        .into_iter()
+        .max_by_key(|(_, (_, start, end))| end.saturating_sub(*start));
+    let others = names.len().saturating_sub(1) as u64;
+    Ok((
+        longest.map(|(_, (builder, ..))| builder).unwrap_or_default().finish(),
+        others,
+    ))
+}

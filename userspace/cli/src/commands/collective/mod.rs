@@ -1,0 +1,87 @@
+//! `rocescope collective`: steps of collectives and telemetry of switches, from files.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `files` | reads a file, or those of a folder |
+//! | `taps` | queues of ports from captures on both sides |
+//! | `vedrfolnir` | finds the files of a run of the simulator |
+//! | `diagnose` | `rocescope diagnose collective` |
+
+pub(super) mod diagnose;
+mod files;
+mod taps;
+mod vedrfolnir;
+
+use crate::arguments::{CollectiveAction, CollectiveFormat, CollectiveImportArguments};
+use crate::status;
+use anyhow::{Result, ensure};
+use rocescope_collective::read::{Imported, comma, flight_recorder, nccl_inspector, nccl_profiler};
+use rocescope_model::COLLECTIVE_TABLES;
+use rocescope_model::human::plural;
+use rocescope_store::{Options, Writer};
+use std::process::ExitCode;
+use std::time::Instant;
+
+pub(super) fn run(action: &CollectiveAction) -> Result<ExitCode> {
+    match action {
+        CollectiveAction::Import(arguments) => import(arguments),
+    }
+}
+
+fn import(arguments: &CollectiveImportArguments) -> Result<ExitCode> {
+    let path = &arguments.input;
+    let observer = arguments.observer.as_str();
+    if arguments.format != CollectiveFormat::Vedrfolnir {
+        ensure!(
+            arguments.collective.is_none(),
+            "--collective has no meaning with this format: it names its collectives"
+        );
+    }
+    let imported = match arguments.format {
+        CollectiveFormat::Comma => comma::read(&files::read(path)?, observer),
+        CollectiveFormat::NcclProfiler => nccl_profiler::read(&files::read(path)?, observer),
+        CollectiveFormat::NcclInspector => nccl_inspector::read(&files::read(path)?, observer),
+        CollectiveFormat::FlightRecorder => flight_recorder::read(&files::read(path)?, observer),
+        CollectiveFormat::Taps => taps::read(path, observer)?,
+        CollectiveFormat::Vedrfolnir => {
+            let folder = path.canonicalize().ok();
+            let folder = folder.as_deref().and_then(|folder| folder.file_name()?.to_str());
+            let collective = arguments.collective.as_deref().or(folder).unwrap_or("collective");
+            vedrfolnir::read(path, collective, observer)?
+        }
+    };
+    for line in imported.complaints.lines() {
+        match path.is_dir() {
+            true => status!("rocescope: warning: {}/{line}", path.display()),
+            false => status!("rocescope: warning: {line}"),
+        }
+    }
+    ensure!(
+        !imported.steps.is_empty() || !imported.telemetry.is_empty(),
+        "{} has no steps and no telemetry in this format: nothing was written",
+        path.display()
+    );
+    write(arguments, &imported)?;
+    let steps = imported.steps.iter().filter(|row| row.step > 0).count() as u64;
+    let others = imported.steps.len() as u64 - steps;
+    status!(
+        "rocescope: {}, {}, {} of telemetry in {}",
+        plural(steps, "step"),
+        plural(others, "other flow"),
+        plural(imported.telemetry.len() as u64, "row"),
+        arguments.out.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(arguments: &CollectiveImportArguments, imported: &Imported) -> Result<()> {
+    let options = Options {
+        tables: COLLECTIVE_TABLES,
+        ..Options::new(&arguments.observer)
+    };
+    let mut writer = Writer::create(&arguments.out, options)?;
+    writer.append_cells(&imported.steps, Instant::now())?;
+    writer.append_cells(&imported.telemetry, Instant::now())?;
+    writer.finish()?;
+    Ok(())
+}

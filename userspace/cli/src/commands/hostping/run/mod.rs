@@ -1,0 +1,92 @@
+//! `rocescope hostping run`: loopback tests of this host.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `backend` | what runs the tests |
+//! | `tester` | one run: tests, diagnosis, rows |
+//! | `traffic` | what others send over the NICs, from their counters |
+//! | `waiting` | runs when the host is idle or counters call |
+
+mod backend;
+mod tester;
+mod traffic;
+mod waiting;
+
+pub(in crate::commands) use tester::Tester;
+pub(in crate::commands) use waiting::wait;
+
+use super::{dataset, print};
+use crate::arguments::{HostpingRunArguments, Output};
+use crate::commands::host_name::host_name;
+use crate::status;
+use anyhow::{Result, bail};
+use rocescope_engine::resources::allow_locked_memory;
+use rocescope_engine::signals::Signals;
+use rocescope_model::json;
+use serde::Serialize;
+use std::time::Instant;
+use tester::Tested;
+
+/// A plan in JSON.
+#[derive(Serialize)]
+struct PlanJson {
+    pairs: Vec<[String; 2]>,
+    latency_sizes_bytes: Vec<u64>,
+    bandwidth_size_bytes: u64,
+    seconds: f64,
+    max_bytes: u64,
+}
+
+pub(super) fn run(arguments: &HostpingRunArguments) -> Result<()> {
+    if arguments.plan {
+        return plan(arguments);
+    }
+    let signals = Signals::install()?;
+    let observer = arguments.observer.clone().map_or_else(host_name, Ok)?;
+    allow_locked_memory();
+    let mut tester = Tester::open(arguments, &observer)?;
+    let mut finish = |tester: &Tester, tested: &Tested| {
+        let diagnosis = tester.diagnose(tested);
+        if let Some(root) = &arguments.out {
+            dataset::write(root, &tester.rows(tested, &diagnosis), &observer)?;
+        }
+        print(&tester.topology, &tested.measured, &diagnosis, arguments.output)
+    };
+    if arguments.every.is_some() {
+        let begun = Instant::now();
+        let is_over = || {
+            let is_late = arguments.duration.is_some_and(|duration| begun.elapsed() >= duration);
+            signals.ended() || is_late
+        };
+        return wait(&mut tester, arguments, &is_over, &mut finish);
+    }
+    if !arguments.force
+        && let Some(busy) = tester.busy()?
+    {
+        bail!(
+            "{}, which the tests would disturb: run them when the host is idle, or with --force",
+            busy.text()
+        );
+    }
+    let tested = tester.test(arguments.force, &|| signals.ended())?;
+    status!("{}", tested.text());
+    finish(&tester, &tested)
+}
+
+fn plan(arguments: &HostpingRunArguments) -> Result<()> {
+    let (topology, shape) = tester::plan_of(arguments)?;
+    let plan = tester::plan(&topology, arguments, shape)?;
+    crate::print(&match arguments.output {
+        Output::Table => plan.text(),
+        Output::Json => {
+            let pairs = plan.pairs.iter().map(|pair| [pair.nic.clone(), pair.endpoint.clone()]);
+            json::pretty(&PlanJson {
+                pairs: pairs.collect(),
+                latency_sizes_bytes: plan.shape.sizes.clone(),
+                bandwidth_size_bytes: plan.shape.size,
+                seconds: plan.time.0 as f64 / 1e9,
+                max_bytes: plan.bytes,
+            }) + "\n"
+        }
+    })
+}

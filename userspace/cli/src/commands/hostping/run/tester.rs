@@ -1,0 +1,246 @@
+//! One run: tests, diagnosis, rows.
+
+use super::backend::{self, Boxed};
+use super::traffic::Traffic;
+use crate::arguments::{HostpingRunArguments, LoopbackBackend};
+use crate::commands::hostping::{measured, source};
+use crate::units::now;
+use anyhow::{Context, Result, anyhow, ensure};
+use rocescope_diagnose::hostping::rows::{About, rows};
+use rocescope_diagnose::hostping::topology::NodeKind;
+use rocescope_diagnose::hostping::{Diagnosis, Judge, Matrix, NicLoad, Rule, Topology};
+use rocescope_model::LoopbackRow;
+use rocescope_model::human::plural;
+use rocescope_probe::Nanos;
+use rocescope_probe::loopback::modeled::shape_of;
+use rocescope_probe::loopback::schedule::Alarm;
+use rocescope_probe::loopback::{self, Busy, Limits, Load, Outcome, Own, Plan, Shape, Watch};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Time between the two reads of the counters that show whether the host is idle.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Runs the tests of a host.
+pub(in crate::commands) struct Tester {
+    pub(in crate::commands) topology: Topology,
+    arguments: HostpingRunArguments,
+    observer: String,
+    shape: Shape,
+    backend: Boxed,
+    baseline: Option<Matrix>,
+    /// None if there is nothing to disturb: the tests are simulated or replayed.
+    traffic: Option<Traffic>,
+    begun: Instant,
+}
+
+/// A run.
+pub(in crate::commands) struct Tested {
+    outcome: Outcome,
+    pub(in crate::commands) measured: Matrix,
+    loads: Vec<NicLoad>,
+    busy: Vec<usize>,
+    start_ns: i64,
+}
+
+impl Tested {
+    /// How it ended, in a few lines.
+    pub(in crate::commands) fn text(&self) -> String {
+        let outcome = &self.outcome;
+        let mut text = format!(
+            "{:.2} s of tests, {:.2} GB written",
+            outcome.time.0 as f64 / 1e9,
+            outcome.bytes() as f64 / 1e9
+        );
+        if let Some(why) = outcome.end.text() {
+            text += &format!("; {why}; {} left out", plural(outcome.untested as u64, "test"));
+        }
+        let mut failures: Vec<(String, Vec<String>)> = Vec::new();
+        for (pair, failure) in &outcome.failures {
+            let pair = format!("{} to {}", pair.nic, pair.endpoint);
+            let why = failure.to_string();
+            match failures.iter_mut().find(|(other, _)| *other == why) {
+                Some((_, pairs)) => pairs.push(pair),
+                None => failures.push((why, vec![pair])),
+            }
+        }
+        for (why, pairs) in failures {
+            text += &format!("\nnot measured: {}: {why}", pairs.join(", "));
+        }
+        text
+    }
+}
+
+/// The topology, and the shape of the tests.
+pub(super) fn plan_of(arguments: &HostpingRunArguments) -> Result<(Topology, Shape)> {
+    let topology = source::read(&arguments.source)?;
+    let replayed = backend::replayed(arguments, &topology)?;
+    let shape = match &replayed {
+        Some(matrix) => shape_of(matrix),
+        None if arguments.force => Shape::busy(),
+        None => Shape::idle(),
+    };
+    Ok((topology, shape))
+}
+
+/// The plan for the chosen NICs and endpoints.
+pub(super) fn plan(topology: &Topology, arguments: &HostpingRunArguments, shape: Shape) -> Result<Plan> {
+    Plan::new(topology, &arguments.nic, &arguments.endpoint, shape).map_err(|why| anyhow!(why))
+}
+
+impl Tester {
+    /// Opens everything that a run needs.
+    pub(in crate::commands) fn open(arguments: &HostpingRunArguments, observer: &str) -> Result<Self> {
+        let (topology, shape) = plan_of(arguments)?;
+        let replayed = backend::replayed(arguments, &topology)?;
+        let plan = plan(&topology, arguments, shape.clone())?;
+        let backend = backend::open(arguments, &topology, &plan, replayed)?;
+        let baseline = arguments.baseline.as_ref();
+        let baseline = baseline.map(|file| measured::one(std::slice::from_ref(file), None, &topology));
+        // Applications may use NICs that are not tested: their memory and links are the same.
+        let nics: Vec<usize> = topology.of_kind(NodeKind::Nic).collect();
+        let disturbs = arguments.backend == LoopbackBackend::Verbs || arguments.counters_root.is_some();
+        let traffic = disturbs.then(|| Traffic::new(&topology, &nics, arguments.counters_root.as_deref()));
+        Ok(Self {
+            baseline: baseline.transpose()?,
+            arguments: arguments.clone(),
+            observer: observer.to_owned(),
+            begun: Instant::now(),
+            topology,
+            shape,
+            backend,
+            traffic,
+        })
+    }
+
+    /// The loads since the last call; none before there are two reads of every NIC's counters.
+    pub(super) fn look(&mut self) -> Option<Vec<Load>> {
+        let Some(traffic) = &mut self.traffic else {
+            return Some(Vec::new());
+        };
+        let loads = traffic.look(self.begun.elapsed().into(), &Own::default());
+        (!loads.is_empty() && traffic.uncounted().is_empty()).then_some(loads)
+    }
+
+    /// A counter that calls for tests.
+    pub(super) fn alarm(&mut self) -> Option<Alarm> {
+        self.traffic.as_mut()?.alarm()
+    }
+
+    /// Who uses the NICs now.
+    pub(super) fn busy(&mut self) -> Result<Option<Busy>> {
+        let Some(traffic) = &mut self.traffic else {
+            return Ok(None);
+        };
+        traffic.look(self.begun.elapsed().into(), &Own::default());
+        let uncounted = traffic.uncounted();
+        ensure!(
+            uncounted.is_empty(),
+            "nothing counts the traffic of {}, so that nothing shows that the host is idle: --force tests it nevertheless",
+            uncounted.join(", ")
+        );
+        sleep(LOOK);
+        Ok(traffic.busy(self.begun.elapsed().into(), &Own::default()))
+    }
+
+    /// Runs the tests. If `is_forced`, traffic of others does not end them.
+    pub(in crate::commands) fn test(&mut self, is_forced: bool, is_over: &dyn Fn() -> bool) -> Result<Tested> {
+        let shape = if is_forced && self.arguments.replay.is_empty() {
+            Shape::busy()
+        } else {
+            self.shape.clone()
+        };
+        let plan = plan(&self.topology, &self.arguments, shape)?;
+        let _alone = self.traffic.as_ref().map(|_| alone()).transpose()?;
+        if let Some(traffic) = &mut self.traffic {
+            traffic.begin();
+        }
+        let limits = Limits {
+            time: self.arguments.max_time.into(),
+            bytes: self.arguments.max_bytes,
+        };
+        let start_ns = now().0;
+        let mut looking = Looking {
+            traffic: self.traffic.as_mut(),
+            is_forced,
+            is_over,
+        };
+        let outcome = loopback::run(&plan, limits, self.backend.as_mut(), &mut looking);
+        if let Some(traffic) = &mut self.traffic {
+            // Short tests end before the first check.
+            traffic.look(self.backend.now(), &outcome.own);
+        }
+        let (loads, busy) = self.traffic.as_ref().map(Traffic::of_run).unwrap_or_default();
+        let measured = Matrix::of(&outcome.measurements, &self.topology).map_err(|why| anyhow!(why))?;
+        Ok(Tested {
+            // What ended the tests was not there during most of them.
+            busy: if is_forced { busy } else { Vec::new() },
+            outcome,
+            measured,
+            loads,
+            start_ns,
+        })
+    }
+
+    /// Diagnoses a run.
+    pub(in crate::commands) fn diagnose(&self, tested: &Tested) -> Diagnosis {
+        let rule: Rule = self.arguments.rule.rule();
+        let judge = Judge {
+            topology: &self.topology,
+            baseline: self.baseline.as_ref(),
+            rule,
+            busy: &tested.busy,
+            loads: &tested.loads,
+        };
+        judge.diagnose(&tested.measured)
+    }
+
+    /// The rows of a run.
+    pub(in crate::commands) fn rows(&self, tested: &Tested, diagnosis: &Diagnosis) -> Vec<LoopbackRow> {
+        let about = About {
+            observer: &self.observer,
+            start_ns: tested.start_ns,
+            length_ns: tested.outcome.time.0,
+            loads: &tested.loads,
+        };
+        rows(&self.topology, &tested.measured, &diagnosis.judgement, &about)
+    }
+
+    /// The time of the schedule.
+    pub(super) fn now(&self) -> Nanos {
+        self.begun.elapsed().into()
+    }
+}
+
+impl Tested {
+    /// Why it ended.
+    pub(super) const fn end(&self) -> &loopback::End {
+        &self.outcome.end
+    }
+}
+
+/// What a run looks at.
+struct Looking<'a> {
+    traffic: Option<&'a mut Traffic>,
+    is_forced: bool,
+    is_over: &'a dyn Fn() -> bool,
+}
+
+impl Watch for Looking<'_> {
+    fn busy(&mut self, now: Nanos, own: &Own) -> Option<Busy> {
+        let busy = self.traffic.as_mut()?.busy(now, own);
+        busy.filter(|_| !self.is_forced)
+    }
+
+    fn is_over(&mut self) -> bool {
+        (self.is_over)()
+    }
+}
+
+/// Holds a name that one process of the host has at a time.
+fn alone() -> Result<UnixListener> {
+    let name = SocketAddr::from_abstract_name("rocescope-hostping")?;
+    UnixListener::bind_addr(&name).context("another process of this host runs loopback tests: one at a time")
+}

@@ -1,0 +1,58 @@
+//! Runs when the host is idle or counters call.
+
+use super::tester::{Tested, Tester};
+use crate::arguments::HostpingRunArguments;
+use crate::status;
+use anyhow::Result;
+use rocescope_probe::Nanos;
+use rocescope_probe::loopback::Schedule;
+use rocescope_probe::loopback::schedule::Timing;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Time between two reads of the counters.
+const LOOK: Duration = Duration::from_secs(1);
+/// Time between two checks for the end.
+const STEP: Duration = Duration::from_millis(100);
+
+/// Runs the tests whenever they are due, until `is_over`, and passes each run to `finish`.
+pub(in crate::commands) fn wait(
+    tester: &mut Tester,
+    arguments: &HostpingRunArguments,
+    is_over: &dyn Fn() -> bool,
+    finish: &mut dyn FnMut(&Tester, &Tested) -> Result<()>,
+) -> Result<()> {
+    let mut schedule = Schedule::new(Timing {
+        every: Nanos::from(arguments.every.unwrap_or(Duration::MAX)),
+        idle_for: arguments.idle_for.into(),
+        alarms: arguments.on_alarm.map(Nanos::from),
+    });
+    let mut looked: Option<Instant> = None;
+    while !is_over() {
+        if looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+            sleep(STEP);
+            continue;
+        }
+        looked = Some(Instant::now());
+        let loads = tester.look();
+        let alarm = arguments.on_alarm.and_then(|_| tester.alarm());
+        let Some(reason) = schedule.due(tester.now(), loads.as_deref(), alarm) else {
+            continue;
+        };
+        status!("loopback tests: {}", reason.text());
+        let is_forced = arguments.force || reason.is_busy();
+        match tester.test(is_forced, is_over) {
+            Ok(tested) => {
+                status!("{}", tested.text());
+                schedule.has_run(tester.now(), &reason, tested.end());
+                finish(tester, &tested)?;
+            }
+            // Another process tests: later.
+            Err(error) => {
+                status!("{error:#}");
+                schedule.has_failed(tester.now());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Collectives: which step, which flow and which port made an all-reduce slow.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`read`] | steps and telemetry from the formats of others, as rows of `steps` and `telemetry` |
+//! | [`steps`] | the steps of one collective |
+//! | [`waiting`] | what each step waited for, and the critical path |
+//! | [`culprit`] | the link, rank, late start or QP that made it slow, where waits are known |
+//! | [`telemetry`] | what is known of the network: reports of switches, capture points, counters of hosts, ECN marks |
+//! | [`replay`] | the queue of a port, packet by packet |
+//! | [`provenance`], [`paper`] | which flow and port waits for which: by the authors' program, by the paper |
+//! | [`readings`] | the choices that the paper leaves |
+//! | [`rating`] | how much each flow outside the collective delayed its flows |
+//! | [`causes`] | the roots: contention, incast, pauses and their origin, deadlocks |
+//! | [`evidence`] | pauses that its hosts counted, and ECN marks of its flows |
+//! | [`monitor`] | when a host asks the network why a step is slow |
+//! | [`analysis`] | all of it, in two modes |
+//! | [`document`], [`dot`] | the result as text, JSON and a graph |
+//!
+//! Everything here is a pure function of rows (`no_std`). Time and memory are linear in the steps.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod analysis;
+pub mod causes;
+pub mod complaints;
+pub mod culprit;
+pub mod document;
+pub mod dot;
+pub mod evidence;
+mod ids;
+pub mod monitor;
+pub mod natural;
+pub mod paper;
+pub mod provenance;
+pub mod rating;
+pub mod read;
+pub mod readings;
+pub mod replay;
+#[cfg(test)]
+mod sample;
+pub mod steps;
+pub mod telemetry;
+pub mod waiting;

@@ -1,0 +1,85 @@
+//! JSON dumps of `PyTorch`'s flight recorder (`TORCH_NCCL_TRACE_BUFFER_SIZE`): a file for each rank, with an entry for each
+//! collective. Its times are when a watchdog discovered a start or an end, so they are late.
+
+use super::json::{number, objects, text, time};
+use super::{File, Imported, complete, nanos};
+use alloc::format;
+use alloc::string::{String, ToString};
+use rocescope_model::StepRow;
+use serde_json::Value;
+
+/// The name of the format in rows.
+pub const FORMAT: &str = "flight-recorder";
+
+/// Reads the dumps of all ranks. The rank of a dump is the last number in the name of its file.
+#[must_use]
+pub fn read(files: &[File], observer: &str) -> Imported {
+    let mut all = Imported::default();
+    for file in files {
+        if file.text.starts_with(['\u{80}', '\u{fffd}']) {
+            let kind = "a pickle; write JSON with `torch._C._distributed_c10d._dump_nccl_trace_json`; skipped";
+            all.complaints.add(kind, &file.name);
+            continue;
+        }
+        let digits = |sign: char| sign.is_ascii_digit();
+        let stem = file.name.rsplit('/').next().unwrap_or(&file.name);
+        let number = stem.split(|sign| !digits(sign)).rfind(|part| !part.is_empty());
+        let Some(rank) = number.and_then(|number| number.parse().ok()) else {
+            all.complaints
+                .add("no rank at the end of its name; skipped", &file.name);
+            continue;
+        };
+        let mut complaints = core::mem::take(&mut all.complaints);
+        let mut unread = 0_u64;
+        objects(file, &mut complaints, |value| {
+            // A dump, or an entry of one that is cut.
+            let entries = value.get("entries").and_then(Value::as_array);
+            let alone = core::slice::from_ref(value);
+            for one in entries.map_or(alone, |entries| entries.as_slice()) {
+                match entry(one, rank) {
+                    Some(row) => all.steps.push(row),
+                    None => unread += 1,
+                }
+            }
+        });
+        all.complaints.append(complaints);
+        if unread > 0 {
+            let kind = "entries without `profiling_name`, sequence number or time; skipped";
+            all.complaints.add(kind, format!("{}: {unread}", file.name));
+        }
+    }
+    if !all.steps.is_empty() {
+        let lack = "this format has no steps, receivers and queue pairs: a row is a rank's part of a collective; starts and \
+                    ends are when they were discovered, later than they happened";
+        all.complaints.add(lack, FORMAT);
+    }
+    complete(&mut all, observer, FORMAT);
+    all
+}
+
+fn entry(value: &Value, rank: u32) -> Option<StepRow> {
+    let operation = text(value, "profiling_name")?;
+    let is_pair = value.get("is_p2p").and_then(Value::as_bool) == Some(true);
+    let sequence = if is_pair { "p2p_seq_id" } else { "collective_seq_id" };
+    let sequence = number(value, sequence).or_else(|| number(value, "seq_id"))?;
+    let group = match value.get("process_group") {
+        Some(Value::Array(names)) => names.first().and_then(Value::as_str).map(String::from),
+        _ => number(value, "pg_id").map(|id| id.to_string()),
+    };
+    let started = time(value, "time_discovered_started_ns").filter(|ns| *ns > 0);
+    let completed = time(value, "time_discovered_completed_ns").filter(|ns| *ns > 0);
+    let start = started.or_else(|| time(value, "time_created_ns"))?;
+    let measured = value.get("duration_ms").and_then(Value::as_f64).filter(|ms| *ms > 0.0);
+    let took = measured.map(|ms| nanos(ms * 1e3));
+    let took = took.or_else(|| completed.map(|completed| completed - start));
+    Some(StepRow {
+        time_ns: start,
+        collective: format!("{}:{operation}:{sequence}", group.unwrap_or_default()).into(),
+        operation: operation.to_string().into(),
+        host: rank.to_string().into(),
+        rank: Some(rank),
+        step: 1,
+        duration_ns: took,
+        ..StepRow::default()
+    })
+}

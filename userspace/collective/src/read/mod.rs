@@ -1,0 +1,63 @@
+//! Steps and telemetry from the formats of others. Each reader takes text and returns rows; what it cannot read, it skips
+//! and counts.
+//!
+//! | module | input |
+//! |---|---|
+//! | [`vedrfolnir`] | a run of the simulator of Vedrfolnir's authors |
+//! | [`comma`] | collectives with the steps of their proxy operations, as `CoMMA` writes them |
+//! | [`nccl_profiler`] | the trace of NCCL's example profiler |
+//! | [`nccl_inspector`] | the lines of NCCL Inspector |
+//! | [`flight_recorder`] | dumps of `PyTorch`'s flight recorder |
+//! | [`nccl_debug`] | the log of NCCL: which rank has which queue pair |
+
+use crate::complaints::Complaints;
+use alloc::string::String;
+use alloc::vec::Vec;
+use rocescope_model::{StepRow, TelemetryRow, Text, Time};
+
+pub mod comma;
+pub mod flight_recorder;
+mod json;
+pub mod nccl_debug;
+pub mod nccl_inspector;
+pub mod nccl_profiler;
+pub mod vedrfolnir;
+
+#[cfg(test)]
+mod tests;
+
+/// What an input has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Imported {
+    /// Steps, and flows that are none.
+    pub steps: Vec<StepRow>,
+    /// Reports of switches, and pauses.
+    pub telemetry: Vec<TelemetryRow>,
+    /// What was skipped, and what the format lacks.
+    pub complaints: Complaints,
+}
+
+/// A file of an input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct File {
+    /// Its name, in complaints.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// Nanoseconds of microseconds with a fraction.
+fn nanos(us: f64) -> i64 {
+    const NANOS_IN_US: f64 = 1e3;
+    // A cast saturates; half a nanosecond more rounds it.
+    (us * NANOS_IN_US + if us < 0.0 { -0.5 } else { 0.5 }) as i64
+}
+
+/// What all rows of an import share.
+fn complete(all: &mut Imported, observer: &str, format: &'static str) {
+    for row in &mut all.steps {
+        row.observer = String::from(observer).into();
+        row.format = Text::from_static(format);
+        row.time = Time(row.time_ns);
+    }
+}

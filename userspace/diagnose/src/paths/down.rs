@@ -1,0 +1,178 @@
+//! Links that flows crossed in one run and none crosses in the other.
+//!
+//! Switches hash flows over the links that are in their routes. A link without a flow is out of them, or chance left it
+//! empty: if the links beside it carry n flows in the mean, in e⁻ⁿ of the cases. A link that is down is empty in both
+//! directions; one that only one end has taken out of its routes is so in one.
+
+use super::load::{Imbalance, LinkLoad};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use rocescope_model::json;
+use serde::Serialize;
+
+/// A link between switches that flows crossed in one run only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EmptyLink {
+    /// `node:port` where the empty direction starts; one end of a link that is empty in both.
+    pub from: String,
+    /// `node:port` of the other end.
+    pub to: String,
+    /// Whether it is empty in both directions.
+    pub both: bool,
+    /// Flows in the run with some, in the empty directions.
+    pub flows: u64,
+    /// Flows in the run without: as many as the links beside it have in the mean.
+    #[serde(serialize_with = "json::float")]
+    pub expected: f64,
+    /// How often chance leaves a link of that number of flows empty, in percent.
+    #[serde(serialize_with = "json::float")]
+    pub chance_percent: f64,
+}
+
+/// Flows that are expected on a link which chance leaves empty in 5 of 100 cases: -ln(0.05).
+const EXPECTED_MIN: f64 = 3.0;
+
+type End<'a> = (&'a str, &'a str);
+
+/// The links of `before` that are empty in `after`, the least likely first.
+#[must_use]
+pub fn emptied(before: &Imbalance, after: &Imbalance) -> Vec<EmptyLink> {
+    let beside = Beside::new(after);
+    let of_after: BTreeMap<(End<'_>, End<'_>), &LinkLoad> = directions(after).collect();
+    // By direction: flows before, and those expected after, of directions that are empty after.
+    let empty = directions(before).filter_map(|(way, there)| {
+        let now = of_after.get(&way).filter(|now| now.flows == 0)?;
+        Some((way, (there.flows, beside.mean(now))))
+    });
+    let empty: BTreeMap<(End<'_>, End<'_>), (u64, f64)> = empty.collect();
+    let mut found = Vec::new();
+    for ((from, to), one) in &empty {
+        let back = empty.get(&(*to, *from));
+        // Each link once.
+        if from > to && back.is_some() {
+            continue;
+        }
+        // A direction that was empty before proves nothing.
+        let changed = [Some(one), back].into_iter().flatten().filter(|(flows, _)| *flows > 0);
+        let (flows, expected) = changed.fold((0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        if flows > 0 && expected >= EXPECTED_MIN {
+            found.push(EmptyLink {
+                from: format!("{}:{}", from.0, from.1),
+                to: format!("{}:{}", to.0, to.1),
+                both: back.is_some(),
+                flows,
+                expected,
+                chance_percent: libm::exp(-expected) * 100.0,
+            });
+        }
+    }
+    found.sort_by(|a, b| b.expected.total_cmp(&a.expected));
+    found
+}
+
+fn directions(imbalance: &Imbalance) -> impl Iterator<Item = ((End<'_>, End<'_>), &LinkLoad)> {
+    imbalance.link_loads.iter().map(|link| {
+        let ends = ((&*link.from, &*link.from_port), (&*link.to, &*link.to_port));
+        (ends, link)
+    })
+}
+
+/// Flows and links beside a link: those among which flows are spread.
+struct Beside<'a> {
+    /// Upward from a node, by its name and the tier above.
+    from_node: BTreeMap<(&'a str, &'a str), (u64, u32)>,
+    /// Downward to a node, by the tier above and its name.
+    to_node: BTreeMap<(&'a str, &'a str), (u64, u32)>,
+    /// By the tiers of a layer between switches: whether it leads upward.
+    is_up: BTreeMap<(&'a str, &'a str), bool>,
+}
+
+impl<'a> Beside<'a> {
+    fn new(imbalance: &'a Imbalance) -> Self {
+        let mut beside = Self {
+            from_node: BTreeMap::new(),
+            to_node: BTreeMap::new(),
+            is_up: BTreeMap::new(),
+        };
+        for link in &imbalance.link_loads {
+            let from_node = beside.from_node.entry((&*link.from, &*link.to_tier)).or_default();
+            let to_node = beside.to_node.entry((&*link.from_tier, &*link.to)).or_default();
+            for (flows, links) in [from_node, to_node] {
+                *flows += link.flows;
+                *links += 1;
+            }
+        }
+        // Layers are in the order of tiers: those upward come first.
+        for layer in imbalance.layers.iter().filter(|layer| !layer.at_hosts) {
+            let is_first = !beside.is_up.contains_key(&(&*layer.to, &*layer.from));
+            beside.is_up.insert((&*layer.from, &*layer.to), is_first);
+        }
+        beside
+    }
+
+    /// The flows of a link if those that may take it were spread evenly; 0 at hosts, which have no choice.
+    #[expect(clippy::cast_precision_loss, reason = "fewer than 2^53 flows")]
+    fn mean(&self, link: &LinkLoad) -> f64 {
+        let sums = match self.is_up.get(&(&*link.from_tier, &*link.to_tier)) {
+            None => None,
+            Some(true) => self.from_node.get(&(&*link.from, &*link.to_tier)),
+            Some(false) => self.to_node.get(&(&*link.from_tier, &*link.to)),
+        };
+        sums.map_or(0.0, |(flows, links)| *flows as f64 / f64::from((*links).max(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::emptied;
+    use crate::paths::{End, Fabric, Imbalance, Loads};
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// Two leaves, two spines and two links between each; `flows` from leaf 0 to leaf 1 over the links in turn, except over
+    /// link `down` of leaf 0.
+    fn run(flows: usize, down: Option<usize>) -> Imbalance {
+        let mut fabric = Fabric::new(["host", "leaf", "spine"].map(String::from).to_vec());
+        let mut ups = Vec::new();
+        for leaf in 0..2 {
+            for port in 0..4 {
+                let near = fabric.add_node(&format!("leaf{leaf}"), Some(1), &[]);
+                let far = fabric.add_node(&format!("spine{}", port / 2), Some(2), &[]);
+                let ends = [(near, format!("e{port}")), (far, format!("{leaf}-{port}"))];
+                fabric.add_link(ends.map(|(node, port)| End { node, port }));
+                ups.push(fabric.egress(near, &format!("e{port}")).unwrap());
+            }
+        }
+        let mut loads = Loads::new(&fabric);
+        let open: Vec<usize> = (0..4).filter(|port| Some(*port) != down).collect();
+        for flow in 0..flows {
+            let up = open[flow % open.len()];
+            let down = up / 2 * 2 + flow / open.len() % 2;
+            loads.add(&[ups[up], ups[4 + down].reversed()], None);
+        }
+        loads.imbalance(&fabric)
+    }
+
+    #[test]
+    fn a_link_that_chance_would_not_empty_is_reported() {
+        let (before, after) = (run(40, None), run(40, Some(3)));
+        let down = emptied(&before, &after);
+        let names: Vec<_> = down.iter().map(|link| (&*link.from, &*link.to, link.flows)).collect();
+        // It had no flows back in either run.
+        assert_eq!((names, down[0].both), (vec![("leaf0:e3", "spine1:0-3", 10)], true));
+        assert!((down[0].expected - 10.0).abs() < 1e-9, "{down:?}");
+        assert!((down[0].chance_percent - 0.004_54).abs() < 1e-5, "{down:?}");
+        assert_eq!(emptied(&after, &before), []);
+    }
+
+    #[test]
+    fn a_link_that_few_flows_leave_empty_by_chance_is_not() {
+        assert_eq!(emptied(&run(8, None), &run(8, Some(3))), []);
+        // No flows at all: the workload is another one.
+        assert_eq!(emptied(&run(40, None), &run(0, None)), []);
+    }
+}

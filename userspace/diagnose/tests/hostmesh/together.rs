@@ -1,0 +1,123 @@
+//! Several faults at once: each at its place, and nothing that they have in common.
+
+use crate::faults::way;
+use crate::run::{Run, START, WINDOW, lines};
+use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, ROCE_PORT, Rails};
+
+/// 8 hosts, 4 rails, and spines: two windows without a fault.
+fn fabric(spines: u32, seed: u64) -> Run {
+    let mut run = Run::new(Rails::two_tiers(8, 4, spines), seed);
+    for _ in 0..2 {
+        assert_eq!(lines(&run.window()), [""; 0]);
+    }
+    run
+}
+
+fn places(run: &mut Run) -> Vec<String> {
+    let found = run.window();
+    let mut places: Vec<String> = (found.verdicts.iter())
+        .map(|verdict| format!("{} {}", verdict.place_kind, verdict.place))
+        .collect();
+    places.sort();
+    places
+}
+
+#[test]
+fn two_links_of_one_switch_are_named_and_not_the_switch() {
+    for seed in 0..5 {
+        for (one, other) in [(0.05, 0.05), (0.1, 0.1), (0.5, 0.5), (1.0, 0.05), (1.0, 1.0)] {
+            for up in [false, true] {
+                let mut run = fabric(4, seed);
+                for (spine, probability) in [(0, one), (2, other)] {
+                    let place = FaultLocation::Direction(way(&run, 1, spine, up));
+                    run.fault(FaultKind::Loss { probability }, place, 0);
+                }
+                let expected = match up {
+                    true => ["link r1>s0", "link r1>s2"],
+                    false => ["link s0>r1", "link s2>r1"],
+                };
+                assert_eq!(places(&mut run), expected, "seed {seed}: {one} and {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_links_that_lose_both_ways_are_named_and_not_the_switch() {
+    for seed in 0..5 {
+        for (one, other) in [(0.05, 0.05), (0.5, 0.5), (1.0, 0.05), (1.0, 1.0)] {
+            let mut run = fabric(4, seed);
+            for (spine, probability) in [(0, one), (2, other)] {
+                let place = FaultLocation::Link(way(&run, 1, spine, true).link);
+                run.fault(FaultKind::Loss { probability }, place, 0);
+            }
+            let expected = ["link r1>s0 and back", "link r1>s2 and back"];
+            assert_eq!(places(&mut run), expected, "seed {seed}: {one} and {other}");
+        }
+    }
+}
+
+#[test]
+fn a_nic_and_a_link_of_its_switch_are_named_and_not_the_switch() {
+    for seed in 0..5 {
+        let mut run = fabric(4, seed);
+        let nic = run.fabric.topology.nic(3, 1);
+        run.fault(
+            FaultKind::Flapping { period_ns: WINDOW / 3 },
+            FaultLocation::Nic(nic),
+            0,
+        );
+        let lossy = FaultLocation::Direction(way(&run, 1, 2, true));
+        run.fault(FaultKind::Loss { probability: 0.05 }, lossy, 0);
+        assert_eq!(places(&mut run), ["link r1>s2", "nic h3/rail1"], "seed {seed}");
+    }
+}
+
+#[test]
+fn with_a_single_spine_a_link_is_not_its_switch() {
+    for seed in 0..5 {
+        for up in [false, true] {
+            let mut run = fabric(1, seed);
+            let lossy = FaultLocation::Direction(way(&run, 2, 0, up));
+            run.fault(FaultKind::Loss { probability: 0.05 }, lossy, 0);
+            let expected = if up { "link r2>s0" } else { "link s0>r2" };
+            assert_eq!(places(&mut run), [expected], "seed {seed}");
+        }
+        // Every probe through the switch crosses its only link: no evidence separates the two.
+        let mut run = fabric(1, seed);
+        let cable = FaultLocation::Link(way(&run, 2, 0, true).link);
+        run.fault(FaultKind::Loss { probability: 0.05 }, cable, 0);
+        assert_eq!(places(&mut run), ["link r2>s0 and back or switch r2"], "seed {seed}");
+    }
+}
+
+#[test]
+fn what_fails_right_after_a_nic_is_named_and_not_the_nic() {
+    for seed in 0..5 {
+        let mut run = fabric(4, seed);
+        let nic = run.fabric.topology.nic(5, 3);
+        run.fault(FaultKind::LinkDown, FaultLocation::Nic(nic), 0);
+        assert_eq!(places(&mut run), ["nic h5/rail3"]);
+        run.fabric.faults.clear();
+        let lossy = FaultLocation::Direction(way(&run, 3, 0, true));
+        run.fault(FaultKind::Loss { probability: 0.1 }, lossy, 0);
+        assert_eq!(places(&mut run), ["link r3>s0"], "seed {seed}");
+
+        // A 5-tuple of the same NIC.
+        run.fabric.faults.clear();
+        let port = run.mesh.port(nic, 3, START);
+        let tuple = FiveTuple {
+            src: nic,
+            dst: run.fabric.topology.nic(5, 0),
+            udp_src_port: port,
+            udp_dst_port: ROCE_PORT,
+        };
+        let spine = run.fabric.route(tuple, START).ways()[1];
+        run.fault(FaultKind::Blackhole { tuple }, FaultLocation::Direction(spine), 0);
+        let expected = format!("tuple h5/rail3 to h5/rail0, source port {port}");
+        // A window may have too few probes of one 5-tuple.
+        let mut found = [places(&mut run), places(&mut run)].concat();
+        found.dedup();
+        assert_eq!(found, [expected], "seed {seed}");
+    }
+}

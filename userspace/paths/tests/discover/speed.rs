@@ -1,0 +1,69 @@
+//! How long runs take.
+
+use super::clos::Clos;
+use super::switches::Switches;
+use super::{SMALL, assert_right, outcomes};
+use rocescope_paths::Flow;
+use rocescope_paths::discover::{Mode, Settings, discover};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// The paper: tens of seconds, and 8 threads 2.6 times as fast as 2.
+#[test]
+fn parallel_sessions_hide_the_delay_of_commands() {
+    let clos = Clos { hosts: 8, ..SMALL };
+    let (plan, flows) = (clos.plan(), clos.flows(128));
+    let took = |mode, threads, flows: &[Flow]| {
+        let switches = Switches {
+            delay: Duration::from_millis(50),
+            ..Switches::new(&clos)
+        };
+        let settings = Settings {
+            mode,
+            threads,
+            ..Settings::default()
+        };
+        let run = discover(&plan, flows, &switches, &settings);
+        assert_right(&clos, &plan, &run);
+        run.took
+    };
+    let all = took(Mode::Parallel, 64, &flows);
+    let (two, eight) = (
+        took(Mode::Parallel, 2, &flows[..32]),
+        took(Mode::Parallel, 8, &flows[..32]),
+    );
+    let one = took(Mode::Persistent, 1, &flows[..16]);
+    println!(
+        "128 flows, 64 threads: {all:?}; 32 flows: 2 threads {two:?}, 8 threads {eight:?}; 16 flows one by one {one:?}"
+    );
+    assert!(all < Duration::from_secs(1), "{all:?}");
+    assert!(two.as_secs_f64() > 2.6 * eight.as_secs_f64(), "{two:?} {eight:?}");
+    assert!(one > Duration::from_millis(16 * 3 * 50));
+}
+
+#[test]
+fn a_hundred_thousand_flows_over_a_thousand_switches_take_linear_time() {
+    let clos = Clos {
+        leaves: 984,
+        spines: 16,
+        hosts: 4,
+        ..SMALL
+    };
+    let (plan, flows) = (clos.plan(), clos.flows(100_000));
+    let took = |count: usize| {
+        let switches = Switches::new(&clos);
+        let settings = Settings {
+            threads: 4,
+            open_sessions: 64,
+            ..Settings::default()
+        };
+        let run = discover(&plan, &flows[..count], &switches, &settings);
+        assert_eq!(outcomes(&run), HashMap::from([("complete", count)]));
+        assert!(switches.open[1].load(Ordering::Relaxed) <= 64);
+        run.took.as_secs_f64()
+    };
+    let (small, large) = (took(10_000), took(100_000));
+    println!("10,000 flows {small:.2} s, 100,000 flows {large:.2} s");
+    assert!(large < small * 20.0, "{small} {large}");
+}

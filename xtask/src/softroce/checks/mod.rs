@@ -1,0 +1,54 @@
+//! The checks.
+//!
+//! | module | what it compares |
+//! |---|---|
+//! | `captures` | captures in every mode with the mirror and the driver; part of `perftest` |
+//! | `counters` | `rocescope counters` with `rdma statistic`, for a WRITE of perftest |
+//! | `doctor` | `doctor` with what captures can do on this kernel |
+//! | `hostping` | loopback tests of both NICs to both NUMA nodes, of healthy NICs and of one that is throttled |
+//! | `loss` | netem's drops with the driver's counters, the mirror and `connections` |
+//! | `operations` | the latency of RDMA operations with the mirror and with perftest |
+//! | `perftest` | what `connections` reports of the mirror with perftest's own report |
+//! | `probe` | probes between two NICs of a guest with the mirror |
+
+mod captures;
+mod counters;
+mod doctor;
+mod hostping;
+mod loss;
+mod operations;
+mod perftest;
+mod probe;
+
+use super::fabric::Fabric;
+use anyhow::Result;
+
+/// Name, description and function of a check.
+pub(super) type Check = (&'static str, &'static str, fn(&mut Fabric) -> Result<()>);
+
+/// The checks, in the order in which they run.
+pub(super) const CHECKS: &[Check] = &[
+    (
+        "doctor",
+        "doctor beside captures in every mode, with and without cap_perfmon",
+        doctor::run,
+    ),
+    (
+        "perftest",
+        "connections and captures in every mode beside perftest's report and the driver",
+        perftest::run,
+    ),
+    ("counters", "counters beside rdma statistic", counters::run),
+    (
+        "hostping",
+        "loopback tests of both NICs to both NUMA nodes, one throttled",
+        hostping::run,
+    ),
+    ("probe", "verbs probes between two NICs of a guest", probe::run),
+    (
+        "operations",
+        "latency of RDMA operations, alone and between agents",
+        operations::run,
+    ),
+    ("loss", "netem drops 0.1, 1 and 5 % of what a guest sends", loss::run),
+];
