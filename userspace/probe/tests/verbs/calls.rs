@@ -138,6 +138,13 @@ unsafe extern "C" fn query_device_ex(
     0
 }
 
+/// Only for the old form of the query. Defined because a linker takes the file with the real functions for one that is
+/// missing here, and then finds each of the others twice.
+#[unsafe(no_mangle)]
+const unsafe extern "C" fn ibv_query_port(_: *mut ib::ibv_context, _: u8, _: *mut ib::_compat_ibv_port_attr) -> c_int {
+    libc::EOPNOTSUPP
+}
+
 /// Only for the old form of the query.
 #[unsafe(no_mangle)]
 const unsafe extern "C" fn ibv_query_device(_: *mut ib::ibv_context, _: *mut ib::ibv_device_attr) -> c_int {
