@@ -24,7 +24,8 @@ fn explains(cause: &Finding, effect: &Finding, view: &View<'_>) -> bool {
         CnpsIgnored, Congestion, Jitter, LinkDown, MirrorRepeats, NetworkLoss, NicVanished, NoCnps, PauseStorm,
         PcieDegraded, ReceiverDied, ReceiverDrops, SickCable, SlowReceiver,
     };
-    let meets = ends(effect, view).iter().any(|end| touches(cause, *end, view)) || cause.place == effect.place;
+    let touched = touched(cause, effect.class, view);
+    let meets = ends(effect, view).iter().any(|end| touched.contains(end)) || cause.place == effect.place;
     match (cause.class, effect.class) {
         (SickCable, LinkDown) => cause.place == effect.place,
         (
@@ -75,7 +76,12 @@ fn talk(one: &Finding, other: &Finding, view: &View<'_>) -> bool {
     view.wire.is_empty() || passes(&one, &other) || passes(&other, &one)
 }
 
-/// Whether the place of a finding includes this address.
-fn touches(finding: &Finding, address: IpAddr, view: &View<'_>) -> bool {
-    ends(finding, view).contains(&address)
+/// The addresses at which a finding has effects of a class. What moved away from a NIC that vanished works elsewhere, but
+/// the connections that it had there are lost.
+fn touched(cause: &Finding, effect: Class, view: &View<'_>) -> Vec<IpAddr> {
+    match (&cause.place, effect) {
+        (Place::Port(port), Class::ReceiverDied | Class::NetworkLoss) => view.broken_addresses(*port),
+        (Place::Port(port), _) => view.own_addresses(*port),
+        _ => ends(cause, view),
+    }
 }

@@ -106,8 +106,8 @@ pub(crate) struct Ports {
     pub(crate) all: Vec<Port>,
     hosts: Vec<Host>,
     by_name: HashMap<String, u32>,
-    /// The port that has an address; `None` if two have it.
-    by_address: HashMap<IpAddr, Option<u32>>,
+    /// The ports that stated an address last.
+    by_address: HashMap<IpAddr, Vec<u32>>,
     /// Hosts by address, from a file of names.
     named: BTreeMap<IpAddr, String>,
     /// Rows of further ports.
@@ -179,21 +179,17 @@ impl Ports {
         for (number, seen) in &window.ports {
             let Some(addresses) = &seen.addresses else { continue };
             let port = &mut self.all[*number as usize];
-            for address in core::mem::take(&mut port.addresses) {
-                if self.by_address.get(&address) == Some(&Some(*number)) {
-                    self.by_address.remove(&address);
+            for address in core::mem::replace(&mut port.addresses, addresses.clone()) {
+                if let Some(owners) = self.by_address.get_mut(&address) {
+                    owners.retain(|owner| owner != number);
                 }
             }
             for address in addresses {
-                let owner = match self.by_address.get(address) {
-                    // The address of a device that is gone may have moved.
-                    Some(Some(other)) => Some(*number).filter(|number| other == number || self.is_gone(*other)),
-                    Some(None) => None,
-                    None => Some(*number),
-                };
-                self.by_address.insert(*address, owner);
+                let owners = self.by_address.entry(*address).or_default();
+                if !owners.contains(number) {
+                    owners.push(*number);
+                }
             }
-            self.all[*number as usize].addresses.clone_from(addresses);
         }
         window.gone = self.gone(window);
     }
@@ -201,6 +197,12 @@ impl Ports {
     fn is_gone(&self, port: u32) -> bool {
         self.device(port)
             .is_some_and(|device| self.get(device).value(Watched::Present) == Some(ABSENT))
+    }
+
+    /// When a device, or that of a port, vanished; `None` if it exists.
+    pub(crate) fn gone_ns(&self, number: u32) -> Option<i64> {
+        let device = self.device(number).unwrap_or(number);
+        self.get(device).gone_ns
     }
 
     /// Devices that did not exist at a time in a window, and their ports.
@@ -244,12 +246,29 @@ impl Ports {
         }
     }
 
-    /// The port that has an address.
+    /// The port that has an address; `None` if several have it.
     pub(crate) fn at(&self, address: IpAddr) -> Option<u32> {
-        if let Some(owner) = self.by_address.get(&address) {
-            return *owner;
+        match self.by_address.get(&address).map_or(&[][..], Vec::as_slice) {
+            [] => self.named_at(address),
+            [owner] => Some(*owner),
+            owners => {
+                // An address moves to another port when its NIC is gone.
+                let mut there = owners.iter().copied().filter(|owner| !self.is_gone(*owner));
+                let owner = there.next()?;
+                there.next().is_none().then_some(owner)
+            }
         }
-        // The file of names has the host: its port is known if it has only one.
+    }
+
+    /// Whether an address that a port, or a port of a device, stated last is that of another device now.
+    pub(crate) fn has_moved(&self, address: IpAddr, number: u32) -> bool {
+        let is_here = |owner| self.ports_of(number).any(|port| port == owner);
+        self.at(address).is_some_and(|owner| !is_here(owner))
+    }
+
+    /// By the file of names.
+    fn named_at(&self, address: IpAddr) -> Option<u32> {
+        // The port of a host is known if it has only one.
         let host = self.by_name.get(self.named.get(&address)?.as_str())?;
         let ports = self.hosts[*host as usize].ports.iter();
         let mut ports = ports.filter(|number| self.all[**number as usize].port.is_some());

@@ -253,6 +253,23 @@ impl<'a> View<'a> {
             || self.grown_lately(port, LINK_ERRORS, SPAN) >= 3
     }
 
+    /// Addresses of a port, or of the ports of a device, without those that have moved to another one.
+    pub(crate) fn own_addresses(&self, number: u32) -> Vec<IpAddr> {
+        let mut addresses = self.ports.addresses(number);
+        addresses.retain(|address| !self.ports.has_moved(*address, number));
+        addresses
+    }
+
+    /// Addresses whose connections a port may have broken: until all timers have expired, also those that have moved away
+    /// since its device vanished.
+    pub(crate) fn broken_addresses(&self, number: u32) -> Vec<IpAddr> {
+        let gone_ns = self.ports.gone_ns(number);
+        match gone_ns.is_some_and(|at| at > self.start_ns.saturating_sub(TIMERS_NS)) {
+            true => self.ports.addresses(number),
+            false => self.own_addresses(number),
+        }
+    }
+
     /// Whether a port failed so lately that its connections may be given up now, by senders that no capture sees. Each
     /// such failure is a verdict of its own.
     pub(crate) fn failed_lately(&self, port: u32) -> bool {

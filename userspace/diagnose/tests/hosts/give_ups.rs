@@ -2,7 +2,7 @@
 
 use super::rows::{SECOND, WINDOW, addresses, alive, analyzer, counter, event, finish, flow, gauge, present, read_at};
 use rocescope_diagnose::hosts::{Analyzer, Change, Class, HostVerdict};
-use rocescope_model::Time;
+use rocescope_model::{CounterRow, Time};
 
 /// Hosts that read their counters in a window: ports that are up, with an address.
 fn hosts(analyzer: &mut Analyzer, hosts: &[u8], window: i64) {
@@ -149,30 +149,84 @@ fn a_nic_is_one_fault_with_its_interface_and_none_if_it_was_not_used() {
     assert!(verdicts(1.0).is_empty());
 }
 
-/// While two ports have an address, a slow receiver is named by it; when the NIC of one is gone, that is the fault.
-#[test]
-fn an_address_of_two_ports_names_neither_and_a_nic_that_is_gone_is_the_fault() {
-    let found = |is_gone: bool| -> Vec<String> {
-        let mut analyzer = analyzer();
-        for window in 0..12 {
-            hosts(&mut analyzer, &[1, 2], window);
-            analyzer.flow(&flow(1, 2, window, 100));
-            if window >= 6 {
-                analyzer.event(&event(2, 1, window * WINDOW, "rnr_nak", 30));
-            }
-        }
-        if is_gone {
+/// Rows of `gpu-1` and `gpu-2`, whose NIC may vanish in window 3; `mlx5_1` has its address from the window `moved` on.
+fn with_an_address_that_moves(windows: i64, is_gone: bool, moved: i64) -> Analyzer {
+    let mut analyzer = analyzer();
+    for window in 0..windows {
+        hosts(
+            &mut analyzer,
+            if is_gone && window >= 3 { &[1] } else { &[1, 2] },
+            window,
+        );
+        analyzer.counter(&alive(2, window));
+        analyzer.flow(&flow(1, 2, window, 100));
+        if is_gone && window == 3 {
             analyzer.counter(&present(2, 3, Some("vanished")));
         }
-        let mut other = addresses(2, 3, "10.0.0.2");
-        other.device = "mlx5_1".into();
-        analyzer.counter(&other);
+        if window >= moved {
+            let mut other = counter(2, window, "link_downed", 0);
+            other.device = "mlx5_1".into();
+            analyzer.counter(&other);
+            analyzer.counter(&CounterRow {
+                device: "mlx5_1".into(),
+                ..gauge(2, window, "state", 4.0)
+            });
+            analyzer.counter(&CounterRow {
+                device: "mlx5_1".into(),
+                ..addresses(2, window, "10.0.0.2")
+            });
+        }
+    }
+    analyzer
+}
+
+/// While two ports have an address, a slow receiver is named by it. When the NIC of one is gone, the other has it, whether
+/// it stated that before or after: that its application is slow is no effect of the NIC.
+#[test]
+fn an_address_of_two_ports_names_neither_and_belongs_to_the_other_when_the_nic_of_one_is_gone() {
+    let found = |is_gone: bool, moved: i64| -> Vec<String> {
+        let mut analyzer = with_an_address_that_moves(12, is_gone, moved);
+        for window in 6..12 {
+            analyzer.event(&event(2, 1, window * WINDOW, "rnr_nak", 30));
+            analyzer.event(&event(2, 1, window * WINDOW + 9 * SECOND, "rnr_nak", 30));
+        }
         let verdicts = finish(&mut analyzer);
         let line = |verdict: &HostVerdict| format!("{:?} {}", verdict.class, verdict.place);
         verdicts.iter().map(line).collect()
     };
-    assert_eq!(found(true), ["NicVanished gpu-2 mlx5_0"]);
-    assert_eq!(found(false), ["SlowReceiver 10.0.0.2"]);
+    for moved in [1, 3, 5] {
+        assert_eq!(
+            found(true, moved),
+            ["NicVanished gpu-2 mlx5_0", "SlowReceiver gpu-2 mlx5_1/1"],
+            "{moved}"
+        );
+        assert_eq!(found(false, moved), ["SlowReceiver 10.0.0.2"], "{moved}");
+    }
+}
+
+/// The connections that a NIC had are lost with it, although its address lives on. Later ones are not its own.
+#[test]
+fn a_give_up_at_an_address_that_moved_is_the_fault_of_the_nic_until_all_timers_have_expired() {
+    for (window, expected) in [
+        (4, &["NicVanished gpu-2 mlx5_0"][..]),
+        (70, &["NicVanished gpu-2 mlx5_0", "ReceiverDied gpu-2 mlx5_1/1"]),
+    ] {
+        let mut analyzer = with_an_address_that_moves(80, true, 3);
+        for read in 0..80 {
+            let (timeouts, exceeded) = if read == window { (8, 1) } else { (0, 0) };
+            analyzer.counter(&counter(1, read, "local_ack_timeout_err", timeouts));
+            analyzer.counter(&counter(1, read, "req_transport_retries_exceeded", exceeded));
+        }
+        analyzer.event(&event(1, 2, window * WINDOW + 5 * SECOND, "retry_exhausted", 1));
+        let verdicts = finish(&mut analyzer);
+        let lines: Vec<String> = verdicts
+            .iter()
+            .map(|verdict| format!("{:?} {}", verdict.class, verdict.place))
+            .collect();
+        assert_eq!(lines, expected);
+        let is_evidence = verdicts[0].evidence_text().contains("retry_exhausted 1 events");
+        assert_eq!(is_evidence, window == 4, "{}", verdicts[0].evidence_text());
+    }
 }
 
 /// The receiver's port is down, as its host reads only after the sender gave up.

@@ -51,7 +51,7 @@ fn finding(view: &View<'_>, device: u32, ports: &[u32]) -> Finding {
             finding.value(&view.ports.text(*port), "state before", state, "state");
         }
     }
-    let addresses: Vec<IpAddr> = view.ports.addresses(device);
+    let addresses: Vec<IpAddr> = view.broken_addresses(device);
     let mut given_up = give_ups::on_wire(view, &addresses).peekable();
     let off_wire = give_ups::off_wire(view);
     if given_up.peek().is_some() || !off_wire.is_empty() {
