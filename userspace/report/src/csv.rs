@@ -56,7 +56,7 @@ pub fn table(report: &Report, table: Table) -> String {
         Table::Sla => of_mesh(report, MeshFigures::sla),
         Table::Verdicts => of_mesh(report, |mesh| {
             let problems = mesh.problems.iter();
-            problems.map(|problem| problem.last.clone()).collect()
+            problems.map(|problem| problem.worst.clone()).collect()
         }),
         Table::Links => of_mesh(report, |mesh| mesh.links.clone()),
     }

@@ -9,6 +9,7 @@ use super::names::Names;
 use super::paper::Sticky;
 use super::record::{ProbeOutcome, Record, Window};
 use super::settings::{Settings, SettingsError};
+use super::silence::Silence;
 use super::tuples::{Key, Tuples};
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -30,6 +31,8 @@ pub struct Analyzer {
     open: BTreeMap<i64, Window>,
     /// Windows before this are closed.
     next: i64,
+    /// The last window that was analyzed.
+    closed: Option<i64>,
     pub(super) late: u64,
     unreadable: u64,
     pub(super) sticky: Sticky,
@@ -39,6 +42,7 @@ pub struct Analyzer {
     pub(super) faint: Faint,
     /// The last window in which each host sent probes.
     pub(super) seen: Vec<i64>,
+    pub(super) silence: Silence,
     pub(super) both: Both,
 }
 
@@ -64,6 +68,7 @@ impl Analyzer {
             traces: HashMap::new(),
             open: BTreeMap::new(),
             next: i64::MIN,
+            closed: None,
             late: 0,
             unreadable: 0,
             sticky: Sticky::default(),
@@ -72,6 +77,7 @@ impl Analyzer {
             history: History::default(),
             faint: Faint::default(),
             seen: Vec::new(),
+            silence: Silence::default(),
             both: in_turn,
         })
     }
@@ -81,6 +87,13 @@ impl Analyzer {
     pub const fn with(mut self, both: Both) -> Self {
         self.both = both;
         self
+    }
+
+    /// From now on, windows are those of a live mesh: one without any row is analyzed too, and a host is silent if no row
+    /// of it has arrived by the end of a window. Windows that begin before a minute has passed give no verdict on that.
+    pub fn goes_live(&mut self, now: Time) {
+        let begin = now.0.saturating_add(self.settings.sticky_ns);
+        self.silence.live_from(begin);
     }
 
     /// Assigns an address to a node, as the topology file does. Call it before the first row.
@@ -191,12 +204,20 @@ impl Analyzer {
     }
 
     fn close(&mut self) -> Option<WindowDiagnosis> {
-        let (number, _) = self.open.first_key_value()?;
-        let number = Some(*number).filter(|number| *number < self.next)?;
+        let earliest = self.open.first_key_value().map(|(number, _)| *number);
+        let number = self.empty().into_iter().chain(earliest).min()?;
+        let number = Some(number).filter(|number| *number < self.next)?;
         // Before the analysis, not after: callers may then ask about any 5-tuple of the window.
         self.forget(number);
-        let window = self.open.remove(&number)?;
+        let window = self.open.remove(&number).unwrap_or_default();
+        self.closed = Some(number);
         Some(self.analyse(number, &window))
+    }
+
+    /// The window after the last one, if a live mesh is silent in it.
+    fn empty(&self) -> Option<i64> {
+        let number = self.closed.filter(|_| self.silence.is_live())? + 1;
+        self.silence.misses_in(number).then_some(number)
     }
 
     /// Forgets 5-tuples that have been unused for too long to matter for a verdict.

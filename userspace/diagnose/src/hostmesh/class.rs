@@ -51,6 +51,7 @@ pub(crate) enum Class {
     Asymmetric,
     SlowHost,
     Unsent,
+    Silent,
 }
 
 impl Class {
@@ -65,6 +66,7 @@ impl Class {
         } = evidence;
         match (symptom, place) {
             (Symptom::Delay, _) => return Self::SlowHost,
+            (Symptom::Silence, _) => return Self::Silent,
             (Symptom::Latency | Symptom::Asymmetry, _) => return Self::of_latency(evidence),
             (Symptom::Loss, _) => {}
         }
@@ -133,6 +135,7 @@ impl Class {
             Self::Asymmetric => "asymmetric_path",
             Self::SlowHost => "slow_host",
             Self::Unsent => "unsent",
+            Self::Silent => "silent",
         }
     }
 
@@ -147,7 +150,9 @@ impl Class {
             Self::Congestion => 6,
             Self::SlowHost => 7,
             Self::SlowReceiver => 8,
-            Self::LinkDown | Self::Loss | Self::Blackhole | Self::Asymmetric | Self::Unsent => return None,
+            Self::LinkDown | Self::Loss | Self::Blackhole | Self::Asymmetric | Self::Unsent | Self::Silent => {
+                return None;
+            }
         })
     }
 
@@ -188,20 +193,43 @@ impl Class {
             Self::Unsent => {
                 "the host cannot send: its NIC is down, it has no route, or the next hop does not answer; no packet was dropped"
             }
+            Self::Silent if matches!(place, FaultLocation::Collector) => {
+                "most of the mesh is silent at once, so the cause is what its agents share: the collector, its network or its certificates"
+            }
+            Self::Silent => "the host, its agent, or its connection to the collector is down",
         }
     }
 
     /// The next step for an operator.
-    pub(crate) const fn action(self) -> &'static str {
+    pub(crate) const fn action(self, place: FaultLocation) -> &'static str {
+        let (is_link, is_nic) = (
+            matches!(place, FaultLocation::Link(_) | FaultLocation::Cable(..)),
+            matches!(
+                place,
+                FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_)
+            ),
+        );
         match self {
+            Self::LinkDown if matches!(place, FaultLocation::Switch(_)) => {
+                "check that the switch runs and forwards: its log, its power, its line cards"
+            }
             Self::LinkDown => {
                 "check the carrier and the optics at both ends (`ip link`, `ethtool -m`), then the switch log"
             }
             Self::Flapping => {
                 "count the carrier changes (`ip -s -d link`, the switch log); replace the cable or the transceiver"
             }
-            Self::Loss => {
+            Self::Loss if is_link => {
                 "check the error and discard counters at both ends; if they do not explain the loss, take the link out of ECMP"
+            }
+            Self::Loss if is_nic => {
+                "check the error and discard counters of the NIC and of its switch port; then the cable and the optics"
+            }
+            Self::Loss if matches!(place, FaultLocation::Switch(_)) => {
+                "check the error and discard counters of all its ports; if they do not explain the loss, drain the switch"
+            }
+            Self::Loss => {
+                "trace the 5-tuples that suffer hop by hop, and check the discard counters of the switches on the way"
             }
             Self::Corruption => {
                 "check the FCS and symbol error counters; clean or replace the fibre and the optical module"
@@ -228,6 +256,12 @@ impl Class {
             Self::SlowHost => "check CPU load, interrupts and CPU frequency on the host",
             Self::Unsent => {
                 "check the NIC, its route and its next hop on the host (`ip link`, `ip route get`, `ip neigh`)"
+            }
+            Self::Silent if matches!(place, FaultLocation::Collector) => {
+                "check the collector's log for refused agents, then its network, before any host"
+            }
+            Self::Silent => {
+                "check that the host answers (`ping`), then its agent and the agent's log (`systemctl status rocescope-agent`); rows in its spool come when it reaches the collector again"
             }
         }
     }

@@ -40,6 +40,7 @@ impl Analyzer {
             FaultLocation::Pair { src: from, dst: to } => {
                 return Some((src, dst) == (Some(from), Some(to)));
             }
+            FaultLocation::Collector => return Some(false),
             _ => {}
         }
         let key = Key {

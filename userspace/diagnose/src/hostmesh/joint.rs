@@ -280,7 +280,7 @@ impl Crossed {
                     mark(&mut crossed.fine_to, dst);
                     crossed.fine.push((bit, *place));
                 }
-                FaultLocation::Host(_) => {}
+                FaultLocation::Host(_) | FaultLocation::Collector => {}
             }
         }
         crossed

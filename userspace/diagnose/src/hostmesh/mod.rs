@@ -20,6 +20,7 @@
 //! | `unsent` | which probes that could not be sent are evidence, and about which NIC |
 //! | `baseline`, `latency` | baselines, and which probes and hosts exceed them |
 //! | `asymmetry` | latency compared with the reverse direction |
+//! | `silence` | hosts whose probes have stopped |
 //! | `shape`, `class` | how the drops of a suspect spread over time, and which problem that is |
 //! | `history` | when a problem began |
 //! | `evidence`, `naming`, `verdict` | the evidence about a suspect, the name of its place, its row |
@@ -58,6 +59,7 @@ mod record;
 pub mod settings;
 mod shape;
 mod shared;
+mod silence;
 mod sla;
 mod suspects;
 mod tally;

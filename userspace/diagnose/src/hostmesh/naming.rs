@@ -64,6 +64,7 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
             row.host = Some(name.clone());
             ("host", String::from(name.as_str()))
         }
+        FaultLocation::Collector => ("collector", String::from(row.observer.as_str())),
     };
     row.place_kind = kind.into();
     row.place = place.into();

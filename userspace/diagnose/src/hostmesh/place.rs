@@ -34,6 +34,8 @@ pub(crate) enum FaultLocation {
     },
     /// A host.
     Host(u32),
+    /// The collector, or what all agents need to reach it.
+    Collector,
 }
 
 /// What a cell crosses.
@@ -105,6 +107,7 @@ impl<'a> Crossing<'a> {
                 udp_dst_port: d,
             } => (src, dst, udp_src_port, udp_dst_port) == (a, b, c, d),
             FaultLocation::Host(host) => names.nics[src as usize].host == host,
+            FaultLocation::Collector => false,
         }
     }
 }
@@ -141,7 +144,7 @@ pub(crate) const fn rank(place: FaultLocation) -> u8 {
     match place {
         FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_) => 0,
         FaultLocation::Link(_) | FaultLocation::Cable(..) => 1,
-        FaultLocation::Switch(_) | FaultLocation::Host(_) => 2,
+        FaultLocation::Switch(_) | FaultLocation::Host(_) | FaultLocation::Collector => 2,
         FaultLocation::Pair { .. } => 3,
         FaultLocation::Route { .. } => 4,
         FaultLocation::Tuple { .. } => 5,

@@ -8,10 +8,11 @@ use serde::Serialize;
 /// A problem that lasts one window or several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Problem {
-    /// The verdict of the last window, with its `since_ns`.
+    /// The verdict of the worst window: the one with the highest score. A place that flaps is dead in such a window, so
+    /// windows in which it flaps are worse.
     #[serde(rename = "verdict")]
-    pub last: VerdictRow,
-    /// The end of that window, in nanoseconds since 1970.
+    pub worst: VerdictRow,
+    /// The end of the last window, in nanoseconds since 1970.
     pub until_ns: i64,
     /// The number of windows with this problem.
     pub windows: u64,
@@ -29,7 +30,7 @@ impl Problem {
     #[must_use]
     pub fn new(verdict: &VerdictRow) -> Self {
         Self {
-            last: verdict.clone(),
+            worst: verdict.clone(),
             until_ns: verdict.window_start_ns.saturating_add(verdict.window_ns),
             windows: 1,
             probes: verdict.probes,
@@ -42,27 +43,22 @@ impl Problem {
     /// change while the problem lasts.
     #[must_use]
     pub fn goes_on_in(&self, verdict: &VerdictRow) -> bool {
-        let last = &self.last;
-        (&last.symptom, &last.place, last.since_ns) == (&verdict.symptom, &verdict.place, verdict.since_ns)
+        let worst = &self.worst;
+        (&worst.symptom, &worst.place, worst.since_ns) == (&verdict.symptom, &verdict.place, verdict.since_ns)
     }
 
     /// Adds a verdict of a later window.
     pub fn add(&mut self, verdict: &VerdictRow) {
-        let Self {
-            windows,
-            probes,
-            anomalous,
-            score,
-            ..
-        } = *self;
         let now = Self::new(verdict);
-        *self = Self {
-            windows: windows + now.windows,
-            probes: probes + now.probes,
-            anomalous: anomalous + now.anomalous,
-            score: score.max(now.score),
-            ..now
-        };
+        self.until_ns = now.until_ns;
+        self.windows += now.windows;
+        self.probes += now.probes;
+        self.anomalous += now.anomalous;
+        self.score = self.score.max(now.score);
+        let rank = |verdict: &VerdictRow| (&*verdict.class == "flapping", verdict.score);
+        if rank(verdict) > rank(&self.worst) {
+            self.worst = now.worst;
+        }
     }
 }
 
@@ -103,8 +99,16 @@ mod tests {
         problem.add(&next);
         assert_eq!((problem.windows, problem.until_ns), (2, 60));
         assert_eq!((problem.probes, problem.anomalous), (200, 30));
-        assert_eq!((problem.score, problem.last.score), (30.0, 20.0));
-        let text = evidence(&problem.last, problem.score);
+        assert_eq!((problem.score, problem.worst.score), (30.0, 30.0));
+        problem.add(&verdict(3, 25, 90, 60.0));
+        assert_eq!((problem.worst.anomalous, problem.until_ns), (90, 80));
+        problem.add(&VerdictRow {
+            class: "flapping".into(),
+            ..verdict(4, 25, 50, 40.0)
+        });
+        problem.add(&verdict(5, 25, 90, 60.0));
+        assert_eq!((&*problem.worst.class, problem.score), ("flapping", 60.0));
+        let text = evidence(&problem.worst, 30.0);
         assert!(text.starts_with("score 30 (log-likelihood ratio"), "{text}");
     }
 }

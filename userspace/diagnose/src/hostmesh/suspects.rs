@@ -36,6 +36,8 @@ pub(crate) enum Symptom {
     Asymmetry,
     /// Delay in the host above the baseline.
     Delay,
+    /// No probes of a host.
+    Silence,
 }
 
 /// A place that explains a share of the anomalous probes.
@@ -218,7 +220,7 @@ impl<'a> Scan<'a> {
         let expected = match self.symptom {
             Symptom::Loss => self.settings.background,
             // In a fabric that is slow as a whole no single place is slow.
-            Symptom::Latency | Symptom::Asymmetry | Symptom::Delay => {
+            Symptom::Latency | Symptom::Asymmetry | Symptom::Delay | Symptom::Silence => {
                 if count.share() < self.settings.late_share {
                     return None;
                 }
@@ -283,6 +285,7 @@ impl Symptom {
             Self::Latency => "latency",
             Self::Asymmetry => "asymmetry",
             Self::Delay => "delay",
+            Self::Silence => "silence",
         }
     }
 
@@ -292,6 +295,7 @@ impl Symptom {
         match self {
             Self::Loss => path.anomalous > 0,
             Self::Latency | Self::Asymmetry | Self::Delay => path.anomalous > 1 && path.share() >= settings.late_share,
+            Self::Silence => false,
         }
     }
 
@@ -301,6 +305,8 @@ impl Symptom {
             Self::Loss => (cell.sent, cell.drops, cell.stuck, cell.silent),
             Self::Latency | Self::Delay => (cell.timed, cell.late, 0, 0),
             Self::Asymmetry => (cell.compared, cell.slower, 0, 0),
+            // The probes that did not come are in no cell.
+            Self::Silence => (0, 0, 0, 0),
         };
         let path = Count {
             probes: probes.into(),

@@ -35,7 +35,7 @@ impl Judge<'_> {
     /// Returns the rows and places of all suspects, and the history with the suspects added.
     pub(super) fn verdicts(
         mut self,
-        suspects: [(Symptom, &Vec<Suspect>); 4],
+        suspects: [(Symptom, &Vec<Suspect>); 5],
     ) -> (Vec<VerdictRow>, Vec<Where>, History) {
         let (mut rows, mut places) = (Vec::new(), Vec::new());
         for (symptom, suspects) in suspects {
@@ -86,12 +86,15 @@ impl Judge<'_> {
             anomalous_ratio: super::quantiles::ratio(suspect.anomalous, suspect.probes).unwrap_or(0.0),
             score: suspect.score,
             worst_tuples: Some(found.tuples).filter(|tuples| !tuples.is_empty()).map(Text::from),
-            action: class.action().into(),
+            action: class.action(suspect.place).into(),
             ..VerdictRow::default()
         };
         name(&mut row, suspect, &self.analyzer.names);
         self.votes(&mut row, suspect);
-        row.sentence = Text::from(sentence(&row, &evidence, class));
+        row.sentence = Text::from(match class {
+            Class::Silent => silence(&row, suspect),
+            _ => sentence(&row, &evidence, class),
+        });
         row
     }
 
@@ -137,6 +140,7 @@ fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
         Symptom::Latency => "were late in the network",
         Symptom::Asymmetry => "took longer than probes in the other direction",
         Symptom::Delay => "were late in the host",
+        Symptom::Silence => "did not come",
     };
     let direction = match row.direction.as_deref() {
         Some("to") => " to it",
@@ -159,4 +163,21 @@ fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
         "{}: {anomalous} of {probes} probes{direction}{over} {symptom}{unsent}: {meaning}",
         row.place
     )
+}
+
+fn silence(row: &VerdictRow, suspect: &Suspect) -> String {
+    let hosts = match suspect.also.len() {
+        0 => String::new(),
+        hosts => format!("{hosts} hosts are silent, "),
+    };
+    let VerdictRow {
+        place,
+        anomalous,
+        probes,
+        since_ns,
+        ..
+    } = row;
+    let meaning = Class::Silent.meaning(suspect.place);
+    let since = Time(*since_ns);
+    format!("{place}: {hosts}no probe since {since:.1}, {anomalous} of {probes} did not come: {meaning}")
 }

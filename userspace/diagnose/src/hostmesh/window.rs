@@ -25,6 +25,7 @@ struct Found {
     late: Vec<Suspect>,
     one_way: Vec<Suspect>,
     slow: Vec<Suspect>,
+    silent: Vec<Suspect>,
 }
 
 impl Found {
@@ -82,6 +83,7 @@ impl Analyzer {
             found.loss.sort_by(|a, b| b.score.total_cmp(&a.score));
             found.loss.truncate(self.settings.max_verdicts);
         }
+        found.silent = self.silent(number, records);
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
         let history = core::mem::take(&mut self.history);
@@ -100,6 +102,7 @@ impl Analyzer {
             (Symptom::Latency, &found.late),
             (Symptom::Asymmetry, &found.one_way),
             (Symptom::Delay, &found.slow),
+            (Symptom::Silence, &found.silent),
         ]);
         self.history = history;
         self.history.forget(start_ns, self.settings.window_ns);
@@ -133,6 +136,23 @@ impl Analyzer {
             || Times::of(tuples.pairs.len(), latency::network(records, tuples)),
             || Times::of(names.hosts.len(), latency::processing(records, tuples, names)),
         )
+    }
+
+    /// Returns the hosts that have fallen silent.
+    fn silent(&mut self, number: i64, records: &[Record]) -> Vec<Suspect> {
+        let Self {
+            silence,
+            names,
+            tuples,
+            settings,
+            ..
+        } = self;
+        let start_ns = number * settings.window_ns;
+        let probes = records.iter().map(|record| {
+            let src = tuples.all[record.tuple as usize].key.src;
+            (names.nics[src as usize].host, start_ns + record.offset_ns())
+        });
+        silence.judge(number, names.hosts.len(), probes, settings)
     }
 
     /// Adds this window to the baselines.

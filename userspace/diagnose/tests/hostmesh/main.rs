@@ -8,6 +8,7 @@ mod faint;
 mod faults;
 mod quiet;
 mod run;
+mod silence;
 mod sla;
 mod together;
 mod unsent;

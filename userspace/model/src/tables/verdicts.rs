@@ -17,15 +17,16 @@ table! {
         /// Length of the window.
         window_ns: i64, Nanoseconds, [span], hide "Window length";
         /// Symptom: `loss`, `latency` (of the network, above its baseline), `asymmetry` (latency above that of the
-        /// opposite direction), `delay` in a host, or `unsent`: probes that could not be sent, while none was dropped.
+        /// opposite direction), `delay` in a host, `unsent` (probes that could not be sent, while none was dropped), or
+        /// `silence`: no probes of a host arrive.
         symptom: Text, None, [same], hide "Symptom";
         /// Class of the problem: `link_down`, `flapping`, `loss`, `corruption`, `no_route`, `acl`, `blackhole`,
-        /// `congestion_drops`, `congestion`, `slow_receiver`, `asymmetric_path`, `slow_host`, `unsent`.
+        /// `congestion_drops`, `congestion`, `slow_receiver`, `asymmetric_path`, `slow_host`, `unsent`, `silent`.
         class: Text, None, [last], show "Class";
         /// Number of the problem in Hostmesh, section 5; null if the paper does not list it.
         problem: Option<u8>, None, [last], hide "Problem";
         /// Kind of the place: `nic` (the NIC, its link or its switch port), `link`, `switch`, `route` (from a switch to
-        /// a NIC), `pair` of NICs, `tuple`, `host`.
+        /// a NIC), `pair` of NICs, `tuple`, `host`, or the `collector` when most hosts are silent.
         place_kind: Text, None, [same], hide "Place kind";
         /// The place in words; names several links if the evidence cannot separate them.
         place: Text, None, [same], show "Place";
@@ -48,11 +49,12 @@ table! {
         udp_src_port: Option<u16>, None, [last], hide "Port";
         /// The most affected 5-tuples, at most 8, as `source>destination:port`, separated by spaces; null for a host.
         worst_tuples: Option<Text>, None, [last], hide "5-tuples";
-        /// Time of the first lost probe; for latency, asymmetry and delay, the start of the first window.
+        /// Time of the first lost probe; for latency, asymmetry and delay, the start of the first window; for silence, the
+        /// time of the last probe.
         since_ns: i64, UnixNanoseconds, [min], hide "Since";
-        /// Probes of this window that crossed the place.
+        /// Probes of this window that crossed the place; for silence, those that the host sends in a window.
         probes: u64, None, [sum], show "Probes";
-        /// Number of these probes that were affected.
+        /// Number of these probes that were affected; for silence, those that did not come.
         anomalous: u64, None, [sum], show "Anomalous";
         /// `anomalous` as a share of `probes`.
         anomalous_ratio: f64, Ratio, [anomalous / probes], show "Share";

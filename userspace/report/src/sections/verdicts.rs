@@ -26,8 +26,8 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     }
     let listed = problems.iter().take(LISTED);
     section.findings.extend(listed.map(|problem| {
-        let last = &problem.last;
-        Finding::bad(format!("{}: {}.", last.class, last.sentence.trim_end_matches('.')))
+        let worst = &problem.worst;
+        Finding::bad(format!("{}: {}.", worst.class, worst.sentence.trim_end_matches('.')))
     }));
     if problems.len() > LISTED {
         let more = plural((problems.len() - LISTED) as u64, "problem");
@@ -56,20 +56,20 @@ fn grid(problems: &[&Problem], all: usize) -> Grid {
         ..head(title, "", false)
     };
     let rows = problems.iter().map(|problem| {
-        let last = &problem.last;
+        let worst = &problem.worst;
         let part = share(problem.anomalous, problem.probes);
         vec![
             Cell::number(
-                last.since_ns as f64,
-                instant(last.since_ns - last.since_ns % 1_000_000_000),
+                worst.since_ns as f64,
+                instant(worst.since_ns - worst.since_ns % 1_000_000_000),
             ),
             Cell::number(problem.until_ns as f64, instant(problem.until_ns)),
-            Cell::text(last.class.as_str()),
-            Cell::text(last.place.as_str()),
+            Cell::text(worst.class.as_str()),
+            Cell::text(worst.place.as_str()),
             Cell::number(problem.anomalous as f64, grouped(problem.anomalous)),
             Cell::number(part, percent(part)),
-            Cell::text(last.action.as_str()),
-            Cell::text(evidence(last, problem.score)),
+            Cell::text(worst.action.as_str()),
+            Cell::text(evidence(worst, problem.score)),
         ]
     });
     let title = match problems.len() < all {

@@ -10,10 +10,11 @@ use crate::commands::diagnose::topology;
 use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::server::{Analysis, Rows};
+use rocescope_diagnose::hostmesh::problem::evidence;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_engine::metrics::Diagnosed;
 use rocescope_model::human::visible;
-use rocescope_model::{Cells, PathRow, ProbeRow, Row, Time};
+use rocescope_model::{Cells, PathRow, ProbeRow, Row, Text, Time};
 use rocescope_store::Batch;
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -25,6 +26,8 @@ pub(super) struct Mesh {
     diagnosed: Diagnosed,
     /// Symptoms and places of the last window's verdicts: a problem is reported when it starts and ends.
     known: BTreeSet<(String, String)>,
+    /// What the last window could not judge: it is reported when it changes.
+    unjudged: Text,
 }
 
 impl Mesh {
@@ -36,12 +39,14 @@ impl Mesh {
             topology::read(path, &mut analyzer)?;
         }
         backfill::feed(arguments, &settings, &mut analyzer).context("the dataset")?;
+        analyzer.goes_live(Time(now_ns()));
         Ok(Self {
             analyzer,
             lateness: arguments.lateness,
             quiet: arguments.quiet,
             diagnosed,
             known: BTreeSet::new(),
+            unjudged: Text::default(),
         })
     }
 
@@ -50,13 +55,15 @@ impl Mesh {
         for verdict in &diagnosis.verdicts {
             let key = (verdict.symptom.to_string(), verdict.place.to_string());
             if !self.known.contains(&key) {
+                // Earlier collectors stored any name that an agent sent.
+                let sentence = visible(&verdict.sentence);
+                status!("{:.0}  {}: {sentence}", Time(diagnosis.start_ns), verdict.class);
                 status!(
-                    "{:.0}  {}: {}",
-                    Time(diagnosis.start_ns),
-                    verdict.class,
-                    // Earlier collectors stored any name that an agent sent.
-                    visible(&verdict.sentence)
+                    "    since {:.0}; {}",
+                    Time(verdict.since_ns),
+                    evidence(verdict, verdict.score)
                 );
+                status!("    do: {}", verdict.action);
             }
             now.insert(key);
         }
@@ -70,6 +77,11 @@ impl Mesh {
             }
         }
         self.known = now;
+        let unjudged = &diagnosis.sla.unjudged;
+        if !self.quiet && !unjudged.is_empty() && *unjudged != self.unjudged {
+            status!("{:.0}  not judged: {unjudged}", Time(diagnosis.start_ns));
+        }
+        self.unjudged = unjudged.clone();
     }
 }
 

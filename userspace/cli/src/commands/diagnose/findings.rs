@@ -18,7 +18,7 @@ pub(super) struct Finding {
 /// Joins verdicts on NICs with the loopback tests of their hosts.
 pub(super) fn join(findings: &mut [Finding], insides: &Insides) {
     for finding in findings {
-        let verdict = &finding.problem.last;
+        let verdict = &finding.problem.worst;
         if &*verdict.place_kind == "nic" {
             finding.hostping = verdict.nic.as_deref().and_then(|nic| insides.behind(nic));
         }

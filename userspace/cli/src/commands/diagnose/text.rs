@@ -109,23 +109,23 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
 
 fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Result {
     let problem = &finding.problem;
-    let last = &problem.last;
-    let number = last.problem.map_or_else(String::new, |number| format!(" (#{number})"));
-    writeln!(out, "{}{number}  {}", last.class, last.sentence)?;
+    let worst = &problem.worst;
+    let number = worst.problem.map_or_else(String::new, |number| format!(" (#{number})"));
+    writeln!(out, "{}{number}  {}", worst.class, worst.sentence)?;
     writeln!(
         out,
         "    from {} to {}, {} windows; {} of {} probes in total",
-        second(last.since_ns),
+        second(worst.since_ns),
         second(problem.until_ns),
         problem.windows,
         human::grouped(problem.anomalous),
         human::grouped(problem.probes),
     )?;
-    writeln!(out, "    evidence: {}", evidence(last, problem.score))?;
+    writeln!(out, "    evidence: {}", evidence(worst, problem.score))?;
     if let Some(hostping) = &finding.hostping {
         writeln!(out, "    hostping: {hostping}")?;
     }
-    if let Some(tuples) = &last.worst_tuples {
+    if let Some(tuples) = &worst.worst_tuples {
         let tuples: Vec<String> = tuples.split(' ').map(String::from).collect();
         write!(out, "    worst 5-tuples")?;
         list(out, ":", &tuples)?;
@@ -139,7 +139,7 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
     } else if has_flows {
         writeln!(out, "    no captured flow is known to cross it")?;
     }
-    writeln!(out, "    do: {}", last.action)
+    writeln!(out, "    do: {}", worst.action)
 }
 
 fn list(out: &mut String, lead: &str, names: &[String]) -> std::fmt::Result {
