@@ -11,11 +11,16 @@ pub(super) struct Packet {
     pub(super) opcode: u8,
     pub(super) dst_qpn: u32,
     pub(super) psn: u32,
+    /// PSNs that it takes: those of the response, if it is a READ.
+    pub(super) psns: u32,
     /// Syndrome of the acknowledgement, if it is one.
     pub(super) syndrome: Option<u8>,
 }
 
 const CNP: u8 = 0x81;
+const READ: u8 = 0x0c;
+/// The path MTU of the scenarios.
+const MTU: u32 = 1_024;
 
 impl Packet {
     pub(super) fn parse(frame: &[u8]) -> Option<Self> {
@@ -33,6 +38,10 @@ impl Packet {
             opcode,
             dst_qpn: be(47, 3),
             psn: be(51, 3),
+            psns: match opcode {
+                READ => be(66, 4).div_ceil(MTU).max(1),
+                _ => 1,
+            },
             // Acknowledge, and the responses that have an acknowledgement.
             syndrome: matches!(opcode, 0x0d | 0x0f | 0x10 | 0x11 | 0x12).then(|| frame[54]),
         })
@@ -40,6 +49,15 @@ impl Packet {
 
     pub(super) const fn is_cnp(&self) -> bool {
         self.opcode == CNP
+    }
+
+    pub(super) const fn is_read(&self) -> bool {
+        self.opcode == READ
+    }
+
+    /// The PSN of the next request.
+    pub(super) const fn next_psn(&self) -> u32 {
+        (self.psn + self.psns) & 0xff_ffff
     }
 
     /// A request of RC: below the first response.

@@ -29,6 +29,7 @@ pub(super) struct Counts {
     pub(super) cnps_handled: u64,
     pub(super) cnps_ignored: u64,
     pub(super) sequence_naks: u64,
+    pub(super) implied_naks: u64,
     pub(super) out_of_sequence: u64,
     pub(super) duplicates: u64,
     pub(super) timeouts: u64,
@@ -67,17 +68,24 @@ pub(super) struct Nic {
     /// Whether its reaction point handles CNPs.
     pub(super) reacts: bool,
     requests: BTreeMap<(IpAddr, u32), Requester>,
+    /// The PSN after the last READ that came, by queue pair. No scenario loses one.
+    reads: BTreeMap<u32, u32>,
 }
 
 /// One requester of a NIC.
 #[derive(Clone, Debug, Default)]
 struct Requester {
-    highest: Option<u32>,
-    last_psn: u32,
+    /// The PSN after the last request.
+    next_psn: Option<u32>,
     last_ns: u64,
     was_told: bool,
     expired: u32,
     has_given_up: bool,
+}
+
+/// Whether a PSN is before another one.
+const fn is_before(psn: u32, other: u32) -> bool {
+    psn.wrapping_sub(other) & 0xff_ffff > 0x7f_ffff
 }
 
 /// The timer of the scenarios.
@@ -97,6 +105,7 @@ impl Nic {
             retries: 7,
             reacts: true,
             requests: BTreeMap::new(),
+            reads: BTreeMap::new(),
         }
     }
 
@@ -119,21 +128,19 @@ impl Nic {
 
     fn requests(&mut self, packet: &Packet, at_ns: u64) {
         let requester = self.requests.entry((packet.dst, packet.dst_qpn)).or_default();
-        let is_behind = |other: u32| packet.psn.wrapping_sub(other) & 0xff_ffff > 0x7f_ffff || packet.psn == other;
-        let goes_back = requester.highest.is_some() && is_behind(requester.last_psn);
+        let goes_back = requester.next_psn.is_some_and(|next| is_before(packet.psn, next));
         if goes_back {
             let waited = at_ns - requester.last_ns >= TIMER_NS / 2;
-            if waited && !requester.was_told {
-                self.counts.timeouts += 1;
-                requester.expired += 1;
+            if !requester.was_told {
+                self.counts.timeouts += u64::from(waited);
+                requester.expired += u32::from(waited);
+                // A response came that is not the next one.
+                self.counts.implied_naks += u64::from(!waited && packet.is_read());
             }
             requester.was_told = false;
         }
-        requester.last_psn = packet.psn;
+        requester.next_psn = Some(packet.next_psn());
         requester.last_ns = at_ns;
-        if requester.highest.is_none_or(|highest| !is_behind(highest)) {
-            requester.highest = Some(packet.psn);
-        }
     }
 
     /// A packet arrives. `peers` has the other end of each queue pair.
@@ -148,6 +155,10 @@ impl Nic {
             return;
         }
         self.counts.marked += u64::from(packet.is_marked);
+        if packet.is_read() {
+            let before = self.reads.insert(packet.dst_qpn, packet.next_psn());
+            self.counts.duplicates += u64::from(before.is_some_and(|next| is_before(packet.psn, next)));
+        }
         let Some(syndrome) = packet.syndrome else {
             return;
         };
@@ -220,7 +231,7 @@ impl Nic {
                 counters.extend([
                     ("local_ack_timeout_err", counts.timeouts),
                     ("packet_seq_err", counts.sequence_naks),
-                    ("implied_nak_seq_err", 0),
+                    ("implied_nak_seq_err", counts.implied_naks),
                     ("out_of_sequence", counts.out_of_sequence),
                     ("duplicate_request", counts.duplicates),
                     ("out_of_buffer", counts.rnr_sent),
@@ -257,7 +268,7 @@ impl Nic {
                     ("seq_err_naks_rcvd", counts.sequence_naks),
                     ("max_retry_exceeded", counts.gave_up),
                     ("rnr_naks_rcvd", counts.rnr_received),
-                    ("missing_resp", 0),
+                    ("missing_resp", counts.implied_naks),
                     ("dup_req", counts.duplicates),
                     ("oos_drop_count", counts.out_of_sequence),
                     ("rx_out_of_buffer", counts.rnr_sent),
@@ -314,7 +325,7 @@ impl Nic {
                     ("retry_exceeded_err", counts.gave_up),
                     (
                         "completer_retry_err",
-                        counts.timeouts + counts.sequence_naks + counts.rnr_received,
+                        counts.timeouts + counts.sequence_naks + counts.implied_naks + counts.rnr_received,
                     ),
                     ("link_downed", counts.link_failures),
                 ]);

@@ -28,10 +28,11 @@ pub(super) enum Cause {
     MirrorRepeats,
     MirrorLacks,
     NicVanished,
+    ReadLoss,
 }
 
 impl Cause {
-    pub(super) const ALL: [Self; 19] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::Quiet,
         Self::Busy,
         Self::ReceiverDied,
@@ -51,6 +52,7 @@ impl Cause {
         Self::MirrorRepeats,
         Self::MirrorLacks,
         Self::NicVanished,
+        Self::ReadLoss,
     ];
 
     /// The verdict that it must get.
@@ -68,7 +70,7 @@ impl Cause {
             Self::PauseStorm => Class::PauseStorm,
             Self::NoCnps => Class::NoCnps,
             Self::CnpsIgnored => Class::CnpsIgnored,
-            Self::Loss => Class::NetworkLoss,
+            Self::Loss | Self::ReadLoss => Class::NetworkLoss,
             Self::ReceiverDrops => Class::ReceiverDrops,
             Self::MirrorRepeats => Class::MirrorRepeats,
             Self::MirrorLacks => Class::MirrorLacks,
@@ -343,6 +345,16 @@ impl Script {
                 for _ in 0..2 {
                     let keys = format!("loss = [{{ probability = 0.04, where = \"{place}\", {span} }}]\n");
                     self.flow(culprit, other, 250, &keys);
+                }
+                self.expected = Some(Expected::Ends(culprit, other));
+            }
+            Cause::ReadLoss => {
+                // From the responder to the requester.
+                let place = self.random.pick(&["before_tap", "after_tap"]);
+                for _ in 0..2 {
+                    let loss = format!("probability = 0.02, of = \"responses\", where = \"{place}\", {span}");
+                    let keys = format!("operation = \"read\"\nloss = [{{ {loss} }}]\n");
+                    self.flow(other, culprit, 250, &keys);
                 }
                 self.expected = Some(Expected::Ends(culprit, other));
             }

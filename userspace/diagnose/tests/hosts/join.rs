@@ -139,3 +139,43 @@ fn cnps_among_acknowledgements_are_known_by_their_events() {
     assert_eq!(classes(false), [Class::NoCnps]);
     assert_eq!(classes(true), [Class::Congestion]);
 }
+
+/// Responses to READs are lost: the responder repeats them because READs come again, which its requester asks for.
+#[test]
+fn lost_responses_are_losses_by_what_responder_and_requester_count_of_reads() {
+    let found = |of_responder: u64, of_requester: u64| {
+        let mut analyzer = analyzer();
+        for window in 0..8 {
+            let mut responses = flow(2, 1, window, 1_000);
+            responses.retransmitted_packets = Some(20);
+            analyzer.flow(&responses);
+            analyzer.event(&event(2, 1, window * WINDOW + 1, "loss", 10));
+            for host in [1, 2] {
+                analyzer.counter(&alive(host, window));
+                analyzer.counter(&addresses(host, window, &format!("10.0.0.{host}")));
+                for metric in ["local_ack_timeout_err", "packet_seq_err", "out_of_sequence"] {
+                    analyzer.counter(&counter(host, window, metric, 0));
+                }
+            }
+            analyzer.counter(&counter(1, window, "implied_nak_seq_err", of_requester));
+            analyzer.counter(&counter(2, window, "duplicate_request", of_responder));
+        }
+        let verdicts = finish(&mut analyzer);
+        let line = |verdict: &rocescope_diagnose::hosts::HostVerdict| {
+            format!("{:?} {} {}", verdict.class, verdict.place, verdict.confidence)
+        };
+        verdicts.iter().map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(10, 10),
+        ["NetworkLoss 10.0.0.2>10.0.0.1 certain: the tap sees the losses, and both ends count them"]
+    );
+    assert_eq!(
+        found(10, 0),
+        ["NetworkLoss 10.0.0.2>10.0.0.1 likely: the tap sees the losses, and the sender counts them"]
+    );
+    assert_eq!(
+        found(0, 0),
+        ["MirrorRepeats mirror of box likely: the senders count no timeouts and NAKs for them, or hardly any"]
+    );
+}

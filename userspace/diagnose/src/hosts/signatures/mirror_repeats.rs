@@ -19,6 +19,8 @@ const REASONS: &[&[Watched]] = &[
     &[Watched::SequenceNak],
 ];
 const OTHER_REASONS: &[Watched] = &[
+    // Repeats the response to a READ.
+    Watched::DuplicateRequest,
     Watched::ImpliedNak,
     Watched::RnrReceived,
     Watched::AdaptiveRetransmission,

@@ -20,15 +20,17 @@ const DROPS: &[Watched] = &[
     Watched::RcvDiscardsPriority,
     Watched::PcieOverflow,
 ];
-/// What the ends count of a loss.
+/// What the sender of lost packets counts: reasons to repeat requests, or a READ that came again for its lost response.
 const OF_SENDER: &[Watched] = &[
     Watched::SequenceNak,
     Watched::AckTimeout,
     Watched::ImpliedNak,
     Watched::Retransmitted,
     Watched::CompleterRetry,
+    Watched::DuplicateRequest,
 ];
-const OF_RECEIVER: &[Watched] = &[Watched::OutOfSequence, Watched::DuplicateRequest];
+/// What their receiver counts: requests out of sequence, or a response that is not the next one.
+const OF_RECEIVER: &[Watched] = &[Watched::OutOfSequence, Watched::DuplicateRequest, Watched::ImpliedNak];
 
 pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
     let least = view.at_rate(LOST).max(2);
