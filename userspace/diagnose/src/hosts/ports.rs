@@ -35,6 +35,8 @@ pub(crate) struct Port {
     pub(crate) was_up: bool,
     /// The window in which it went down: it was ACTIVE before, and is not now.
     pub(crate) down_ns: Option<i64>,
+    /// The window in which it last came back.
+    pub(crate) back_ns: Option<i64>,
     /// The window in which a reader first read its counters.
     pub(crate) new_ns: Option<i64>,
     /// When the device vanished; `None` from the window after its return on.
@@ -360,7 +362,7 @@ impl Port {
         // It may have failed in the window in which it was seen first.
         self.was_up |= seen.was_up || self.value(Watched::State) == Some(ACTIVE);
         match self.value(Watched::State) {
-            Some(ACTIVE) => self.down_ns = None,
+            Some(ACTIVE) => self.back_ns = self.down_ns.take().map(|_| start_ns).or(self.back_ns),
             Some(_) if self.was_up => self.down_ns = self.down_ns.or(Some(start_ns)),
             _ => {}
         }

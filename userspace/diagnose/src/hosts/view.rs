@@ -90,15 +90,25 @@ impl<'a> View<'a> {
         self.windows.iter().any(|(_, window)| window.gone.contains(&port))
     }
 
+    /// The start of the oldest of the last windows.
+    fn oldest_ns(&self) -> i64 {
+        self.windows.front().map_or(self.start_ns, |(start_ns, _)| *start_ns)
+    }
+
+    /// Whether a port was down until one of the last windows.
+    pub(crate) fn came_back(&self, port: u32) -> bool {
+        let back_ns = self.ports.get(port).back_ns;
+        back_ns.is_some_and(|at| at >= self.oldest_ns())
+    }
+
     /// Whether the counters of a port were read for the first time in the last windows.
     pub(crate) fn is_new(&self, port: u32) -> bool {
-        let oldest_ns = self.windows.front().map_or(self.start_ns, |(start_ns, _)| *start_ns);
         let numbers = [Some(port), self.ports.own_device(port)];
         let new = numbers
             .into_iter()
             .flatten()
             .filter_map(|number| self.ports.get(number).new_ns);
-        new.max().is_some_and(|at| at >= oldest_ns)
+        new.max().is_some_and(|at| at >= self.oldest_ns())
     }
 
     /// The port, or its device, whichever has the metric.
@@ -238,7 +248,8 @@ impl<'a> View<'a> {
         self.place(address) == *place
     }
 
-    /// Whether the link of the port at an address had a failure or an error in the last windows, or the port is gone.
+    /// Whether the link of the port at an address had a failure or an error in the last windows, or the port was down or
+    /// gone.
     pub(crate) fn has_sick_link(&self, address: IpAddr) -> bool {
         let Some(port) = self.ports.at(address) else {
             return false;
@@ -248,6 +259,7 @@ impl<'a> View<'a> {
             .value(port, Watched::State)
             .is_some_and(|state| state != ACTIVE);
         is_down
+            || self.came_back(port)
             || self.has_vanished(port)
             || self.grown_lately(port, LINK_FAILURES, SPAN) > 0
             || self.grown_lately(port, LINK_ERRORS, SPAN) >= 3
@@ -274,6 +286,7 @@ impl<'a> View<'a> {
     /// such failure is a verdict of its own.
     pub(crate) fn failed_lately(&self, port: u32) -> bool {
         self.went_down(port)
+            || self.came_back(port)
             || self.has_vanished(port)
             || self.grown_lately(port, LINK_FAILURES, SPAN) > 0
             || self.grown_lately(port, LINK_ERRORS, SPAN) >= SICK

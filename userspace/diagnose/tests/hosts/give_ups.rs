@@ -387,3 +387,33 @@ fn a_link_that_came_back_too_late_is_named() {
     );
     assert_eq!(Time(verdicts[0].since_ns), Time(3 * WINDOW));
 }
+
+/// Its failure may have been counted long ago, or not at all: that it was down until now is enough.
+#[test]
+fn a_sender_whose_port_was_down_until_it_gave_up_accuses_no_receiver() {
+    for (down, is_captured) in [(3..9, true), (8..9, true), (3..9, false), (8..9, false)] {
+        let mut analyzer = analyzer();
+        for window in 0..14 {
+            hosts(&mut analyzer, &[1, 2, 3], window);
+            let state = if down.contains(&window) { 1.0 } else { 4.0 };
+            analyzer.counter(&gauge(1, window, "state", state));
+            for (metric, count) in [("local_ack_timeout_err", 8), ("req_transport_retries_exceeded", 1)] {
+                analyzer.counter(&counter(1, window, metric, if window == 9 { count } else { 0 }));
+            }
+            if is_captured {
+                analyzer.flow(&flow(1, 2, window, if down.contains(&window) { 1 } else { 100 }));
+                analyzer.flow(&flow(3, 2, window, 100));
+                analyzer.flow(&flow(2, 3, window, 100));
+            }
+        }
+        if is_captured {
+            analyzer.event(&event(1, 2, 98 * SECOND, "retry_exhausted", 1));
+        }
+        let found = finish(&mut analyzer);
+        assert_eq!(
+            classes(&found),
+            [(Class::LinkDown, "gpu-1 mlx5_0/1")],
+            "{down:?} {is_captured}"
+        );
+    }
+}

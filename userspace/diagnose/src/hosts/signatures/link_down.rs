@@ -33,7 +33,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
         }
         // What someone set down, or what failed once, is a fault to those who used it.
         let failed = match state == ACTIVE {
-            true => view.grown_lately(port, LINK_FAILURES, SPAN) > 0,
+            true => view.came_back(port) || view.grown_lately(port, LINK_FAILURES, SPAN) > 0,
             false => view.went_down(port),
         };
         let own = &view.ports.get(port).addresses;
