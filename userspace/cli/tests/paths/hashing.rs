@@ -1,7 +1,7 @@
 //! Switches that do not state what they hash, over real servers: their flows have no path, unless the user knows better.
 
 use super::devices::{Device, Prints, prepare};
-use super::{discover, discovered, rocescope};
+use super::{discover, discover_text, discovered, rocescope};
 use serde_json::{Value, json};
 
 const SONIC: &str = "case \"$*\" in
@@ -146,19 +146,7 @@ fn a_switch_that_does_not_state_what_it_hashes_is_not_guessed() {
         json!(["IP_PROTOCOL", "DST_IP", "SRC_IP", "L4_SRC_PORT"])
     );
     assert_eq!(device(&found, "sonic-unset")["hash_fields"], Value::Null);
-    let shown = rocescope(
-        &[
-            "paths",
-            "discover",
-            "--topology",
-            "fabric.toml",
-            "--ssh-config",
-            "ssh",
-            "--flows",
-            "flows.json",
-        ],
-        folder,
-    );
+    let shown = rocescope(&discover_text("flows.json"), folder);
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("--assume-5-tuple"), "{shown}");
     // The user states that it is the 5-tuple: a switch that states otherwise is still not guessed.

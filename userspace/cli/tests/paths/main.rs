@@ -30,9 +30,9 @@ fn json(arguments: &[&str], folder: &Path) -> Value {
     serde_json::from_str(&text(arguments, folder)).unwrap()
 }
 
-/// `paths discover` of a list of flows, with the topology `fabric.toml` and the client's configuration `ssh`.
-fn discover<'a>(list: &'a str, options: &[&'a str]) -> Vec<&'a str> {
-    let call = [
+/// `paths discover` of a list of flows, with the topology `fabric.toml` and the client's configuration `ssh`: its text.
+fn discover_text(list: &str) -> [&str; 8] {
+    [
         "paths",
         "discover",
         "--topology",
@@ -41,10 +41,12 @@ fn discover<'a>(list: &'a str, options: &[&'a str]) -> Vec<&'a str> {
         "ssh",
         "--flows",
         list,
-        "-o",
-        "json",
-    ];
-    [&call, options].concat()
+    ]
+}
+
+/// The same as JSON.
+fn discover<'a>(list: &'a str, options: &[&'a str]) -> Vec<&'a str> {
+    [&discover_text(list)[..], &["-o", "json"], options].concat()
 }
 
 fn discovered(folder: &Path, list: &str, options: &[&str]) -> Value {
