@@ -167,6 +167,38 @@ fn pairs_keep_the_fastest_flows_and_name_what_is_missing() {
     );
 }
 
+/// Two captures of the same packets, and two queue pairs with one 5-tuple.
+#[test]
+fn packets_count_once_however_many_captures_saw_them_and_queue_pairs_add_up() {
+    let folder = captured();
+    let rates = |folder: &Path, data: &str| {
+        let found = flows(folder, &["--dataset", data]);
+        let flows = found["flows"].as_array().unwrap().iter();
+        flows.map(|flow| flow["bps"].as_f64().unwrap()).collect::<Vec<f64>>()
+    };
+    let once = rates(folder.path(), "data");
+    let call = "capture -q -r trace.pcap --out data --observer other";
+    text(&call.split(' ').collect::<Vec<&str>>(), folder.path());
+    assert_eq!(rates(folder.path(), "data"), once);
+
+    let scenario = "[[flows]]\ncount = 2\nsrc = \"10.0.0.1\"\ndst = \"10.0.1.1\"\nrate = \"1Gbit/s\"\n\
+                    messages = 8\nsrc_ports = [50000, 50000]\nqpn = 4096\nsrc_qpn = 8192\n";
+    fs::write(folder.path().join("shared.toml"), scenario).unwrap();
+    text(&["generate", "shared.toml", "-w", "shared.pcap"], folder.path());
+    for (data, filter) in [
+        ("both", None),
+        ("first", Some("dst_qpn == 4096")),
+        ("second", Some("dst_qpn == 4097")),
+    ] {
+        let call = ["capture", "-q", "-r", "shared.pcap", "--out", data];
+        let filter = filter.map_or(Vec::new(), |filter| vec!["--filter", filter]);
+        text(&[&call[..], &filter].concat(), folder.path());
+    }
+    let [both, first, second] = ["both", "first", "second"].map(|data| rates(folder.path(), data)[0]);
+    assert!(first > 0.0 && second > 0.0);
+    assert!((both - first - second).abs() < both * 1e-9, "{both} {first} {second}");
+}
+
 /// Sockets of servers, their queue pairs, and a list: each flow counts once.
 #[test]
 fn sources_add_up() {

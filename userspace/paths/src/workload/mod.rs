@@ -62,22 +62,89 @@ impl Workload {
         self.ambiguous.extend(other.ambiguous);
     }
 
-    /// Sorts the flows and keeps each once: with the destination queue pair if one source knows it, and the largest
-    /// rate.
+    /// Sorts the flows and keeps each once: with the destination queue pair if one source knows it. The rates of queue
+    /// pairs that share a 5-tuple add up; of one that several sources name, the largest rate counts.
     pub fn settle(&mut self) {
         let key = |flow: &Flow| (flow.src, flow.dst, flow.protocol, flow.src_port, flow.dst_port);
         self.flows.sort_by_key(|rated| rated.flow);
+        let same_pair = |one: &Flow, other: &Flow| key(one) == key(other) && one.dst_qpn == other.dst_qpn;
+        self.merge(same_pair, f64::max);
+        // A source that knows no queue pair has the rate of all of them.
+        let whole: Vec<RatedFlow> = self
+            .flows
+            .extract_if(.., |rated| rated.flow.dst_qpn.is_none())
+            .collect();
+        self.merge(|one, other| key(one) == key(other), |one, other| one + other);
+        self.flows.extend(whole);
+        self.flows.sort_by_key(|rated| key(&rated.flow));
+        self.merge(|one, other| key(one) == key(other), f64::max);
+    }
+
+    /// Makes one flow of those beside each other that are the same.
+    fn merge(&mut self, is_same: impl Fn(&Flow, &Flow) -> bool, rate: impl Fn(f64, f64) -> f64) {
         self.flows.dedup_by(|next, kept| {
-            let is_same = key(&next.flow) == key(&kept.flow);
+            let is_same = is_same(&next.flow, &kept.flow);
             if is_same {
                 kept.flow.dst_qpn = kept.flow.dst_qpn.or(next.flow.dst_qpn);
                 kept.flow.outer_src_port = kept.flow.outer_src_port.or(next.flow.outer_src_port);
                 kept.bps = match (kept.bps, next.bps) {
-                    (Some(one), Some(other)) => Some(one.max(other)),
+                    (Some(one), Some(other)) => Some(rate(one, other)),
                     (one, other) => one.or(other),
                 };
             }
             is_same
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Flow, RatedFlow, Workload};
+    use std::net::IpAddr;
+
+    fn settled(flows: &[(u16, Option<u32>, Option<f64>)]) -> Vec<(u16, Option<u32>, Option<f64>)> {
+        let [src, dst] = [1, 2].map(|host| IpAddr::from([10, 0, 0, host]));
+        let flows = flows.iter().map(|(port, dst_qpn, bps)| RatedFlow {
+            flow: Flow {
+                dst_qpn: *dst_qpn,
+                ..Flow::roce(src, dst, *port)
+            },
+            bps: *bps,
+        });
+        let mut workload = Workload {
+            flows: flows.collect(),
+            ..Workload::default()
+        };
+        workload.settle();
+        let flows = workload.flows.iter();
+        flows
+            .map(|rated| (rated.flow.src_port, rated.flow.dst_qpn, rated.bps))
+            .collect()
+    }
+
+    #[test]
+    fn rates_of_queue_pairs_add_up_and_those_of_sources_do_not() {
+        let one = |qpn, bps| (9, qpn, bps);
+        // Two queue pairs, and one of them from a second source.
+        let found = settled(&[
+            one(Some(17), Some(3.0)),
+            one(Some(18), Some(4.0)),
+            one(Some(17), Some(2.0)),
+        ]);
+        assert_eq!(found, [one(Some(17), Some(7.0))]);
+        // A source without queue pairs has the rate of the 5-tuple.
+        for (whole, rate) in [(Some(9.0), 9.0), (Some(5.0), 7.0), (None, 7.0)] {
+            let found = settled(&[
+                one(Some(18), Some(4.0)),
+                one(None, whole),
+                one(Some(17), Some(3.0)),
+                (8, None, None),
+            ]);
+            assert_eq!(found, [(8, None, None), one(Some(17), Some(rate))]);
+        }
+        assert_eq!(
+            settled(&[one(Some(17), None), one(None, Some(1.0))]),
+            [one(Some(17), Some(1.0))]
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Reads paths from JSON or a dataset.
 
+use super::captured::{Captured, flow_of};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use rocescope_diagnose::paths::{Fabric, Hop, Imbalance, Loads, Walk};
 use rocescope_model::human::plural;
@@ -136,15 +137,19 @@ pub(in crate::commands) fn captured_key(flow: &Flow) -> CapturedKey {
 
 /// Adds the mean rates of captured flows, where the dataset has them; other flows keep the rate that they had.
 fn rate(found: &Scan, run: &mut Run) -> Result<()> {
-    let mut bytes: BTreeMap<CapturedKey, u64> = BTreeMap::new();
+    let mut captured = Captured::default();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
-    found.select::<FlowRow>().for_each(|row| {
-        first = first.min(row.window_start_ns);
-        last = last.max(row.window_start_ns.saturating_add(row.window_ns));
-        if let Some(port) = row.udp_src_port {
-            *bytes.entry((row.src, row.dst, port)).or_default() += row.frame_bytes;
+    let mut timeline = found.select::<FlowRow>().timeline()?;
+    while let Some(start_ns) = timeline.next_ns() {
+        for (_, row) in timeline.take(start_ns)? {
+            first = first.min(row.window_start_ns);
+            last = last.max(row.window_start_ns.saturating_add(row.window_ns));
+            if let Some(flow) = flow_of(&row) {
+                captured.add(flow, &row);
+            }
         }
-    })?;
+    }
+    let bytes = captured.five_tuples();
     #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
     let per_second = |bytes: u64| bytes as f64 * 8e9 / last.saturating_sub(first).max(1) as f64;
     for path in &mut run.paths {

@@ -2,6 +2,7 @@
 //!
 //! A flow has the path of the last run that started before the end of the window, otherwise of the first run.
 
+use super::captured::{Captured, flow_of};
 use super::fim::percent;
 use super::input::{CapturedKey, captured_key, runs};
 use anyhow::{Result, ensure};
@@ -59,17 +60,17 @@ pub(super) fn each(
         };
         let mut loads = Loads::new(fabric);
         let mut unknown = 0;
-        // Several queue pairs may share a 5-tuple: switches see one flow.
-        let mut seen: BTreeMap<CapturedKey, f64> = BTreeMap::new();
+        let mut captured = Captured::default();
         for (_, row) in &rows {
-            match row.udp_src_port {
-                Some(port) => *seen.entry((row.src, row.dst, port)).or_default() += row.frame_bps,
+            match flow_of(row) {
+                Some(flow) => captured.add(flow, row),
                 None => unknown += 1,
             }
         }
-        for (key, bps) in seen {
+        #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
+        for (key, bytes) in captured.five_tuples() {
             match known.get(&key) {
-                Some(ways) => loads.add(ways, Some(bps)),
+                Some(ways) => loads.add(ways, Some(bytes as f64 * 8e9 / window_ns.max(1) as f64)),
                 None => unknown += 1,
             }
         }

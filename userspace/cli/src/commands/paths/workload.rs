@@ -1,5 +1,6 @@
 //! The flows of a workload, from all sources that the command line names.
 
+use super::captured::{Captured, flow_of};
 use crate::arguments::{SpanArguments, WorkloadArguments};
 use crate::commands::{input, span};
 use crate::filters::{row_filter, run_filter};
@@ -100,30 +101,27 @@ fn captured(root: &Path, arguments: &WorkloadArguments) -> Result<Workload> {
         }));
     }
     let mut workload = Workload::default();
-    let mut flows: BTreeMap<Flow, u64> = BTreeMap::new();
+    let mut captured = Captured::default();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
-    found.select::<FlowRow>().for_each(|row| {
-        first = first.min(row.window_start_ns);
-        last = last.max(row.window_start_ns.saturating_add(row.window_ns));
-        if filter
-            .as_ref()
-            .is_some_and(|filter| !filter.matches(std::slice::from_ref(&row), 0))
-        {
-            return;
-        }
-        match row.udp_src_port {
-            Some(port) => {
-                let flow = Flow {
-                    dst_qpn: Some(row.dst_qpn),
-                    ..Flow::roce(row.src, row.dst, port)
-                };
-                *flows.entry(flow).or_default() += row.frame_bytes;
+    let mut timeline = found.select::<FlowRow>().timeline()?;
+    while let Some(start_ns) = timeline.next_ns() {
+        for (_, row) in timeline.take(start_ns)? {
+            first = first.min(row.window_start_ns);
+            last = last.max(row.window_start_ns.saturating_add(row.window_ns));
+            if filter
+                .as_ref()
+                .is_some_and(|filter| !filter.matches(std::slice::from_ref(&row), 0))
+            {
+                continue;
             }
-            None => workload.skip("sprayed"),
+            match flow_of(&row) {
+                Some(flow) => captured.add(flow, &row),
+                None => workload.skip("sprayed"),
+            }
         }
-    })?;
+    }
     #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
-    let rated = flows.into_iter().map(|(flow, bytes)| RatedFlow {
+    let rated = captured.flows().into_iter().map(|(flow, bytes)| RatedFlow {
         flow,
         bps: Some(bytes as f64 * 8e9 / last.saturating_sub(first).max(1) as f64),
     });
