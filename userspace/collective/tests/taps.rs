@@ -132,9 +132,9 @@ fn queues_from_taps_are_those_that_the_switches_count() {
                 its_packets.abs_diff(*packets) <= 2,
                 "{place:?}: {its_packets} of {packets}"
             );
-            // Delays are times, and queues are packets: 1.6 % apart at most here.
+            // The first packet of the other flow waited for one on the link, so its waits are up to a packet too short.
             assert!(
-                its_queued.abs_diff(*queued) * 50 <= *queued,
+                its_queued.abs_diff(*queued) * 100 <= *queued,
                 "{place:?}: {its_queued} of {queued}"
             );
         }

@@ -1,7 +1,7 @@
 //! The queue of a port, from packets at capture points on both sides of it.
 //!
 //! A packet that enters a switch at one point and leaves it at another stayed there for a constant time and its wait in the
-//! queue. The shortest stay of its size is the constant time: so clocks of different captures may be off, as long as they do not
+//! queue. The shortest stay of packets of at least its size is the constant time: so clocks of different captures may be off, as long as they do not
 //! drift. Those that left the port during its wait stood before it. So these points give what a switch would report: how
 //! many packets entered a port in an epoch, of which flow, and how many each found there.
 //!

@@ -1,6 +1,7 @@
 //! Which packets of a port were captured before, and how long they waited.
 
 use super::{Capture, Passed};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
@@ -35,13 +36,23 @@ pub(super) fn stays(entries: &[&Capture], out: &Capture) -> Vec<Stay> {
         Some((1, 1, entry, time_ns)) => Some((*entry, *time_ns)),
         _ => None,
     };
-    let mut shortest: HashMap<(usize, u32), i64> = HashMap::new();
+    let mut shortest: BTreeMap<(usize, u32), i64> = BTreeMap::new();
     for packet in &out.packets {
         if let Some((entry, time_ns)) = entered(packet) {
             let stayed_ns = packet.time_ns.saturating_sub(time_ns);
             let least = shortest.entry((entry, packet.bytes)).or_insert(stayed_ns);
             *least = stayed_ns.min(*least);
         }
+    }
+    // A packet needs no longer than a larger one: the last packet of a message has a size of its own, and may be the only one.
+    let mut larger: Option<(usize, i64)> = None;
+    for ((entry, _), least) in shortest.iter_mut().rev() {
+        if let Some((of, limit)) = larger
+            && of == *entry
+        {
+            *least = limit.min(*least);
+        }
+        larger = Some((*entry, *least));
     }
     let mut stays = Vec::new();
     for (at, packet) in out.packets.iter().enumerate() {
@@ -53,7 +64,8 @@ pub(super) fn stays(entries: &[&Capture], out: &Capture) -> Vec<Stay> {
         };
         let wait_ns = packet.time_ns.saturating_sub(time_ns).saturating_sub(*least);
         let entered_ns = packet.time_ns.saturating_sub(wait_ns);
-        let first = out.packets[..at].partition_point(|other| other.time_ns <= entered_ns);
+        // One that leaves in the nanosecond in which another enters stood there until then: the rule between links of one rate.
+        let first = out.packets[..at].partition_point(|other| other.time_ns < entered_ns);
         stays.push(Stay {
             packet: at,
             entered_ns,

@@ -38,7 +38,7 @@ fn packet(number: u8, count: u64, time_ns: i64) -> Passed {
 }
 
 /// Packets of two flows every 100 ns by two ports, which leave by one that needs 80 ns for each. Returns what passed, and how many
-/// packets each found in the queue: those that had not begun to leave.
+/// packets each found in the queue: those that had not begun to leave before.
 fn contention(offset_ns: i64) -> (Vec<Capture>, Vec<u64>) {
     const STAY_NS: i64 = 500;
     const SEND_NS: i64 = 80;
@@ -61,7 +61,7 @@ fn contention(offset_ns: i64) -> (Vec<Capture>, Vec<u64>) {
             let arrived_ns = time_ns + STAY_NS;
             let begins_ns = free_ns.max(arrived_ns);
             free_ns = begins_ns + SEND_NS;
-            found.push(leaving.iter().filter(|leaves_ns| **leaves_ns > arrived_ns).count() as u64);
+            found.push(leaving.iter().filter(|leaves_ns| **leaves_ns >= arrived_ns).count() as u64);
             leaving.push(begins_ns);
             out.push(packet(number, count, begins_ns + offset_ns));
         }
