@@ -7,11 +7,16 @@
 //! | `HOST:PID:TID [GPU] NCCL INFO NET/IB: … QP created: … qp_num=Q …` | a queue pair of it |
 //!
 //! The same number may be in use on several hosts; without the address, one that two ranks have ties nothing.
+//!
+//! A log never changes an analysis, it only names hosts: it rarely has the queue pairs of both ends of a step.
 
 use super::File;
 use crate::complaints::Complaints;
+use crate::steps::Steps;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv6Addr};
 use rocescope_model::StepRow;
 
@@ -19,6 +24,7 @@ use rocescope_model::StepRow;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ranks {
     by_address: BTreeMap<(IpAddr, u32), u32>,
+    /// Of lines without an address.
     by_number: BTreeMap<u32, BTreeSet<u32>>,
     /// What was skipped.
     pub complaints: Complaints,
@@ -51,7 +57,7 @@ pub fn read(files: &[File]) -> Ranks {
                 .and_then(|number| number.parse::<u32>().ok());
             if let Some(qpn) = number {
                 open.entry((host, pid))
-                    .or_insert_with(alloc::vec::Vec::new)
+                    .or_insert_with(Vec::new)
                     .push((qpn, address(text)));
             }
         }
@@ -64,9 +70,13 @@ pub fn read(files: &[File]) -> Ranks {
                 continue;
             };
             for (qpn, address) in qps {
-                ranks.by_number.entry(qpn).or_default().insert(*rank);
-                if let Some(address) = address {
-                    ranks.by_address.insert((address, qpn), *rank);
+                match address {
+                    Some(address) => {
+                        ranks.by_address.insert((address, qpn), *rank);
+                    }
+                    None => {
+                        ranks.by_number.entry(qpn).or_default().insert(*rank);
+                    }
                 }
             }
         }
@@ -112,15 +122,29 @@ impl Ranks {
         })
     }
 
-    /// Gives a step its rank, and names its hosts by it.
-    pub fn name(&self, row: &mut StepRow) {
-        let rank = |address, qpn: Option<u32>| self.of(address, qpn?);
-        if let Some(rank) = rank(row.src, row.src_qpn) {
-            row.rank = Some(rank);
-            row.host = format!("{} (rank {rank})", row.host).into();
+    /// Learns the ranks of the hosts of a step.
+    pub fn learn(&self, row: &StepRow, hosts: &mut Hosts) {
+        let ends = [(&row.host, row.src, row.src_qpn), (&row.dst_host, row.dst, row.dst_qpn)];
+        for (host, address, qpn) in ends {
+            if let Some(rank) = qpn.and_then(|qpn| self.of(address, qpn)) {
+                hosts.0.entry(host.to_string()).or_default().insert(rank);
+            }
         }
-        if let Some(rank) = rank(row.dst, row.dst_qpn) {
-            row.dst_host = format!("{} (rank {rank})", row.dst_host).into();
+    }
+}
+
+/// The ranks of hosts, by their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hosts(BTreeMap<String, BTreeSet<u32>>);
+
+impl Hosts {
+    /// Names the hosts by their ranks: `10.0.0.1 (rank 3)`, `10.0.0.1 (ranks 3, 4)`.
+    pub fn name(&self, steps: &mut Steps) {
+        for host in &mut steps.hosts {
+            let Some(ranks) = self.0.get(&**host) else { continue };
+            let word = if ranks.len() == 1 { "rank" } else { "ranks" };
+            let numbers: Vec<String> = ranks.iter().map(ToString::to_string).collect();
+            *host = format!("{host} ({word} {})", numbers.join(", ")).into();
         }
     }
 }

@@ -1,4 +1,6 @@
+use super::nccl_debug::Hosts;
 use super::*;
+use crate::steps::Builder;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
@@ -185,7 +187,8 @@ not a line of NCCL
         (ranks.of(None, 4_660), ranks.of(Some(b), 77), ranks.of(None, 78)),
         (None, Some(4), None)
     );
-    let mut row = StepRow {
+    let row = StepRow {
+        step: 1,
         host: "10.0.0.1".to_string().into(),
         dst_host: "10.0.0.2".to_string().into(),
         src: Some(a),
@@ -194,10 +197,26 @@ not a line of NCCL
         dst_qpn: Some(77),
         ..StepRow::default()
     };
-    ranks.name(&mut row);
+    // The other end of this step has a queue pair that is not in the log, and its host the same name nevertheless.
+    let back = StepRow {
+        host: row.dst_host.clone(),
+        dst_host: row.host.clone(),
+        src: Some(b),
+        dst: Some(a),
+        src_qpn: Some(4_660),
+        dst_qpn: Some(5),
+        ..row.clone()
+    };
+    let (mut hosts, mut builder) = (Hosts::default(), Builder::default());
+    for row in [row, back] {
+        ranks.learn(&row, &mut hosts);
+        builder.add(&row);
+    }
+    let mut steps = builder.finish();
+    hosts.name(&mut steps);
     assert_eq!(
-        (&*row.host, &*row.dst_host, row.rank),
-        ("10.0.0.1 (rank 3)", "10.0.0.2 (rank 4)", Some(3))
+        steps.hosts,
+        ["10.0.0.1 (rank 3)", "10.0.0.2 (rank 4)"].map(Text::from_static)
     );
     let lines = ranks.complaints.lines();
     assert!(lines[0].starts_with("log: c:30: queue pairs of a process"), "{lines:?}");

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use rocescope_collective::analysis::{Analysis, Mode, analyze};
 use rocescope_collective::document::Document;
 use rocescope_collective::dot::dot;
-use rocescope_collective::read::nccl_debug::{self, Ranks};
+use rocescope_collective::read::nccl_debug::{self, Hosts, Ranks};
 use rocescope_collective::readings::Readings;
 use rocescope_collective::steps::{Builder, Steps};
 use rocescope_collective::telemetry::counters::Counters;
@@ -114,8 +114,9 @@ fn mode(arguments: &DiagnoseCollectiveArguments) -> Result<Mode> {
 /// The steps of the collective to analyze, and how many others there are.
 fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps, u64)> {
     let mut builders: BTreeMap<String, (Builder, i64, i64)> = BTreeMap::new();
-    found.select::<StepRow>().for_each(|mut row| {
-        ranks.name(&mut row);
+    let mut hosts = Hosts::default();
+    found.select::<StepRow>().for_each(|row| {
+        ranks.learn(&row, &mut hosts);
         if !builders.contains_key(&*row.collective) {
             builders.insert(row.collective.to_string(), (Builder::default(), i64::MAX, i64::MIN));
         }
@@ -135,14 +136,21 @@ fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps
             "there is no collective {name} in this dataset and time: it has {}",
             names.join(", ")
         );
-        return Ok((builder.unwrap_or_default().0.finish(), 0));
+        return Ok((named(builder.unwrap_or_default().0, &hosts), 0));
     }
     let longest = builders
         .into_iter()
         .max_by_key(|(_, (_, start, end))| end.saturating_sub(*start));
     let others = names.len().saturating_sub(1) as u64;
     Ok((
-        longest.map(|(_, (builder, ..))| builder).unwrap_or_default().finish(),
+        named(longest.map(|(_, (builder, ..))| builder).unwrap_or_default(), &hosts),
         others,
     ))
+}
+
+/// The steps, whose hosts have the names of their ranks.
+fn named(builder: Builder, hosts: &Hosts) -> Steps {
+    let mut steps = builder.finish();
+    hosts.name(&mut steps);
+    steps
 }
