@@ -61,7 +61,7 @@ impl Direction {
                 self.progress(psn.saturating_sub(1), run.first_ns, context);
                 let (psn, syndrome) = (run.last_psn(), run.syndrome);
                 (context.emit)(run.first_ns, EventDetail::Fatal { psn, syndrome });
-                self.closed = true;
+                self.close();
             }
             Acknowledgement::Reserved(_) => {}
         }
@@ -289,15 +289,23 @@ impl Direction {
         self.start_is_open = false;
     }
 
-    /// Whether the sender gave up: it retransmitted several times, then was silent for two times its earlier waits.
+    /// It was taken down: only retransmissions from now on show that the sender waits for an answer.
+    pub(crate) const fn close(&mut self) {
+        self.closed = true;
+        self.tries = 0;
+    }
+
+    /// Whether the sender gave up: it retransmitted several times, then was silent for two times its earlier waits. The
+    /// kernel of a receiver that died takes the connection down by CM; a sender that then still retransmits expects an
+    /// answer.
     pub(crate) fn check_retry_exhaustion(&mut self, now_ns: u64, context: &mut Context<'_>) {
-        if self.retries_exhausted || self.closed || !self.requests.is_started() {
+        if self.retries_exhausted || !self.requests.is_started() {
             return;
         }
         let silence_ns = now_ns.saturating_sub(self.last_request_ns);
         if let Some(rnr) = self.rnr {
             let wait_ns = u64::from(rnr_timer_us(rnr.timer)) * 1_000;
-            if rnr.naks > TRIES && silence_ns > wait_ns.saturating_mul(2).max(1_000_000) {
+            if !self.closed && rnr.naks > TRIES && silence_ns > wait_ns.saturating_mul(2).max(1_000_000) {
                 self.retries_exhausted = true;
                 self.rnr = None;
                 (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));

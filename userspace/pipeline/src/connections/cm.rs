@@ -67,7 +67,7 @@ impl Connections {
                 for at in core::iter::once(at).chain(peer) {
                     if let Some(direction) = self.directions.get_mut(at) {
                         first |= !direction.closed;
-                        direction.closed = true;
+                        direction.close();
                     }
                 }
                 if first {

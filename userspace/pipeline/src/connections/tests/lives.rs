@@ -1,8 +1,10 @@
 //! Queue pair numbers that are used again, and responses that an acknowledgement overtook.
 
-use super::{ACK, WHOLE, answer, read, response, response_losses, rows, sends};
+use super::{
+    ACK, ConnectionSettings, Connections, Settings, WHOLE, answer, read, response, response_losses, rows, sends,
+};
 use alloc::vec::Vec;
-use rocescope_record::RunRecord;
+use rocescope_record::{ControlPacket, MadRecord, RunRecord};
 
 /// To another queue pair.
 fn to(qpn: u32, mut runs: Vec<RunRecord>) -> Vec<RunRecord> {
@@ -51,4 +53,40 @@ fn a_response_that_an_acknowledgement_overtook_was_lost_upstream() {
     assert_eq!(asked(25), (1, 0));
     // The acknowledgement is of what came before.
     assert_eq!(asked(23), (0, 0));
+}
+
+/// A DREQ of host 2 to queue pair 9.
+fn disconnect(at_us: u64) -> MadRecord {
+    let mut record: MadRecord = bytemuck::Zeroable::zeroed();
+    record.flow = answer(ACK, 0, 0)[0].flow;
+    record.time_ns = at_us * 1_000;
+    record.mad_bytes = 256;
+    // Base version 1, class CM of version 2, method Send, attribute DREQ.
+    record.mad[..4].copy_from_slice(&[1, 7, 2, 3]);
+    record.mad[16..18].copy_from_slice(&[0, 0x15]);
+    record.mad[24 + 10] = 9;
+    record
+}
+
+#[test]
+fn a_sender_that_retries_after_its_receiver_was_taken_down_gives_up() {
+    let gave_up = |tries: &[u64]| {
+        let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
+        let mut runs = [sends((0, 2), 100), answer(ACK, 2, 150), sends((3, 5), 1_000)].concat();
+        for at_us in tries {
+            runs.extend(sends((3, 5), *at_us));
+        }
+        // Another queue pair, so that time goes on.
+        runs.extend(to(8, sends((0, 0), 900_000)));
+        runs.iter().for_each(|run| connections.run(run));
+        connections.control_packet(ControlPacket::Mad(&disconnect(5_000)));
+        connections.finish();
+        let (mut rows, mut events) = (Vec::new(), Vec::new());
+        connections.rows(true, &mut rows, &mut events);
+        assert_eq!(events.iter().filter(|event| &*event.kind == "disconnect").count(), 1);
+        events.iter().filter(|event| &*event.kind == "retry_exhausted").count()
+    };
+    assert_eq!(gave_up(&[10_000, 20_000, 30_000]), 1);
+    assert_eq!(gave_up(&[2_000, 3_000, 4_000]), 0);
+    assert_eq!(gave_up(&[]), 0);
 }
