@@ -17,6 +17,9 @@ const FLAPS_NS: i64 = 600_000_000_000;
 /// Windows whose median latency is the baseline.
 const BASELINE: usize = 12;
 
+/// How long queue pairs that vanished are remembered: a sender gives up after eight timeouts of usually less than 5 s.
+pub(crate) const LONG_AGO_NS: i64 = 60_000_000_000;
+
 /// A port of a device, or a device for what its ports have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Port {
@@ -28,8 +31,8 @@ pub(crate) struct Port {
     /// Metrics that its driver has.
     pub(crate) known: Set,
     pub(crate) values: Vec<(Watched, f64)>,
-    /// The values before the last change of each.
-    pub(crate) before: Vec<(Watched, f64)>,
+    /// The last window in which the number of queue pairs fell, and the number before.
+    pub(crate) fell: Option<(i64, f64)>,
     pub(crate) addresses: Vec<IpAddr>,
     /// Whether it was ACTIVE.
     pub(crate) was_up: bool,
@@ -344,8 +347,11 @@ impl Port {
             match self.values.iter_mut().find(|(known, _)| known == watched) {
                 Some((_, known)) if known == value => {}
                 Some((_, known)) => {
-                    self.before.retain(|(known, _)| known != watched);
-                    self.before.push((*watched, *known));
+                    if *watched == Watched::QueuePairs && value < known {
+                        let earlier = self.fell.filter(|(at, _)| start_ns.saturating_sub(*at) <= LONG_AGO_NS);
+                        let before = earlier.map_or(*known, |(_, before)| before.max(*known));
+                        self.fell = Some((start_ns, before));
+                    }
                     *known = *value;
                 }
                 None => self.values.push((*watched, *value)),

@@ -1,7 +1,7 @@
 //! What rules see: the last windows, and the ports as of the last.
 
 use super::finding::Place;
-use super::ports::Ports;
+use super::ports::{LONG_AGO_NS, Ports};
 use super::settings::{SPAN, Settings};
 use super::watched::{ACTIVE, Watched};
 use super::window::{Signs, Window};
@@ -181,25 +181,14 @@ impl<'a> View<'a> {
         sum(watched.iter().map(|watched| self.now(port, *watched)))
     }
 
-    /// The values of a gauge in the last windows: the highest before, and the last, if that is lower.
-    pub(crate) fn lowered(&self, port: u32, watched: Watched) -> Option<(f64, f64)> {
-        let now = self.ports.value(port, watched)?;
-        let source = self.source(port, watched)?;
-        let seen = self.windows.iter().filter_map(|(_, window)| window.ports.get(&source));
-        let values = seen
-            .flat_map(|seen| &seen.values)
-            .filter(|(known, _)| *known == watched);
-        let before = self
-            .ports
-            .get(source)
-            .before
-            .iter()
-            .filter(|(known, _)| *known == watched);
-        // The value before the last change counts only if it changed in these windows.
-        let has_changed = values.clone().count() > 0;
-        let highest = values.chain(before.filter(|_| has_changed)).map(|(_, value)| *value);
-        let before = highest.max_by(f64::total_cmp)?;
-        (before > now).then_some((before, now))
+    /// The number of queue pairs of a port before some vanished, and now: in the last windows, or in the last minute if
+    /// that is longer, because senders give up later than their receiver dies.
+    pub(crate) fn lost_queue_pairs(&self, port: u32) -> Option<(f64, f64)> {
+        let now = self.ports.value(port, Watched::QueuePairs)?;
+        let (at, before) = self.ports.get(self.source(port, Watched::QueuePairs)?).fell?;
+        let oldest_ns = self.windows.front().map_or(self.start_ns, |(start_ns, _)| *start_ns);
+        let is_recent = at >= oldest_ns.min(self.start_ns.saturating_sub(LONG_AGO_NS));
+        (is_recent && before > now).then_some((before, now))
     }
 
     /// Whether there are as many windows as rules add up.

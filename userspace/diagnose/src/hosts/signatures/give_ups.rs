@@ -11,8 +11,9 @@ use core::net::IpAddr;
 /// Windows in which the counters of a give-up may show: other hosts may be read a window later.
 const WINDOWS: usize = 2;
 
-const COUNTED: [Watched; 4] = [
+const COUNTED: [Watched; 5] = [
     Watched::AckTimeout,
+    Watched::CompleterRetry,
     Watched::RetriesExceeded,
     Watched::RequesterError,
     Watched::RequesterFlush,

@@ -15,6 +15,7 @@ mod pcie_degraded;
 mod receiver_died;
 mod sick_cable;
 mod slow_receiver;
+mod unanswered;
 
 use super::finding::Finding;
 use super::ports::Latency;

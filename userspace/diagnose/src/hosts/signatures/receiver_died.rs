@@ -1,6 +1,7 @@
-//! A sender gives up, and nothing but the receiving application explains it (the paper's scenario 1).
+//! A sender gives up, or goes on to retry in vain, and nothing but the receiving application explains it (the paper's
+//! scenario 1).
 
-use super::give_ups;
+use super::{give_ups, unanswered};
 use crate::hosts::finding::{Class, Confidence, Finding, Place};
 use crate::hosts::settings::SPAN;
 use crate::hosts::view::View;
@@ -25,6 +26,13 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
             by_receiver.entry(way.dst).or_default().push((*way, wire.clone()));
         }
     }
+    for (way, wire) in unanswered::find(view) {
+        let ways = by_receiver.entry(way.dst).or_default();
+        if !is_denied(view, way.src) && ways.iter().all(|(gone, _)| gone != way) {
+            ways.push((*way, wire.clone()));
+        }
+    }
+    by_receiver.retain(|_, ways| !ways.is_empty());
     let mut senders: BTreeMap<IpAddr, BTreeSet<IpAddr>> = BTreeMap::new();
     for (dst, ways) in &by_receiver {
         for (way, _) in ways {
@@ -38,7 +46,8 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let mut finding = of_wire(view, *dst, ways);
-        finding.begins_after = (!is_early(view, *dst, ways)).then_some(1);
+        let is_over = gave_up(ways) && !is_early(view, *dst, ways);
+        finding.begins_after = is_over.then_some(1);
         found.push(finding);
     }
     let senders = unexplained(view);
@@ -52,6 +61,11 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
         )),
         (None, senders) => found.push(of_counters(view, senders)),
     }
+}
+
+/// Whether one of the senders gave up; otherwise all of them still retry.
+fn gave_up(ways: &[(Direction, Wire)]) -> bool {
+    ways.iter().any(|(_, wire)| wire.gave_up > 0)
 }
 
 /// Whether the ends of connections that were given up in this window were not read since.
@@ -100,23 +114,29 @@ fn of_wire(view: &View<'_>, dst: IpAddr, ways: &[(Direction, Wire)]) -> Finding 
     let mut current = view.current().wire.iter();
     let answers = current.any(|(way, wire)| way.src == dst && wire.packets > 0 && !is_sender(way.dst));
     let since_ns = ways.iter().filter_map(|(_, wire)| wire.gave_up_ns).min();
+    let since_ns = since_ns.or(Some(view.start_ns));
     let is_up = port.is_some_and(|port| {
         let is_read_since = Some(view.ports.host_of(port).reads.last_ns) >= since_ns;
         is_read_since && view.is_seen(port) && view.ports.value(port, Watched::State) == Some(ACTIVE)
     });
-    let lost = port.and_then(|port| lost_queue_pairs(view, port));
+    let lost = port.and_then(|port| view.lost_queue_pairs(port));
     let confidence = match (is_up, lost.is_some()) {
         (true, true) => Confidence::Certain,
         (true, false) => Confidence::Likely,
         (false, _) => Confidence::Possible,
     };
-    let mut finding = finding(view.place(dst), confidence).because(match (is_up, lost.is_some(), answers) {
-        (true, true, _) => "its senders gave up, its port is up, and queue pairs of it vanished",
-        (true, false, true) => "its senders gave up, its port is up, and the host answers others",
-        (true, false, false) => "its senders gave up, and its port is up and counts no errors",
-        (false, _, true) => "its senders gave up, and the host answers others",
-        (false, _, false) => "its senders gave up",
-    });
+    let senders = match gave_up(ways) {
+        true => "its senders gave up",
+        false => "its senders send nothing new, and get no answer to what they repeat",
+    };
+    let receiver = match (is_up, lost.is_some(), answers) {
+        (true, true, _) => ", its port is up, and queue pairs of it vanished",
+        (true, false, true) => ", its port is up, and the host answers others",
+        (true, false, false) => ", and its port is up and counts no errors",
+        (false, _, true) => ", and the host answers others",
+        (false, _, false) => "",
+    };
+    let mut finding = finding(view.place(dst), confidence).because(format!("{senders}{receiver}"));
     if !is_up && !answers {
         finding = finding.means(
             "it no longer answers its senders: the application, the host, its link or the way there is gone",
@@ -126,7 +146,11 @@ fn of_wire(view: &View<'_>, dst: IpAddr, ways: &[(Direction, Wire)]) -> Finding 
     }
     for (way, wire) in ways.iter().take(4) {
         finding.since_ns = earlier(finding.since_ns, wire.gave_up_ns);
-        finding.value(&way.text(), "retry_exhausted", wire.gave_up as f64, "events");
+        if wire.gave_up > 0 {
+            finding.value(&way.text(), "retry_exhausted", wire.gave_up as f64, "events");
+        } else {
+            unanswered::counted(way, wire, &mut finding);
+        }
         if let Some(sender) = view.ports.at(way.src) {
             give_ups::counted(view, sender, &mut finding);
         } else {
@@ -173,7 +197,7 @@ fn of_counters(view: &View<'_>, senders: &[u32]) -> Finding {
             .any(|sender| view.ports.get(*sender).host == view.ports.get(port).host)
     };
     let others = view.ports.numbers().filter(|port| !is_sender(*port));
-    let lost = others.filter_map(|port| Some((port, lost_queue_pairs(view, port)?)));
+    let lost = others.filter_map(|port| Some((port, view.lost_queue_pairs(port)?)));
     let lost: Vec<(u32, (f64, f64))> = lost.collect();
     let mut found = match lost[..] {
         [(receiver, (before, now))] => {
@@ -207,10 +231,4 @@ fn finding(place: Place, confidence: Confidence) -> Finding {
         "look at the application there: its log, its process (`rocescope counters --queue-pairs`), the kernel's \
          out-of-memory messages",
     )
-}
-
-/// The queue pairs before and now, if there are fewer since these windows.
-fn lost_queue_pairs(view: &View<'_>, port: u32) -> Option<(f64, f64)> {
-    let (before, now) = view.lowered(port, Watched::QueuePairs)?;
-    Some((before, now))
 }
