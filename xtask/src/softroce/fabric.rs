@@ -18,6 +18,9 @@ pub(super) const LIMIT: Duration = Duration::from_secs(120);
 /// How long frames may wait between the guests before the mirror ends.
 const SETTLE: Duration = Duration::from_millis(300);
 
+/// How long the agents of both guests run, if the options do not say.
+const MESH: Duration = Duration::from_secs(20);
+
 /// Two guests with two NICs each: `10.77.RAIL.GUEST` on `ethRAIL` with the device `rxeRAIL`.
 #[derive(Debug)]
 pub(super) struct Fabric {
@@ -27,6 +30,8 @@ pub(super) struct Fabric {
     pub(super) kernel: String,
     /// Where a check puts its files.
     pub(super) results: PathBuf,
+    /// How long the agents run.
+    pub(super) mesh: Duration,
     binary: PathBuf,
     taps: Taps,
 }
@@ -47,6 +52,7 @@ impl Fabric {
             second,
             kernel,
             results: directory.to_owned(),
+            mesh: MESH,
             binary: binary.to_owned(),
             taps,
         })

@@ -2,6 +2,7 @@
 //!
 //! They are built once and kept under the hash of what they are made of.
 
+use super::archive::Archive;
 use crate::process::{command, run as run_command, show};
 use crate::product::text;
 use anyhow::{Context, Result, bail, ensure};
@@ -77,10 +78,9 @@ pub(super) fn image(directory: &Path, kernel: Option<&str>) -> Result<Image> {
     let missing = TOOLS.iter().filter(|(program, _)| !exists(program));
     let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
     ensure!(missing.is_empty(), "install these packages: {}", missing.join(" "));
-    let package = match kernel {
-        Some(package) => package.to_owned(),
-        None => newest_kernel()?,
-    };
+    fs::create_dir_all(directory)?;
+    let archive = Archive::open(directory, kernel)?;
+    let package = archive.package()?;
     let mut recipe = Sha256::new();
     for part in [&package, PACKAGES, &MODULES.join(" "), GUEST_INIT, FIRST_INIT] {
         recipe.update(part);
@@ -96,7 +96,7 @@ pub(super) fn image(directory: &Path, kernel: Option<&str>) -> Result<Image> {
         }
         fs::create_dir_all(&unfinished)?;
         println!("building the image of {package}");
-        build(&unfinished, &package)?;
+        build(&unfinished, &package, &archive)?;
         fs::rename(&unfinished, &finished)?;
     }
     Ok(Image::of(&finished))
@@ -108,17 +108,7 @@ fn exists(program: &str) -> bool {
     folders.any(|folder| folder.join(program).exists())
 }
 
-/// Returns the package that the distribution's `linux-image-amd64` depends on.
-fn newest_kernel() -> Result<String> {
-    let printed = output(&mut command("apt-cache", &["depends", "linux-image-amd64"]))?;
-    let mut packages = printed.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
-    let package = packages.find(|package| package.starts_with("linux-image-"));
-    let package =
-        package.context("apt knows no kernel: run `apt-get update` on a Debian, or name one with --kernel")?;
-    Ok(package.to_owned())
-}
-
-fn output(command: &mut Command) -> Result<String> {
+pub(super) fn output(command: &mut Command) -> Result<String> {
     let shown = show(command);
     let output = command.output().with_context(|| shown.clone())?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -127,11 +117,11 @@ fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Runs a program in a directory.
-fn at(directory: &Path, program: &str, arguments: &[&str]) -> Result<()> {
+pub(super) fn at(directory: &Path, program: &str, arguments: &[&str]) -> Result<()> {
     run_command(command(program, arguments).current_dir(directory))
 }
 
-fn build(directory: &Path, package: &str) -> Result<()> {
+fn build(directory: &Path, package: &str, archive: &Archive) -> Result<()> {
     let id = output(&mut command("id", &["-u"]))?;
     ensure!(
         id.trim() == "0",
@@ -139,12 +129,14 @@ fn build(directory: &Path, package: &str) -> Result<()> {
     );
     let version = package.strip_prefix("linux-image-");
     let version = version.with_context(|| format!("{package} is no package of a kernel"))?;
-    at(directory, "apt-get", &["download", "--quiet", package])?;
-    let archive = fs::read_dir(directory)?
-        .next()
-        .context("apt-get downloaded nothing")??;
+    let mut files = Vec::new();
+    for package in archive.parts(package)? {
+        files.push(archive.download(directory, &package)?);
+    }
+    for file in &files {
+        at(directory, "dpkg", &["-x", &text(file), "kernel"])?;
+    }
     let unpacked = directory.join("kernel");
-    at(directory, "dpkg", &["-x", &text(&archive.path()), "kernel"])?;
     if !unpacked.join("lib").exists() {
         symlink("usr/lib", unpacked.join("lib"))?;
     }
@@ -176,14 +168,22 @@ fn build(directory: &Path, package: &str) -> Result<()> {
     let size = format!("{}k", kib * 5 / 4 + 50_000);
     let options = ["-q", "-t", "ext4", "-O", "^has_journal", "-d", "root", "disk", &size];
     at(directory, "mke2fs", &options)?;
-    fs::copy(
-        unpacked.join(format!("boot/vmlinuz-{version}")),
-        directory.join("vmlinuz"),
-    )?;
+    let places = [
+        format!("boot/vmlinuz-{version}"),
+        format!("lib/modules/{version}/vmlinuz"),
+    ];
+    let kernel = places
+        .iter()
+        .map(|place| unpacked.join(place))
+        .find(|file| file.exists());
+    let kernel = kernel.with_context(|| format!("{package} has no kernel"))?;
+    fs::copy(kernel, directory.join("vmlinuz"))?;
     for leftover in ["kernel", "root", "first"] {
         fs::remove_dir_all(directory.join(leftover))?;
     }
-    fs::remove_file(archive.path())?;
+    for file in files {
+        fs::remove_file(file)?;
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `archive` | the packages of kernels |
 //! | `image` | kernel, initramfs and disk of the guests, built once and kept |
 //! | `guest` | one guest: runs scripts in it, and mirrors its frames |
 //! | `taps` | the mirror ports of the host |
@@ -14,6 +15,7 @@
 //! | `fabric` | the two guests, and what the checks do with them |
 //! | `checks` | one file each: run, collect, compare |
 
+mod archive;
 mod checks;
 mod fabric;
 mod guest;
@@ -29,34 +31,53 @@ use checks::CHECKS;
 use fabric::Fabric;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The options of the task.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options<'a> {
     /// The program to run, instead of a release build.
     binary: Option<&'a str>,
-    /// The package of the kernel, instead of the newest one of the distribution.
-    kernel: Option<&'a str>,
+    /// The packages of the kernels, one after the other, instead of the newest one of the distribution.
+    kernels: Vec<&'a str>,
+    /// Seconds for which the agents of both guests run.
+    mesh: Option<u64>,
     /// Names of the checks; all if empty.
     checks: Vec<&'a str>,
 }
 
-/// Boots the guests and runs the checks.
+/// Boots the guests and runs the checks, with each kernel.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let options = parse(arguments)?;
-    let begun = Instant::now();
-    let directory = target()?.join("softroce");
-    let image = image::image(&directory, options.kernel)?;
     let binary = match options.binary {
         Some(binary) => fs::canonicalize(binary).with_context(|| binary.to_owned())?,
         None => build()?,
     };
-    let payload = payload(&directory, &binary)?;
-    println!("image and binary: {:.0} s", begun.elapsed().as_secs_f64());
-    let results = directory.join("results");
-    fs::create_dir_all(&results)?;
-    let mut fabric = Fabric::boot(&image, &directory, &payload, &binary)?;
+    let kernels: Vec<Option<&str>> = match &options.kernels[..] {
+        [] => vec![None],
+        kernels => kernels.iter().copied().map(Some).collect(),
+    };
+    let mut failed = Vec::new();
+    for kernel in kernels {
+        failed.extend(with_kernel(&options, kernel, &binary)?);
+    }
+    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
+    Ok(())
+}
+
+/// Returns the checks that failed.
+fn with_kernel(options: &Options<'_>, kernel: Option<&str>, binary: &Path) -> Result<Vec<String>> {
+    let begun = Instant::now();
+    let directory = target()?.join("softroce");
+    let image = image::image(&directory, kernel)?;
+    let payload = payload(&directory, binary)?;
+    println!("image: {:.0} s", begun.elapsed().as_secs_f64());
+    let mut fabric = Fabric::boot(&image, &directory, &payload, binary)?;
+    fabric.mesh = options.mesh.map_or(fabric.mesh, Duration::from_secs);
+    let results = match kernel {
+        Some(_) => directory.join("results").join(&fabric.kernel),
+        None => directory.join("results"),
+    };
     println!(
         "Linux {}, up after {:.0} s",
         fabric.kernel,
@@ -76,17 +97,24 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         fs::create_dir_all(&fabric.results)?;
         if let Err(error) = check(&mut fabric) {
             println!("FAILED {error:#}");
-            failed.push(*name);
+            failed.push(format!("{name} on Linux {}", fabric.kernel));
         }
         println!("{:.1} s", begun.elapsed().as_secs_f64());
     }
     println!(
-        "\nall: {:.0} s; captures and outputs are in {}",
+        "\nLinux {}: {:.0} s, load {}; captures and outputs are in {}",
+        fabric.kernel,
         begun.elapsed().as_secs_f64(),
+        load(),
         results.display()
     );
-    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
-    Ok(())
+    Ok(failed)
+}
+
+/// How busy this machine is: the mean number of tasks in the last minute, five and fifteen minutes.
+fn load() -> String {
+    let loads = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    loads.split_whitespace().take(3).collect::<Vec<_>>().join(", ")
 }
 
 fn parse<'a>(arguments: &[&'a str]) -> Result<Options<'a>> {
@@ -95,7 +123,10 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<Options<'a>> {
     while let Some(argument) = rest.next() {
         match *argument {
             "--binary" => options.binary = Some(rest.next().context("--binary needs a file")?),
-            "--kernel" => options.kernel = Some(rest.next().context("--kernel needs the name of a package")?),
+            "--kernel" => options
+                .kernels
+                .push(rest.next().context("--kernel needs the name of a package")?),
+            "--mesh" => options.mesh = Some(rest.next().context("--mesh needs a number of seconds")?.parse()?),
             name if CHECKS.iter().any(|(known, ..)| *known == name) => options.checks.push(name),
             unknown => {
                 let names: Vec<&str> = CHECKS.iter().map(|(name, ..)| *name).collect();
@@ -132,10 +163,22 @@ mod tests {
 
     #[test]
     fn options_and_names_of_checks_are_told_apart() {
-        let options = parse(&["--binary", "x", "probe", "--kernel", "linux-image-y"]).unwrap();
+        let options = parse(&[
+            "--binary",
+            "x",
+            "probe",
+            "--kernel",
+            "linux-image-y",
+            "--kernel",
+            "linux-image-amd64/trixie",
+            "--mesh",
+            "600",
+        ])
+        .unwrap();
         let expected = Options {
             binary: Some("x"),
-            kernel: Some("linux-image-y"),
+            kernels: vec!["linux-image-y", "linux-image-amd64/trixie"],
+            mesh: Some(600),
             checks: vec!["probe"],
         };
         assert_eq!(options, expected);

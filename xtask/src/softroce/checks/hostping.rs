@@ -102,10 +102,7 @@ fn throttle(fabric: &mut Fabric, baseline: &Bandwidths) -> Result<()> {
 
 /// Measures, and compares with a baseline.
 fn against(fabric: &mut Fabric, name: &str, baseline: &Bandwidths) -> Result<Value> {
-    let baseline = matrix(baseline);
-    fabric
-        .first
-        .run(&format!("cat > baseline.txt <<'END'\n{baseline}END\n"), LIMIT)?;
+    fabric.first.put("baseline.txt", &matrix(baseline))?;
     measure(fabric, name, " --baseline baseline.txt")
 }
 

@@ -6,19 +6,25 @@
 //! | `counters` | `rocescope counters` with `rdma statistic`, for a WRITE of perftest |
 //! | `doctor` | `doctor` with what captures can do on this kernel |
 //! | `hostping` | loopback tests of both NICs to both NUMA nodes, of healthy NICs and of one that is throttled |
+//! | `killed` | `diagnose hosts` with what happened: a receiver that was killed under load |
 //! | `loss` | netem's drops with the driver's counters, the mirror and `connections` |
+//! | `mesh` | agents of both guests for a while: outcomes, memory, processor; part of `operations` |
 //! | `operations` | the latency of RDMA operations with the mirror and with perftest |
 //! | `perftest` | what `connections` reports of the mirror with perftest's own report |
 //! | `probe` | probes between two NICs of a guest with the mirror |
+//! | `recorder` | the flight recorder with the NAKs of the mirror; part of `loss` |
 
 mod captures;
 mod counters;
 mod doctor;
 mod hostping;
+mod killed;
 mod loss;
+mod mesh;
 mod operations;
 mod perftest;
 mod probe;
+mod recorder;
 
 use super::fabric::Fabric;
 use anyhow::Result;
@@ -50,5 +56,10 @@ pub(super) const CHECKS: &[Check] = &[
         "latency of RDMA operations, alone and between agents",
         operations::run,
     ),
-    ("loss", "netem drops 0.1, 1 and 5 % of what a guest sends", loss::run),
+    ("killed", "a receiver is killed under load", killed::run),
+    (
+        "loss",
+        "netem drops 0.1, 1 and 5 % before the mirror and behind it",
+        loss::run,
+    ),
 ];

@@ -1,20 +1,16 @@
 //! The latency of RDMA operations: between the NICs of a guest, beside the mirror; and between the agents of both guests,
 //! which a controller in the second one introduces, beside perftest.
 
-use crate::process::{command, root, run as run_command};
+use super::mesh;
 use crate::product::text;
 use crate::softroce::fabric::{Fabric, LIMIT, json, number};
-use crate::softroce::guest::Guest;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use std::fs;
 
 /// Runs of an operation whose median is a row.
 const RUNS: u64 = 5;
 const ALONE: &str = "rm -rf alone; rocescope probe --backend verbs -i eth0 eth1 --duration 10s --max-cpu 1 --timeout 2s \
                      --operations 1s --out alone -q -o json";
-/// The port of the collector.
-const PORT: u16 = 4792;
 
 pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
     alone(fabric)?;
@@ -59,48 +55,7 @@ fn alone(fabric: &mut Fabric) -> Result<()> {
 
 /// Two agents and a controller, on the guests' network.
 fn agents(fabric: &mut Fabric) -> Result<()> {
-    certificates(fabric)?;
-    let names = ["guest1", "guest2"];
-    for (guest, name) in [(&mut fabric.first, names[0]), (&mut fabric.second, names[1])] {
-        for file in ["ca.pem", &format!("{name}.pem"), &format!("{name}.key")] {
-            put(guest, file, &fs::read_to_string(fabric.results.join(file))?)?;
-        }
-        let peer = if name == names[0] { names[1] } else { names[0] };
-        put(guest, "agent.toml", &configuration(name, peer))?;
-    }
-    for file in ["collector.pem", "collector.key"] {
-        put(
-            &mut fabric.second,
-            file,
-            &fs::read_to_string(fabric.results.join(file))?,
-        )?;
-    }
-    put(&mut fabric.second, "control.toml", "operators = [\"ops\"]\n")?;
-    let collect = "rm -rf mesh control; rocescope collect --listen 10.77.0.2:4792 --out mesh --cert collector.pem \
-                   --key collector.key --client-ca ca.pem --control-dir control --control control.toml \
-                   > collect.txt 2>&1 & echo $! > collect.pid; \
-                   for try in $(seq 300); do grep -q ':12B8 0*:0000 0A' /proc/net/tcp && exit 0; sleep 0.1; done; \
-                   cat collect.txt; exit 1";
-    fabric.second.run(collect, LIMIT)?;
-    let agent =
-        |seconds: u8| format!("rm -rf spool; rocescope agent --config agent.toml --duration {seconds}s -q -o json");
-    fabric.second.begin(&agent(25))?;
-    let first = fabric.first.run(&agent(15), LIMIT)?;
-    let second = fabric.second.end(LIMIT)?;
-    fabric.keep("guest1.txt", &first)?;
-    fabric.keep("guest2.txt", &second.output)?;
-    ensure!(
-        second.status == 0,
-        "the agent of guest 2 ended with {}: {}",
-        second.status,
-        second.output
-    );
-    let collected = fabric.second.run(
-        "kill -INT $(cat collect.pid); for try in $(seq 100); do kill -0 $(cat collect.pid) 2>/dev/null || break; \
-         sleep 0.1; done; cat collect.txt",
-        LIMIT,
-    )?;
-    fabric.keep("collect.txt", &collected)?;
+    let agents = mesh::run(fabric)?;
     // What perftest measures of the same operation from the first guest to the second one, in microseconds.
     let mut perftest = Vec::new();
     for program in ["ib_read_lat", "ib_write_lat", "ib_send_lat"] {
@@ -110,11 +65,11 @@ fn agents(fabric: &mut Fabric) -> Result<()> {
         perftest.push(format!("{program} {} µs", typical(&said)?));
     }
     // The first agent ends before the second one, which then measures one more operation from each NIC in vain.
-    for (name, printed, failures) in [(names[0], &first, 0), (names[1], &second.output, 1)] {
-        let found = tallies(&json(printed)?)?;
+    for ((name, summary), failures) in mesh::NAMES.iter().zip(&agents).zip([0, 1]) {
+        let found = tallies(summary)?;
         ensure!(
             found.len() == 6,
-            "{name} measured {found:?}, not three operations of two NICs: {printed}"
+            "{name} measured {found:?}, not three operations of two NICs: {summary}"
         );
         for tally in found {
             ensure!(tally.failed <= failures && tally.measured >= 5, "{name}: {tally:?}");
@@ -173,34 +128,4 @@ fn typical(said: &str) -> Result<String> {
     let row = lines.next().context("perftest printed no row")?;
     let cell = row.split_whitespace().nth(column.context("no t_typical")?);
     Ok(cell.context("an empty row of perftest")?.to_owned())
-}
-
-fn configuration(name: &str, peer: &str) -> String {
-    format!(
-        "observer = \"{name}\"\n[agent]\ncollector = \"https://10.77.0.2:{PORT}\"\ncert = \"{name}.pem\"\n\
-         key = \"{name}.key\"\nca = \"ca.pem\"\nspool = \"spool\"\n[probe]\nbackend = \"verbs\"\n\
-         interface = [\"eth0\", \"eth1\"]\nmax-cpu = 1.0\ninterval = \"1s\"\ntimeout = \"2s\"\n\
-         operations = \"1s\"\noperations-peers = [\"{peer}\"]\n"
-    )
-}
-
-/// Makes the certificates with the commands of `docs/hostmesh.md`.
-fn certificates(fabric: &Fabric) -> Result<()> {
-    let page = fs::read_to_string(root().join("docs/hostmesh.md"))?;
-    let block = page.split("```sh\n").nth(1).and_then(|block| block.split("```").next());
-    let block = block.context("docs/hostmesh.md has no commands for certificates")?;
-    let make: Vec<&str> = block.lines().filter(|line| !line.starts_with("sign ")).collect();
-    let script = format!(
-        "{}\nsign collector DNS:collector,IP:10.77.0.2\nsign guest1 DNS:guest1\nsign guest2 DNS:guest2\n",
-        make.join("\n")
-    );
-    let mut shell = command("sh", &["-ec", &script]);
-    let log = fs::File::create(fabric.results.join("openssl.txt"))?;
-    run_command(shell.current_dir(&fabric.results).stderr(log))
-}
-
-/// Writes a file in a guest.
-fn put(guest: &mut Guest, name: &str, content: &str) -> Result<()> {
-    guest.run(&format!("cat > {name} <<'END-OF-FILE'\n{content}END-OF-FILE\n"), LIMIT)?;
-    Ok(())
 }
