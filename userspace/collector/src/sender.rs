@@ -32,7 +32,8 @@ pub struct Settings {
     pub files: Files,
     /// Name of the agent: the observer of its rows, and the first DNS name of its certificate.
     pub agent: String,
-    /// First and longest delay before the next attempt to connect; each attempt doubles it: 0.5 s and 30 s.
+    /// First and longest delay before the next attempt to connect; each attempt doubles it: 0.5 s and 5 s. The
+    /// longest is below the lateness of a collector, which analyzes a window 10 s after its end.
     pub retry: (Duration, Duration),
     /// A collector that is silent for this long counts as dead: 30 s.
     pub patience: Duration,
@@ -46,7 +47,7 @@ impl Settings {
             url: url.into(),
             files,
             agent: agent.into(),
-            retry: (Duration::from_millis(500), Duration::from_secs(30)),
+            retry: (Duration::from_millis(500), Duration::from_secs(5)),
             patience: Duration::from_secs(30),
         }
     }

@@ -25,6 +25,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tonic::body::Body;
+use tonic::codec::CompressionEncoding;
 use tonic::{Code, Streaming};
 use tower_service::Service;
 
@@ -97,7 +98,9 @@ impl Target {
             // An error here also ends the streams, which report it.
             let _ = driven.await;
         });
-        let client = FlightServiceClient::with_origin(Http2(requests), self.uri.clone());
+        // Gzip, since a compressor of zstd needs megabytes, and an agent has few.
+        let client = FlightServiceClient::with_origin(Http2(requests), self.uri.clone())
+            .send_compressed(CompressionEncoding::Gzip);
         let (answered, answers) = mpsc::channel(2 * MAX_IN_FLIGHT);
         Ok(Connection {
             client,

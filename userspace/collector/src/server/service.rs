@@ -10,11 +10,14 @@ use arrow_flight::{
 };
 use futures_util::stream::{self, BoxStream};
 use std::sync::atomic::Ordering;
+use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Result, Status, Streaming};
 
 /// The service of one connection.
 pub(super) fn flight(intake: Intake) -> FlightServiceServer<Intake> {
-    FlightServiceServer::new(intake).max_decoding_message_size(MESSAGE_BYTES)
+    FlightServiceServer::new(intake)
+        .accept_compressed(CompressionEncoding::Gzip)
+        .max_decoding_message_size(MESSAGE_BYTES)
 }
 
 type Stream<T> = BoxStream<'static, Result<T>>;

@@ -1,61 +1,10 @@
-//! A network that stops: a proxy that goes on holding its connections and forwards nothing.
+//! A network that stops.
 
+use crate::network::Network;
 use crate::rig::{Rig, probes, until};
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
-
-/// Forwards to a port until it is cut. What was on the way then is lost, as in a network.
-struct Network {
-    port: u16,
-    cut: Arc<AtomicBool>,
-    lost_bytes: Arc<AtomicU64>,
-}
-
-impl Network {
-    fn to(collector: u16) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let network = Self {
-            port: listener.local_addr().unwrap().port(),
-            cut: Arc::default(),
-            lost_bytes: Arc::default(),
-        };
-        let (cut, lost) = (Arc::clone(&network.cut), Arc::clone(&network.lost_bytes));
-        thread::spawn(move || {
-            for agent in listener.incoming() {
-                let agent = agent.unwrap();
-                let Ok(collector) = TcpStream::connect(("127.0.0.1", collector)) else {
-                    continue;
-                };
-                let (a, c) = (agent.try_clone().unwrap(), collector.try_clone().unwrap());
-                for (from, to) in [(agent, collector), (c, a)] {
-                    let (cut, lost) = (Arc::clone(&cut), Arc::clone(&lost));
-                    thread::spawn(move || forward(from, to, &cut, &lost));
-                }
-            }
-        });
-        network
-    }
-}
-
-fn forward(mut from: TcpStream, mut to: TcpStream, cut: &AtomicBool, lost: &AtomicU64) {
-    let mut bytes = [0; 4096];
-    let mut severed = false;
-    while let Ok(read @ 1..) = from.read(&mut bytes) {
-        severed |= cut.load(Ordering::Relaxed);
-        if severed {
-            lost.fetch_add(read as u64, Ordering::Relaxed);
-        } else if to.write_all(&bytes[..read]).is_err() {
-            break;
-        }
-    }
-    if !severed {
-        let _ = to.shutdown(Shutdown::Both);
-    }
-}
 
 /// Scaled by about thirty: pings every half second where they are every ten, a cut of two seconds
 /// where it is a minute.

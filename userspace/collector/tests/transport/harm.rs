@@ -25,16 +25,16 @@ use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-fn counted(server: &Server, reason: &str) {
+pub(crate) fn counted(server: &Server, reason: &str) {
     until(reason, || refused(&server.status(), reason) > 0);
 }
 
 /// An agent that does nothing wrong gets its rows stored.
-fn others_are_served(rig: &Rig, server: &Server, agent: &str) {
+pub(crate) fn others_are_served(rig: &Rig, server: &Server, agent: &str) {
     let spool = rig.spool(agent);
     spool.append(&probes(agent, 0..100)).unwrap();
     let sender = rig.sender(agent, server.address().port(), &spool);
@@ -42,7 +42,7 @@ fn others_are_served(rig: &Rig, server: &Server, agent: &str) {
     sender.finish(Duration::from_secs(5));
 }
 
-async fn connect(server: &Server, config: Arc<ClientConfig>) -> TlsStream<tokio::net::TcpStream> {
+pub(crate) async fn connect(server: &Server, config: Arc<ClientConfig>) -> TlsStream<tokio::net::TcpStream> {
     let tcp = tokio::net::TcpStream::connect(server.address()).await;
     let name = ServerName::try_from("localhost").unwrap();
     let connector = TlsConnector::from(config);
@@ -358,7 +358,7 @@ fn a_silent_peer_is_disconnected_after_a_good_handshake() {
 }
 
 /// Most memory that the process ever had, in KiB.
-fn peak_kib() -> u64 {
+pub(crate) fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
     let kib = line.unwrap().split_whitespace().nth(1);

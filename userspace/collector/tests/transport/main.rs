@@ -3,10 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+mod compressed;
 mod cut;
 mod flips;
 mod flow;
 mod harm;
 mod killed;
 mod many;
+mod network;
 mod rig;
