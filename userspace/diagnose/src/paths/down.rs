@@ -1,8 +1,9 @@
 //! Links that flows crossed in one run and none crosses in the other.
 //!
 //! Switches hash flows over the links that are in their routes. A link without a flow is out of them, or chance left it
-//! empty: if the links beside it carry n flows in the mean, in e⁻ⁿ of the cases. A link that is down is empty in both
-//! directions; one that only one end has taken out of its routes is so in one.
+//! empty: of `n` flows over `m` links none takes it in `(1 - 1/m)^n` of the cases. Of many links chance leaves some
+//! empty, so a link counts only if that is unlikely for all links together. A link that is down is empty in both directions;
+//! one that only one end has taken out of its routes is so in one.
 
 use super::load::{Imbalance, LinkLoad};
 use alloc::collections::BTreeMap;
@@ -26,15 +27,24 @@ pub struct EmptyLink {
     /// Flows in the run without: as many as the links beside it have in the mean.
     #[serde(serialize_with = "json::float")]
     pub expected: f64,
-    /// How often chance leaves a link of that number of flows empty, in percent.
+    /// How often chance leaves one of all the links so empty, in percent: at most.
     #[serde(serialize_with = "json::float")]
     pub chance_percent: f64,
 }
 
-/// Flows that are expected on a link which chance leaves empty in 5 of 100 cases: -ln(0.05).
-const EXPECTED_MIN: f64 = 3.0;
+/// In how many of 100 pairs of runs chance may leave a link so empty.
+const MAX_CHANCE_PERCENT: f64 = 5.0;
 
 type End<'a> = (&'a str, &'a str);
+
+/// What hashing puts on a link.
+#[derive(Debug, Clone, Copy)]
+struct Expected {
+    /// Flows in the mean.
+    mean: f64,
+    /// The probability of none.
+    chance: f64,
+}
 
 /// The links of `before` that are empty in `after`, the least likely first.
 #[must_use]
@@ -44,9 +54,11 @@ pub fn emptied(before: &Imbalance, after: &Imbalance) -> Vec<EmptyLink> {
     // By direction: flows before, and those expected after, of directions that are empty after.
     let empty = directions(before).filter_map(|(way, there)| {
         let now = of_after.get(&way).filter(|now| now.flows == 0)?;
-        Some((way, (there.flows, beside.mean(now))))
+        Some((way, (there.flows, beside.of(now))))
     });
-    let empty: BTreeMap<(End<'_>, End<'_>), (u64, f64)> = empty.collect();
+    let empty: BTreeMap<(End<'_>, End<'_>), (u64, Expected)> = empty.collect();
+    // Every direction with flows could have become empty.
+    let looked_at = directions(before).filter(|(_, there)| there.flows > 0).count();
     let mut found = Vec::new();
     for ((from, to), one) in &empty {
         let back = empty.get(&(*to, *from));
@@ -56,15 +68,19 @@ pub fn emptied(before: &Imbalance, after: &Imbalance) -> Vec<EmptyLink> {
         }
         // A direction that was empty before proves nothing.
         let changed = [Some(one), back].into_iter().flatten().filter(|(flows, _)| *flows > 0);
-        let (flows, expected) = changed.fold((0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        if flows > 0 && expected >= EXPECTED_MIN {
+        let (flows, expected, chance) = changed.fold((0, 0.0, 1.0), |(flows, mean, chance), (more, expected)| {
+            (flows + more, mean + expected.mean, chance * expected.chance)
+        });
+        #[expect(clippy::cast_precision_loss, reason = "links are far below 2^53")]
+        let chance_percent = (chance * looked_at as f64 * 100.0).min(100.0);
+        if flows > 0 && chance_percent <= MAX_CHANCE_PERCENT {
             found.push(EmptyLink {
                 from: format!("{}:{}", from.0, from.1),
                 to: format!("{}:{}", to.0, to.1),
                 both: back.is_some(),
                 flows,
                 expected,
-                chance_percent: libm::exp(-expected) * 100.0,
+                chance_percent,
             });
         }
     }
@@ -112,15 +128,26 @@ impl<'a> Beside<'a> {
         beside
     }
 
-    /// The flows of a link if those that may take it were spread evenly; 0 at hosts, which have no choice.
+    /// What is expected on a link of those flows that may take it.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^53 flows")]
-    fn mean(&self, link: &LinkLoad) -> f64 {
+    fn of(&self, link: &LinkLoad) -> Expected {
         let sums = match self.is_up.get(&(&*link.from_tier, &*link.to_tier)) {
             None => None,
             Some(true) => self.from_node.get(&(&*link.from, &*link.to_tier)),
             Some(false) => self.to_node.get(&(&*link.from_tier, &*link.to)),
         };
-        sums.map_or(0.0, |(flows, links)| *flows as f64 / f64::from((*links).max(1)))
+        let (flows, links) = sums.copied().unwrap_or_default();
+        match links {
+            // A link at a host, which has no choice.
+            0 => Expected { mean: 0.0, chance: 1.0 },
+            _ => {
+                let (flows, share) = (flows as f64, 1.0 / f64::from(links));
+                Expected {
+                    mean: flows * share,
+                    chance: libm::pow(1.0 - share, flows),
+                }
+            }
+        }
     }
 }
 
@@ -165,7 +192,9 @@ mod tests {
         // It had no flows back in either run.
         assert_eq!((names, down[0].both), (vec![("leaf0:e3", "spine1:0-3", 10)], true));
         assert!((down[0].expected - 10.0).abs() < 1e-9, "{down:?}");
-        assert!((down[0].chance_percent - 0.004_54).abs() < 1e-5, "{down:?}");
+        // 40 flows over four links, and 8 directions with flows.
+        let chance_percent = 0.75_f64.powi(40) * 8.0 * 100.0;
+        assert!((down[0].chance_percent - chance_percent).abs() < 1e-9, "{down:?}");
         assert_eq!(emptied(&after, &before), []);
     }
 

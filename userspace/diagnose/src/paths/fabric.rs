@@ -184,7 +184,7 @@ impl Fabric {
     }
 
     /// The direction that leaves a node by a port. Switches abbreviate: `Et1` and `Eth1` are `Ethernet1` if no other
-    /// port fits.
+    /// port fits. `eth1` is not: a switch has its management port under such a name.
     #[must_use]
     pub fn egress(&self, node: usize, port: &str) -> Option<Direction> {
         let ports = &self.nodes.get(node)?.ports;
@@ -265,9 +265,15 @@ impl Fabric {
     }
 }
 
-/// Whether two names are the same port, one of them abbreviated: the digits are equal, and the letters of one begin
-/// those of the other.
+/// Whether two names are the same port, one of them abbreviated as switches do it: the digits are equal, and the letters
+/// of one, at least two and the first of them a capital, begin those of the other.
 fn is_same_port(one: &str, other: &str) -> bool {
+    let is_short = |name: &str| {
+        let mut letters = name.bytes();
+        letters.next().is_some_and(|first| first.is_ascii_uppercase())
+            && letters.next().is_some_and(|second| second.is_ascii_alphabetic())
+    };
+    let (one_is_short, other_is_short) = (is_short(one), is_short(other));
     let split = |name: &str| {
         let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
         (
@@ -278,7 +284,8 @@ fn is_same_port(one: &str, other: &str) -> bool {
     let ((one, first), (other, second)) = (split(one), split(other));
     let letters = |text: &str| text.replace('-', "");
     let (one, other) = (letters(&one), letters(&other));
-    first == second && !first.is_empty() && (one.starts_with(&other) || other.starts_with(&one))
+    let begins = (other_is_short && one.starts_with(&other)) || (one_is_short && other.starts_with(&one));
+    first == second && !first.is_empty() && (one == other || begins)
 }
 
 #[cfg(test)]
@@ -290,7 +297,15 @@ mod tests {
     #[test]
     fn abbreviated_ports_are_found_if_they_are_unambiguous() {
         assert!(is_same_port("Ethernet1/2", "Eth1/2") && is_same_port("Port-Channel1", "port-channel1"));
+        assert!(is_same_port("Po1", "port-channel1") && is_same_port("Ethernet1", "Et1"));
         assert!(!is_same_port("Ethernet1", "Ethernet11") && !is_same_port("eth", "ethernet"));
+        // The management port of SONiC, and no port at all.
+        for other in ["eth1", "e1", "E1"] {
+            assert!(
+                !is_same_port("Ethernet1", other) && !is_same_port(other, "Ethernet1"),
+                "{other}"
+            );
+        }
         let mut fabric = Fabric::new(vec!["host".into(), "leaf".into()]);
         let (leaf, host) = (
             fabric.add_node("leaf1", Some(1), &[]),

@@ -31,7 +31,25 @@ pub(super) fn parse(text: &str) -> Result<Topology, LineError> {
             topology.links.push(Link { ends, line });
         }
     }
+    for end in topology.links.iter_mut().flat_map(|link| &mut link.ends) {
+        let of_node = topology.nodes.iter().find(|node| node.name == end.node);
+        if of_node.is_some_and(|node| node.driver.as_deref() == Some("eos")) {
+            end.port = eos_port(&end.port);
+        }
+    }
     Ok(topology)
+}
+
+/// The name of an interface of a container on EOS, which is that of Linux in the file: `eth1` is `Ethernet1`, `eth1_2` is
+/// `Ethernet1/2`, and `eth0` is the management port.
+fn eos_port(name: &str) -> String {
+    match name.strip_prefix("eth") {
+        Some("0") => "Management0".into(),
+        Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("Ethernet{}", number.replace('_', "/"))
+        }
+        _ => name.into(),
+    }
 }
 
 /// An end: `node:interface`, or a map of both.

@@ -67,7 +67,7 @@ topology:
     );
     assert_eq!(format, Format::Containerlab);
     let expected = "leaf1 leaf links\nspine1 spine stated\nsrv1 host stated\nsrv2 host stated\nsrv3 host stated\n\
-                    leaf1:eth1 srv1:eth1\nleaf1:eth2 srv2:eth1\nleaf1:eth3 spine1:eth1\nleaf1:eth4 spine2:eth1";
+                    leaf1:Ethernet1 srv1:eth1\nleaf1:Ethernet2 srv2:eth1\nleaf1:Ethernet3 spine1:Ethernet1\nleaf1:Ethernet4 spine2:eth1";
     assert_eq!(summary(&topology), expected);
     assert_eq!(contradictions(&topology), ["16 no_links", "25 unknown_node"]);
     let leaf = topology.node("leaf1").unwrap();

@@ -146,9 +146,13 @@ fn text(comparison: &Comparison, unknown: [u64; 2], top: usize) -> String {
 fn emptied(links: &[EmptyLink], what: &str, (with, without): (&str, &str), top: usize) -> String {
     let mut text = String::new();
     for link in links.iter().take(top) {
-        let arrow = if link.both { "–" } else { "→" };
+        let (arrow, ways) = if link.both {
+            ("–", "")
+        } else {
+            ("→", " in this direction alone")
+        };
         text.push_str(&format!(
-            "\n{} {arrow} {} in B {what}: {} in {with}, none in {without} of {:.0} expected: at random in {:.1} % of cases",
+            "\n{} {arrow} {} in B {what}{ways}: {} in {with}, none in {without} of {:.0} expected: at random in {:.1} % of runs",
             link.from,
             link.to,
             plural(link.flows, "flow"),
