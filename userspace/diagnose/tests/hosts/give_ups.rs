@@ -5,7 +5,7 @@ use rocescope_diagnose::hosts::{Analyzer, Change, Class, HostVerdict};
 use rocescope_model::{CounterRow, Time};
 
 /// Hosts that read their counters in a window: ports that are up, with an address.
-fn hosts(analyzer: &mut Analyzer, hosts: &[u8], window: i64) {
+pub(crate) fn hosts(analyzer: &mut Analyzer, hosts: &[u8], window: i64) {
     for host in hosts {
         analyzer.counter(&alive(*host, window));
         analyzer.counter(&counter(*host, window, "link_downed", 0));
@@ -23,7 +23,7 @@ fn gives_up(analyzer: &mut Analyzer, host: u8, window: i64) {
     }
 }
 
-fn classes(verdicts: &[HostVerdict]) -> Vec<(Class, &str)> {
+pub(crate) fn classes(verdicts: &[HostVerdict]) -> Vec<(Class, &str)> {
     verdicts
         .iter()
         .map(|verdict| (verdict.class, &*verdict.place))

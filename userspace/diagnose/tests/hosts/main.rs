@@ -1,6 +1,7 @@
 //! `hosts`: rows in, verdicts out. Runs with generated traffic are in `userspace/cli/tests/hosts_at_fault`.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
+mod false_friends;
 mod faults;
 mod give_ups;
 mod join;

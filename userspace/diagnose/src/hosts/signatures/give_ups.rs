@@ -11,6 +11,9 @@ use core::net::IpAddr;
 /// Windows in which the counters of a give-up may show: other hosts may be read a window later.
 const WINDOWS: usize = 2;
 
+/// Timeouts of one give-up, at least: usually eight, of a retry count of seven. One or two are those of a lossy path.
+const GIVE_UP_TIMEOUTS: u64 = 4;
+
 const COUNTED: [Watched; 5] = [
     Watched::AckTimeout,
     Watched::CompleterRetry,
@@ -40,11 +43,13 @@ pub(super) fn off_wire(view: &View<'_>) -> Vec<u32> {
 }
 
 fn is_counted(view: &View<'_>, port: u32) -> bool {
-    let lately = |watched| view.grown_lately(port, &[watched], WINDOWS) > 0;
-    let waited = view.grown_lately(port, &[Watched::AckTimeout], SPAN) > 0;
-    // Without a flush, no connection ended.
-    let flushed = lately(Watched::RequesterFlush) || view.now(port, Watched::RequesterFlush).is_none();
-    lately(Watched::RetriesExceeded) || waited && lately(Watched::RequesterError) && flushed
+    let lately = |watched| view.grown_lately(port, &[watched], WINDOWS);
+    let waited = view.grown_lately(port, &[Watched::AckTimeout], SPAN) >= GIVE_UP_TIMEOUTS;
+    let (errors, flushes) = (lately(Watched::RequesterError), lately(Watched::RequesterFlush));
+    // Without a flush, no connection ended. A program that ends flushes its work requests, which some NICs count as
+    // errors too; one that gives up has another error.
+    let flushed = flushes > 0 || view.now(port, Watched::RequesterFlush).is_none();
+    lately(Watched::RetriesExceeded) > 0 || waited && errors > 0 && errors != flushes && flushed
 }
 
 /// Adds what a sender counts of it.

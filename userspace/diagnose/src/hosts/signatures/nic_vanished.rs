@@ -13,7 +13,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
         // A NIC that was never up is not in use; the interface of a NIC goes with it.
         let ports: Vec<u32> = view.ports.ports_of(device).collect();
         let is_unused = !ports.is_empty() && !ports.iter().any(|port| view.ports.get(*port).was_up);
-        if !is_unused && !is_interface(view, device, &gone) {
+        if !is_unused && !is_interface(view, device, &gone) && !is_renamed(view, device) {
             found.push(finding(view, device, &ports));
         }
     }
@@ -30,10 +30,27 @@ fn is_interface(view: &View<'_>, device: u32, gone: &[u32]) -> bool {
     })
 }
 
+/// Whether a device that appeared when this one vanished has its address: it has another name now.
+fn is_renamed(view: &View<'_>, device: u32) -> bool {
+    let old = view.ports.get(device);
+    let Some(gone_ns) = old.gone_ns else {
+        return false;
+    };
+    let addresses = view.ports.addresses(device);
+    let since_ns = gone_ns.saturating_sub(view.settings.window_ns);
+    view.ports.numbers().any(|port| {
+        let new = view.ports.get(port);
+        new.host == old.host
+            && new.device != old.device
+            && new.new_ns.is_some_and(|at| at >= since_ns)
+            && new.addresses.iter().any(|address| addresses.contains(address))
+    })
+}
+
 fn finding(view: &View<'_>, device: u32, ports: &[u32]) -> Finding {
     let of = view.ports.text(device);
     let is_away = view.ports.value(device, Watched::Present) == Some(ABSENT);
-    let mut finding = Finding::new(Class::NicVanished, Place::Port(device), Confidence::Certain)
+    let mut finding = Finding::new(Class::NicVanished, Place::Port(device), Confidence::Possible)
         .because("the reader of its host found it gone")
         .means(
             match is_away {
@@ -55,7 +72,8 @@ fn finding(view: &View<'_>, device: u32, ports: &[u32]) -> Finding {
     let mut given_up = give_ups::on_wire(view, &addresses).peekable();
     let off_wire = give_ups::off_wire(view);
     if given_up.peek().is_some() || !off_wire.is_empty() {
-        // Its connections ended: that it returned soon is no comfort.
+        // Its connections ended: nobody took it out of use before, and that it returned soon is no comfort.
+        finding.confidence = Confidence::Certain;
         finding.begins_after = Some(1);
     }
     give_ups::seen(view, given_up, &mut finding);

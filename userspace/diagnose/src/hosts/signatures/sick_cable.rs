@@ -31,6 +31,11 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
             found.push(finding);
             continue;
         }
+        // A link that comes back after its one failure trains, with errors; a cable has more of them later.
+        let lately_ns = view.start_ns.saturating_sub(SPAN as i64 * view.settings.window_ns);
+        if view.ports.get(port).failures.iter().any(|(at, _)| *at > lately_ns) {
+            continue;
+        }
         // Errors before a reset, or after a first read, are errors.
         if view.grown(port, LINK_ERRORS) == 0 || view.grown_lately(port, LINK_ERRORS, SPAN) < SICK {
             continue;
