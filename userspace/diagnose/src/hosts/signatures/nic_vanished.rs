@@ -72,7 +72,7 @@ fn finding(view: &View<'_>, device: u32, ports: &[u32]) -> Finding {
     let mut given_up = give_ups::on_wire(view, &addresses).peekable();
     let off_wire = give_ups::off_wire(view);
     if given_up.peek().is_some() || !off_wire.is_empty() {
-        // Its connections ended: nobody took it out of use before, and that it returned soon is no comfort.
+        // Its connections ended: no one took it out of use before, and that it returned soon is no comfort.
         finding.confidence = Confidence::Certain;
         finding.begins_after = Some(1);
     }
