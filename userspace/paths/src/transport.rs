@@ -22,6 +22,9 @@ pub struct Failure {
     pub message: String,
 }
 
+/// The reason of a question that was not asked or answered because the run was ended.
+pub const INTERRUPTED: &str = "interrupted";
+
 /// The reason of a device that refuses another session beside those that are open: it is asked again over fewer.
 pub const SESSION_REFUSED: &str = "session_refused";
 

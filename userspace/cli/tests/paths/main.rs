@@ -7,6 +7,7 @@ mod hashing;
 mod namespaces;
 mod sessions;
 mod sflow;
+mod signals;
 mod switches;
 mod topology;
 mod workload;

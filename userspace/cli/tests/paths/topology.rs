@@ -21,7 +21,7 @@ fn a_contradiction_is_named_with_file_and_line_and_fails_the_check() {
     fs::write(folder.path().join("lab.clab.yml"), LAB).unwrap();
     let output = rocescope(&["topology", "check", "lab.clab.yml"], folder.path());
     assert_eq!(output.status.code(), Some(1));
-    let expected = "lab.clab.yml:9: leaf1:eth2 has two links, first in line 8: a port has one\n\
+    let expected = "lab.clab.yml:9: leaf1:Ethernet2 has two links, first in line 8: a port has one\n\
                     3 nodes, 3 links, 1 contradiction\n";
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }

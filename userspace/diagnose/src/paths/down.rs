@@ -2,8 +2,8 @@
 //!
 //! Switches hash flows over the links that are in their routes. A link without a flow is out of them, or chance left it
 //! empty: of `n` flows over `m` links none takes it in `(1 - 1/m)^n` of the cases. Of many links chance leaves some
-//! empty, so a link counts only if that is unlikely for all links together. A link that is down is empty in both directions;
-//! one that only one end has taken out of its routes is so in one.
+//! empty, so each is listed with how likely that is for all links together. A link that is down is empty in both
+//! directions; one that only one end has taken out of its routes is so in one.
 
 use super::load::{Imbalance, LinkLoad};
 use alloc::collections::BTreeMap;
@@ -32,8 +32,18 @@ pub struct EmptyLink {
     pub chance_percent: f64,
 }
 
-/// In how many of 100 pairs of runs chance may leave a link so empty.
-const MAX_CHANCE_PERCENT: f64 = 5.0;
+/// How likely chance leaves a listed link empty, at most.
+const MAX_CHANCE: f64 = 0.05;
+/// Up to this percentage of runs in which chance leaves one of all links so empty, a link is out of the routes.
+const OUT_PERCENT: f64 = 5.0;
+
+impl EmptyLink {
+    /// Whether chance is an unlikely reason.
+    #[must_use]
+    pub fn is_out(&self) -> bool {
+        self.chance_percent <= OUT_PERCENT
+    }
+}
 
 type End<'a> = (&'a str, &'a str);
 
@@ -73,7 +83,7 @@ pub fn emptied(before: &Imbalance, after: &Imbalance) -> Vec<EmptyLink> {
         });
         #[expect(clippy::cast_precision_loss, reason = "links are far below 2^53")]
         let chance_percent = (chance * looked_at as f64 * 100.0).min(100.0);
-        if flows > 0 && chance_percent <= MAX_CHANCE_PERCENT {
+        if flows > 0 && chance <= MAX_CHANCE {
             found.push(EmptyLink {
                 from: format!("{}:{}", from.0, from.1),
                 to: format!("{}:{}", to.0, to.1),
@@ -195,6 +205,10 @@ mod tests {
         // 40 flows over four links, and 8 directions with flows.
         let chance_percent = 0.75_f64.powi(40) * 8.0 * 100.0;
         assert!((down[0].chance_percent - chance_percent).abs() < 1e-9, "{down:?}");
+        assert!(down[0].is_out());
+        // Of 16 flows, chance leaves one of the eight directions empty in 8 of 100 runs.
+        let down = emptied(&run(16, None), &run(16, Some(3)));
+        assert_eq!((down.len(), down[0].is_out()), (1, false), "{down:?}");
         assert_eq!(emptied(&after, &before), []);
     }
 

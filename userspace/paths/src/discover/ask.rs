@@ -3,7 +3,7 @@
 use super::trace::{Question, Step, Trace};
 use super::{DeviceWork, Plan, Settings};
 use crate::driver::{Answer, Driver, HashFields, Refusal, hash_unknown};
-use crate::transport::{Device, Failure, SESSION_REFUSED, Session, Transport};
+use crate::transport::{Device, Failure, INTERRUPTED, SESSION_REFUSED, Session, Transport};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -80,7 +80,7 @@ impl Knowledge {
             .0
             .get(node)
             .map(|node| node.silent.fetch_add(1, Ordering::Relaxed) + 1);
-        if reason != SESSION_REFUSED && silent.is_some_and(|silent| silent >= MAX_SILENT) {
+        if !matches!(reason, SESSION_REFUSED | INTERRUPTED) && silent.is_some_and(|silent| silent >= MAX_SILENT) {
             let message = format!("{message}, {MAX_SILENT} times in a row: it is not asked again");
             self.set(node, Known::Refused(Refusal::new(reason, message)));
         }

@@ -10,6 +10,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,6 +21,8 @@ pub(super) struct Master {
     child: Mutex<Child>,
     socket: PathBuf,
     address: Address,
+    /// Whether all connections are to end.
+    ended: Arc<AtomicBool>,
 }
 
 /// The name of the program that prints the password.
@@ -44,6 +47,7 @@ impl Master {
         folder: &Path,
         address: &Address,
         socket: PathBuf,
+        ended: &Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
         let mut command = Command::new("ssh");
         command.args(["-M", "-N", "-T", "-o", "ControlPersist=no", "-o", "LogLevel=ERROR"]);
@@ -121,6 +125,7 @@ impl Master {
                     child: Mutex::new(child),
                     socket,
                     address: address.clone(),
+                    ended: Arc::clone(ended),
                 });
             }
             if !matches!(child.try_wait(), Ok(None)) {
@@ -128,6 +133,10 @@ impl Master {
                 let _ = reader.map(thread::JoinHandle::join);
                 let text = errors.lock().unwrap_or_else(PoisonError::into_inner);
                 return Err(refusal::of(&text, address, options.known_hosts.as_deref()));
+            }
+            if ended.load(Ordering::Relaxed) {
+                end(&mut child);
+                return Err(super::interrupted());
             }
             if Instant::now() >= ends {
                 end(&mut child);
@@ -141,6 +150,19 @@ impl Master {
     pub(super) fn is_alive(&self) -> bool {
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         matches!(child.try_wait(), Ok(None))
+    }
+
+    /// Ends the connection, and with it every client that shares it.
+    pub(super) fn end(&self) {
+        end(&mut self.child.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Why a command failed: perhaps because all connections ended.
+    pub(super) fn reason(&self, failure: Failure) -> Failure {
+        match self.ended.load(Ordering::Relaxed) {
+            true => super::interrupted(),
+            false => failure,
+        }
     }
 
     /// A client that runs a command over this connection.

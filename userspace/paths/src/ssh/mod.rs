@@ -11,7 +11,7 @@ mod master;
 mod refusal;
 
 use crate::driver::SessionKind;
-use crate::transport::{Device, Failure, Session, Transport};
+use crate::transport::{Device, Failure, INTERRUPTED, Session, Transport};
 use address::Address;
 use child::{Channel, collect, session_over};
 use folder::Folder;
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,8 @@ pub struct Ssh {
     masters: Mutex<HashMap<String, Arc<Mutex<Slot>>>>,
     /// The number of the next control socket.
     next: AtomicUsize,
+    /// Whether all connections are to end.
+    ended: Arc<AtomicBool>,
 }
 
 /// The connection to a device.
@@ -81,7 +83,25 @@ impl Ssh {
             folder,
             masters: Mutex::default(),
             next: AtomicUsize::new(0),
+            ended: Arc::default(),
         })
+    }
+
+    /// Ends all connections, and opens no other: commands that wait for an answer fail at once.
+    ///
+    /// A client that outlived this process would hold a session of its device for ever.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        let masters = self.masters.lock().unwrap_or_else(PoisonError::into_inner);
+        let slots: Vec<Arc<Mutex<Slot>>> = masters.values().cloned().collect();
+        drop(masters);
+        for slot in slots {
+            // Whoever opens a connection notices the end, and releases it.
+            let slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(master) = slot.open.upgrade() {
+                master.end();
+            }
+        }
     }
 
     /// The connection to a device, opened if there is none.
@@ -92,6 +112,9 @@ impl Ssh {
             masters.entry(device.name.clone()).or_default().clone()
         };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.ended.load(Ordering::Relaxed) {
+            return Err(interrupted());
+        }
         if let Some(master) = slot.open.upgrade().filter(|master| master.is_alive()) {
             return Ok(master);
         }
@@ -102,11 +125,15 @@ impl Ssh {
         let address = Address::parse(&device.management);
         let socket = self.next.fetch_add(1, Ordering::Relaxed).to_string();
         let socket = self.folder.path().join(socket);
-        let opened = Master::open(&self.options, self.folder.path(), &address, socket);
+        let opened = Master::open(&self.options, self.folder.path(), &address, socket, &self.ended);
         let master = Arc::new(opened.inspect_err(|failure| slot.failed = Some((Instant::now(), failure.clone())))?);
         slot.open = Arc::downgrade(&master);
         Ok(master)
     }
+}
+
+fn interrupted() -> Failure {
+    Failure::new(INTERRUPTED, "the run was ended")
 }
 
 impl Transport for Ssh {
@@ -114,7 +141,10 @@ impl Transport for Ssh {
         let master = self.master(device)?;
         Ok(match device.session {
             SessionKind::Exec => Box::new(Exec(master)),
-            SessionKind::Sh => Box::new(Shell::open(master)?),
+            SessionKind::Sh => {
+                let opened = Shell::open(Arc::clone(&master));
+                Box::new(opened.map_err(|failure| master.reason(failure))?)
+            }
         })
     }
 }
@@ -125,10 +155,10 @@ struct Exec(Arc<Master>);
 impl Session for Exec {
     fn run(&mut self, command: &str, limit: Duration) -> Result<String, Failure> {
         let mut client = self.0.client(&[command]);
-        let output = collect(client.stdin(Stdio::null()), limit)?;
+        let output = collect(client.stdin(Stdio::null()), limit).map_err(|failure| self.0.reason(failure))?;
         match output.status {
             // The client's own status: the channel or the connection failed.
-            Some(255) => Err(session_over(&output.text)),
+            Some(255) => Err(self.0.reason(session_over(&output.text))),
             _ => Ok(output.text),
         }
     }
@@ -137,7 +167,7 @@ impl Session for Exec {
 /// A POSIX shell that runs one command after the other.
 struct Shell {
     /// Keeps the connection.
-    _master: Arc<Master>,
+    master: Arc<Master>,
     channel: Channel,
     commands: u64,
 }
@@ -148,7 +178,7 @@ impl Shell {
         let mut channel = Channel::spawn(&mut client)?;
         channel.send("exec 2>&1\n")?;
         Ok(Self {
-            _master: master,
+            master,
             channel,
             commands: 0,
         })
@@ -160,8 +190,9 @@ impl Session for Shell {
         self.commands += 1;
         let mark = format!("rocescope-end-{}", self.commands);
         // The mark begins a line even if the answer does not end one. `</dev/null`: a command must not read the next one.
-        self.channel
-            .send(&format!("{{ {command}\n}} </dev/null; printf '\\n%s\\n' {mark}\n"))?;
-        self.channel.read_to(&mark, limit)
+        let line = format!("{{ {command}\n}} </dev/null; printf '\\n%s\\n' {mark}\n");
+        let sent = self.channel.send(&line);
+        let answer = sent.and_then(|()| self.channel.read_to(&mark, limit));
+        answer.map_err(|failure| self.master.reason(failure))
     }
 }

@@ -9,6 +9,7 @@ use rocescope_model::human::plural;
 use rocescope_model::{json, render};
 use rocescope_paths::Flow;
 use rocescope_paths::discover::{Plan, hops};
+use rocescope_paths::transport::INTERRUPTED;
 use rocescope_paths::workload::pairs::Shortfall;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -65,6 +66,8 @@ pub(super) fn run(arguments: &AdviseArguments) -> Result<ExitCode> {
     let flows: Vec<Flow> = workload.flows.iter().map(|rated| rated.flow).collect();
     let asked: Vec<Flow> = flows.iter().flat_map(|flow| candidates(flow, count)).collect();
     let run = discover::ask(&arguments.ask, &plan, &asked)?;
+    let is_whole = run.traces.iter().all(|trace| trace.outcome.reason != INTERRUPTED);
+    ensure!(is_whole, "interrupted: a part of the answers gives no advice");
     let mut left_out = Vec::new();
     let mut choices = Vec::with_capacity(flows.len());
     for traces in run.traces.chunks(count) {

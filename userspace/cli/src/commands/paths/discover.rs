@@ -6,6 +6,7 @@ use crate::commands::topology;
 use crate::units::now;
 use anyhow::{Context, Result, anyhow, ensure};
 use rocescope_diagnose::paths::{Hop, Imbalance, Loads};
+use rocescope_engine::signals::{SIGHUP, Signals};
 use rocescope_model::human::plural;
 use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkLoadRow, Text, Time, json, render};
 use rocescope_paths::discover::{DeviceWork, Mode, Plan, Run, Settings, discover, hops};
@@ -21,7 +22,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -97,7 +99,7 @@ pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
     })
 }
 
-/// Asks the switches about flows.
+/// Asks the switches about flows. A signal ends the sessions: what was not answered by then is `interrupted`.
 pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Result<Run> {
     let ssh = Ssh::new(SshOptions {
         user: arguments.user.clone(),
@@ -120,7 +122,24 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
         assume_5_tuple: arguments.assume_5_tuple,
         ..Settings::default()
     };
-    Ok(discover(plan, flows, &ssh, &settings))
+    let signals = Signals::install()?;
+    signals.end_at(SIGHUP)?;
+    let ender = signals.ender();
+    let is_over = AtomicBool::new(false);
+    Ok(std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if ender.ended() {
+                    ssh.end();
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let run = discover(plan, flows, &ssh, &settings);
+        is_over.store(true, Ordering::Relaxed);
+        run
+    }))
 }
 
 /// Which nodes can be asked, and how.

@@ -1,0 +1,77 @@
+//! A signal leaves no session on a switch.
+
+use super::devices::{Device, Prints, prepare};
+use super::discover;
+use serde_json::{Value, json};
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Processes whose command line has this text.
+fn processes(text: &str) -> usize {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines
+        .filter(|line| String::from_utf8_lossy(line).contains(text))
+        .count()
+}
+
+/// Waits until it is so, 20 s at most; the time it took.
+fn until(what: &str, mut so: impl FnMut() -> bool) -> Duration {
+    let began = Instant::now();
+    while !so() {
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "it never came to this: {what}"
+        );
+        sleep(Duration::from_millis(10));
+    }
+    began.elapsed()
+}
+
+#[test]
+fn a_signal_ends_the_sessions_and_what_was_answered_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let devices = [
+        Device::new("answers", "eos", Prints::Script("echo 'Output Interface: Ethernet2'")),
+        Device::new("hangs", "eos", Prints::Script("sleep 60")),
+    ];
+    if !prepare(folder, &devices, 3) {
+        return;
+    }
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        let _ = fs::remove_file(folder.join("hangs.log"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+        let options = ["--time-limit", "60s"];
+        command
+            .args(discover("flows.json", &options))
+            .current_dir(folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut run = command.spawn().unwrap();
+        let sockets = format!("rocescope-{}-", run.id());
+        let is_asked = || fs::read_to_string(folder.join("hangs.log")).is_ok_and(|log| log.contains("destination"));
+        until("the device that hangs is asked", is_asked);
+        // The other one has answered.
+        sleep(Duration::from_secs(1));
+        assert!(processes(&sockets) >= 2, "{signal}");
+        let kill = Command::new("kill").args([signal, &run.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let took = until("it ends", || run.try_wait().unwrap().is_some());
+        assert!(took < Duration::from_secs(10), "{signal}: {took:?}");
+        let printed: Value = serde_json::from_reader(run.stdout.take().unwrap()).unwrap();
+        assert_eq!(
+            printed["outcomes"],
+            json!({"complete": 3, "interrupted": 3}),
+            "{signal}"
+        );
+        until("its clients end", || processes(&sockets) == 0);
+        let left: Vec<_> = fs::read_dir(std::env::temp_dir()).unwrap().flatten().collect();
+        let is_left = left
+            .iter()
+            .any(|entry| entry.file_name().to_string_lossy().starts_with(&sockets));
+        assert!(!is_left, "{signal}");
+    }
+}
