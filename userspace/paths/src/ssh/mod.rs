@@ -89,14 +89,14 @@ impl Ssh {
 
     /// Ends all connections, and opens no other: commands that wait for an answer fail at once.
     ///
-    /// A client that outlived this process would hold a session of its device for ever.
+    /// A client that outlived this process would hold a session of its device forever.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
         let masters = self.masters.lock().unwrap_or_else(PoisonError::into_inner);
         let slots: Vec<Arc<Mutex<Slot>>> = masters.values().cloned().collect();
         drop(masters);
         for slot in slots {
-            // Whoever opens a connection notices the end, and releases it.
+            // The thread that opens a connection notices the end, and releases the lock.
             let slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(master) = slot.open.upgrade() {
                 master.end();

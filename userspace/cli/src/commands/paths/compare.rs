@@ -146,7 +146,7 @@ fn text(comparison: &Comparison, unknown: [u64; 2], top: usize) -> String {
 fn emptied(links: &[EmptyLink], what: &str, (with, without): (&str, &str), top: usize) -> String {
     let mut text = String::new();
     for link in links.iter().take(top) {
-        let what = if link.is_out() { what } else { "perhaps empty by chance" };
+        let what = if link.is_out() { what } else { "perhaps empty at random" };
         let (arrow, ways) = if link.both {
             ("–", "")
         } else {

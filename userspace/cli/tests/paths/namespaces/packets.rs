@@ -147,7 +147,7 @@ fn dead_link(fabric: &Fabric, folder: &std::path::Path) {
         (&json!("spine1:down0-0"), Some(4.0))
     );
     let shown = text(&call[..call.len() - 2], folder);
-    let line = "leaf0:up1-0 → spine1:down0-0 in B perhaps empty by chance in this direction alone: ";
+    let line = "leaf0:up1-0 → spine1:down0-0 in B perhaps empty at random in this direction alone: ";
     assert!(shown.contains(line), "{shown}");
     let few: Vec<Value> =
         serde_json::from_str::<Vec<Value>>(&fs::read_to_string(folder.join("flows0.json")).unwrap()).unwrap();
