@@ -42,7 +42,9 @@ fn a_signal_ends_the_sessions_and_what_was_answered_is_printed() {
         return;
     }
     for signal in ["-TERM", "-HUP", "-INT"] {
-        let _ = fs::remove_file(folder.join("hangs.log"));
+        for device in ["answers", "hangs"] {
+            let _ = fs::remove_file(folder.join(format!("{device}.log")));
+        }
         let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
         let options = ["--time-limit", "60s"];
         command
@@ -52,10 +54,13 @@ fn a_signal_ends_the_sessions_and_what_was_answered_is_printed() {
             .stderr(Stdio::null());
         let mut run = command.spawn().unwrap();
         let sockets = format!("rocescope-{}-", run.id());
-        let is_asked = || fs::read_to_string(folder.join("hangs.log")).is_ok_and(|log| log.contains("destination"));
-        until("the device that hangs is asked", is_asked);
-        // The other one has answered.
-        sleep(Duration::from_secs(1));
+        let asked = |device: &str| {
+            let log = fs::read_to_string(folder.join(format!("{device}.log")));
+            log.map_or(0, |log| log.matches("show load-balance destination").count())
+        };
+        until("both are asked", || asked("hangs") > 0 && asked("answers") == 3);
+        // The last answer is on its way.
+        sleep(Duration::from_secs(2));
         assert!(processes(&sockets) >= 2, "{signal}");
         let kill = Command::new("kill").args([signal, &run.id().to_string()]).status();
         assert!(kill.unwrap().success());
