@@ -1,0 +1,72 @@
+//! A session: the tables, the functions, and limits of memory.
+
+use crate::arguments::Limits;
+use crate::functions;
+use crate::table::Segments;
+use anyhow::{Context, Result};
+use datafusion::common::{JoinType, ScalarValue};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::{col, lit};
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use rocescope_model::{FlowRow, OpcodeRow, PdcRow, Row, SpreadRow, TABLES, Table, WindowRow};
+use rocescope_place::Place;
+use std::sync::Arc;
+
+/// Tables that a capture writes window by window. A window of them is complete if `windows` has it, whose row is written
+/// last.
+const WINDOWED: [&Table; 4] = [FlowRow::TABLE, OpcodeRow::TABLE, PdcRow::TABLE, SpreadRow::TABLE];
+/// What identifies a window.
+const KEY: [&str; 2] = ["observer", "window_start_ns"];
+/// The same in `windows`, while the two are joined.
+const COMPLETE: [&str; 2] = ["complete_observer", "complete_start_ns"];
+
+/// Opens the tables of the datasets.
+///
+/// # Errors
+/// A dataset cannot be opened, or the folder for spilled rows cannot be made.
+pub(crate) fn open(datasets: &[Place], limits: &Limits) -> Result<SessionContext> {
+    // The columns of a table are in `information_schema.columns`; `SHOW TABLES` and `DESCRIBE` read it.
+    let config = SessionConfig::new().with_information_schema(true);
+    let mut runtime = RuntimeEnvBuilder::new()
+        // Each operator that can spill gets an equal share.
+        .with_memory_pool(Arc::new(FairSpillPool::new(limits.memory_bytes()?)));
+    if let Some(folder) = &limits.spill {
+        runtime = runtime.with_temp_file_path(folder);
+    }
+    let runtime = runtime.build_arc().context("cannot prepare to spill rows")?;
+    let context = SessionContext::new_with_config_rt(config, runtime);
+    for dataset in datasets {
+        if dataset.directory.is_none() {
+            context.register_object_store(&dataset.url, Arc::clone(&dataset.store));
+        }
+    }
+    functions::register(&context);
+    let roots: Vec<String> = datasets.iter().map(|dataset| dataset.url.to_string()).collect();
+    for table in TABLES {
+        let mut rows = rows(&context, table, &roots, limits)?;
+        if WINDOWED.contains(table) {
+            let windows = self::rows(&context, WindowRow::TABLE, &roots, limits)?;
+            let windows = windows.select(KEY.iter().zip(COMPLETE).map(|(key, name)| col(*key).alias(name)))?;
+            rows = rows.join(windows, JoinType::LeftSemi, &KEY, &COMPLETE, None)?;
+        }
+        context.register_table(table.name, rows.into_view())?;
+    }
+    Ok(context)
+}
+
+/// The rows of a table within the requested time.
+fn rows(context: &SessionContext, table: &'static Table, roots: &[String], limits: &Limits) -> Result<DataFrame> {
+    let mut rows = context.read_table(Arc::new(Segments::open(table, roots)?))?;
+    let Some(time) = table.partition_column().and_then(|at| table.columns.get(at)) else {
+        return Ok(rows);
+    };
+    let at = |micros| lit(ScalarValue::TimestampMicrosecond(Some(micros), Some("UTC".into())));
+    if let Some(from) = limits.from {
+        rows = rows.filter(col(time.name).gt_eq(at(from.micros())))?;
+    }
+    if let Some(to) = limits.to {
+        rows = rows.filter(col(time.name).lt(at(to.micros())))?;
+    }
+    Ok(rows)
+}

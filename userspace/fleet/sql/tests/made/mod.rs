@@ -1,0 +1,111 @@
+//! A dataset that the test wrote.
+
+use datafusion::arrow::array::{ArrayRef, BinaryArray, Int64Array, StringArray, TimestampMicrosecondArray};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// 2026-11-21T02:00:00Z, in seconds.
+const BEGUN: i64 = 1_795_226_400;
+
+pub struct Made {
+    folder: TempDir,
+    root: String,
+}
+
+impl Made {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("dataset");
+        fs::create_dir(&root).unwrap();
+        let root = root.to_str().unwrap().to_owned();
+        Self { folder, root }
+    }
+
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// A path beside the dataset.
+    pub fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn segment(&self, hour: &str) -> PathBuf {
+        let folder = PathBuf::from(&self.root).join(format!("windows/date=2026-11-21/hour={hour}"));
+        fs::create_dir_all(&folder).unwrap();
+        folder.join("made-20261121T020000Z-0000.parquet")
+    }
+
+    /// Windows of an hour: observer, seconds after 2026-11-21T02:00:00Z, frames. Most columns are missing.
+    pub fn windows(&self, hour: &str, rows: &[(&str, i64, i64)]) {
+        let micros = |(_, seconds, _): &(&str, i64, i64)| (BEGUN + seconds) * 1_000_000;
+        let starts = TimestampMicrosecondArray::from_iter_values(rows.iter().map(micros)).with_timezone("UTC");
+        let columns: [(&str, ArrayRef); 4] = [
+            (
+                "observer",
+                Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
+            ),
+            ("window_start", Arc::new(starts)),
+            (
+                "window_start_ns",
+                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| micros(row) * 1_000))),
+            ),
+            (
+                "frames",
+                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.2))),
+            ),
+        ];
+        write(&self.segment(hour), columns.to_vec());
+    }
+
+    /// Windows with a bitmap and a Count-Min sketch each.
+    pub fn sketches(&self, rows: &[(&[u8], &[u8])]) {
+        let columns: [(&str, ArrayRef); 2] = [
+            (
+                "linear_counting",
+                Arc::new(BinaryArray::from_iter_values(rows.iter().map(|row| row.0))),
+            ),
+            (
+                "count_min_bytes",
+                Arc::new(BinaryArray::from_iter_values(rows.iter().map(|row| row.1))),
+            ),
+        ];
+        write(&self.segment("02"), columns.to_vec());
+    }
+
+    /// Overwrites the footer of the segment of an hour.
+    pub fn damage(&self, hour: &str) {
+        let file = self.segment(hour);
+        let mut bytes = fs::read(&file).unwrap();
+        let middle = bytes.len() - 40;
+        bytes[middle..].fill(0xff);
+        fs::write(&file, bytes).unwrap();
+    }
+}
+
+fn write(file: &PathBuf, columns: Vec<(&str, ArrayRef)>) {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = ArrowWriter::try_new(File::create(file).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+/// A column of a Parquet file.
+pub fn integers(file: &str, column: &str) -> Vec<i64> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap())
+        .unwrap()
+        .build()
+        .unwrap();
+    reader
+        .flat_map(|batch| {
+            let batch = batch.unwrap();
+            let values = batch.column_by_name(column).unwrap();
+            values.as_any().downcast_ref::<Int64Array>().unwrap().values().to_vec()
+        })
+        .collect()
+}
