@@ -1311,6 +1311,22 @@ _arguments "${_arguments_options[@]}" : \
 ':interface -- Index of the interface:_default' \
 && ret=0
 ;;
+(ship)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::words -- Options and arguments of a program of its own, which this command starts; `--help` prints them:_default' \
+&& ret=0
+;;
+(sql)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::words -- Options and arguments of a program of its own, which this command starts; `--help` prints them:_default' \
+&& ret=0
+;;
 (top)
 _arguments "${_arguments_options[@]}" : \
 '--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
@@ -1782,6 +1798,14 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(ship)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(sql)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (top)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -1858,6 +1882,8 @@ _rocescope_commands() {
 'report:Summarize a dataset as text, JSON, CSV or one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
 'restore-vlan-offload:Restore the VLAN offload of a NIC when standard input ends' \
+'ship:Copy the sealed segments of a dataset to an object store' \
+'sql:Query datasets with SQL, on disk or in an object store' \
 'top:Show flows, opcodes, connections and events in the terminal' \
 'topology:Check, print or convert the topology of a fabric' \
 'verify:Check every file of a dataset against its checksums, and its tables against each other' \
@@ -2167,6 +2193,8 @@ _rocescope__subcmd__help_commands() {
 'report:Summarize a dataset as text, JSON, CSV or one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
 'restore-vlan-offload:Restore the VLAN offload of a NIC when standard input ends' \
+'ship:Copy the sealed segments of a dataset to an object store' \
+'sql:Query datasets with SQL, on disk or in an object store' \
 'top:Show flows, opcodes, connections and events in the terminal' \
 'topology:Check, print or convert the topology of a fabric' \
 'verify:Check every file of a dataset against its checksums, and its tables against each other' \
@@ -2437,6 +2465,16 @@ _rocescope__subcmd__help__subcmd__schema_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help schema commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__ship_commands] )) ||
+_rocescope__subcmd__help__subcmd__ship_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help ship commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__sql_commands] )) ||
+_rocescope__subcmd__help__subcmd__sql_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help sql commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__help__subcmd__top_commands] )) ||
 _rocescope__subcmd__help__subcmd__top_commands() {
     local commands; commands=()
@@ -2663,6 +2701,16 @@ _rocescope__subcmd__restore-vlan-offload_commands() {
 _rocescope__subcmd__schema_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope schema commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__ship_commands] )) ||
+_rocescope__subcmd__ship_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope ship commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__sql_commands] )) ||
+_rocescope__subcmd__sql_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope sql commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__top_commands] )) ||
 _rocescope__subcmd__top_commands() {

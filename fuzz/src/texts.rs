@@ -3,6 +3,7 @@
 use rocescope_paths::driver::{Answer, Driver};
 use rocescope_paths::sflow::{Reader, SampledFlows};
 use rocescope_paths::topology::{Format, check, parse, tiers, to_dot, to_toml};
+use rocescope_paths::transport::Reply;
 use rocescope_paths::workload::{list, pairs, rdma, ss};
 use rocescope_paths::{Flow, known};
 use std::path::Path;
@@ -46,9 +47,10 @@ fn answer(text: &str, name: &str) {
     let Ok(driver) = Driver::find(name, Path::new(".")) else {
         panic!("{name} is no driver of rocescope");
     };
-    if let Ok(Answer::Port(port) | Answer::Tunnel(port)) = driver.answer(text) {
+    let reply = &Reply::new(text, "", 0);
+    if let Ok(Answer::Port(port) | Answer::Tunnel(port)) = driver.answer(reply) {
         assert!(
-            !port.is_empty() && text.contains(&port),
+            !port.is_empty() && reply.output.contains(&port),
             "{port:?} is no piece of the answer"
         );
         // What a switch answers gets into the next question.
@@ -66,9 +68,9 @@ fn answer(text: &str, name: &str) {
         }
     }
     let _ = (
-        driver.channel_answer(text),
-        driver.hash_fields(text),
-        driver.outer_src_port(text),
+        driver.channel_answer(reply),
+        driver.hash_fields(reply),
+        driver.outer_src_port(reply),
     );
 }
 
@@ -79,8 +81,9 @@ fn own_driver(text: &str) {
         let flow = Flow::roce([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), 49_152);
         let _ = (
             driver.question(&flow, Some("p1")),
-            driver.answer(answer),
-            driver.hash_fields(answer),
+            driver.answer(&Reply::new(answer, "", 0)),
+            driver.answer(&Reply::new("", answer, 1)),
+            driver.hash_fields(&Reply::new(answer, "", 0)),
         );
     }
 }

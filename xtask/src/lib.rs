@@ -44,7 +44,7 @@ cargo xtask <task>
   ebpf [--check]                build the XDP program, or check the committed one against its lock
   graph                         check crates against the table in ARCHITECTURE.md, and files for cycles
   fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
-  package                       build the Debian package
+  package [--fleet]             build the Debian package, with rocescope-sql and rocescope-ship if asked for
   softroce [OPTION...] [CHECK...]
                                 the product on real verbs: two guests with soft-RoCE; --binary FILE, --kernel PACKAGE
   static                        build one static file, and start it in an empty directory
@@ -88,7 +88,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["ebpf", rest @ ..] => ebpf::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["graph"] => graph::run(),
-        ["package"] => package::run(),
+        ["package", options @ ..] => package::run(options),
         ["softroce", rest @ ..] => softroce::run(rest),
         ["static"] => static_build::run(),
         ["words"] => words::run(),

@@ -1,14 +1,23 @@
-//! `cargo xtask package`: the Debian package of the release build.
+//! `cargo xtask package [--fleet]`: the Debian package of the release build, with the programs of a fleet if asked for. Building
+//! those takes longer than all the rest.
 
 use crate::process::command;
-use crate::product::{build, target, text};
-use anyhow::{Context, Result, ensure};
+use crate::product::{build, build_fleet, target, text};
+use anyhow::{Context, Result, bail, ensure};
 use std::path::PathBuf;
 use std::process::Stdio;
 
 /// Builds the package and prints its path.
-pub(crate) fn run() -> Result<()> {
-    println!("{}", make()?.display());
+pub(crate) fn run(options: &[&str]) -> Result<()> {
+    let package = match options {
+        [] => make()?,
+        ["--fleet"] => {
+            build_fleet()?;
+            assemble(&["--variant", "fleet"])?
+        }
+        _ => bail!("usage: cargo xtask package [--fleet]"),
+    };
+    println!("{}", package.display());
     Ok(())
 }
 
@@ -18,11 +27,16 @@ pub(crate) fn run() -> Result<()> {
 ///
 /// A command failed; `cargo deb` may be missing.
 pub fn make() -> Result<PathBuf> {
+    assemble(&[])
+}
+
+fn assemble(options: &[&str]) -> Result<PathBuf> {
     build()?;
     let directory = target()?.join("debian");
     let mut deb = command("cargo", &["deb", "--package", "rocescope", "--quiet"]);
     // The line above has built its content. Without symbols, which are larger than the program.
-    deb.args(["--no-build", "--strip", "--output", &text(&directory.join(""))]);
+    deb.args(options)
+        .args(["--no-build", "--strip", "--output", &text(&directory.join(""))]);
     let output = deb.stderr(Stdio::inherit()).output().context("cargo")?;
     let advice = "cargo deb (cargo install --locked cargo-deb)";
     ensure!(output.status.success(), "{advice}: {}", output.status);

@@ -18,6 +18,26 @@ pub fn build() -> Result<PathBuf> {
     Ok(target()?.join("release/rocescope"))
 }
 
+/// Builds `rocescope-sql` and `rocescope-ship` in release mode beside `rocescope`. Their dependencies take some ten minutes.
+///
+/// # Errors
+///
+/// They do not build.
+pub fn build_fleet() -> Result<()> {
+    let build = [
+        "build",
+        "--quiet",
+        "--release",
+        "--manifest-path",
+        FLEET,
+        "--target-dir",
+    ];
+    run(command("cargo", &build).arg(target()?))
+}
+
+/// The manifest of the programs of a fleet, which are outside the workspace.
+pub const FLEET: &str = "userspace/fleet/Cargo.toml";
+
 /// A directory for the files of benchmarks, which are kept.
 pub fn directory() -> Result<PathBuf> {
     let directory = target()?.join("bench");

@@ -67,6 +67,7 @@ use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -149,6 +150,12 @@ pub enum Command {
     /// Restore the VLAN offload of a NIC when standard input ends
     #[command(hide = true)]
     RestoreVlanOffload(RestoreVlanOffloadArguments),
+    /// Copy the sealed segments of a dataset to an object store
+    #[command(disable_help_flag = true)]
+    Ship(ProgramArguments),
+    /// Query datasets with SQL, on disk or in an object store
+    #[command(disable_help_flag = true)]
+    Sql(ProgramArguments),
     /// Show flows, opcodes, connections and events in the terminal
     Top(Box<TopArguments>),
     /// Check, print or convert the topology of a fabric
@@ -265,6 +272,14 @@ pub struct CompletionsArguments {
     /// The shell
     #[arg(value_name = "SHELL", value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+/// `rocescope ship` and `rocescope sql`.
+#[derive(Debug, Args)]
+pub struct ProgramArguments {
+    /// Options and arguments of a program of its own, which this command starts; `--help` prints them
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<OsString>,
 }
 
 /// `rocescope man`.

@@ -1,6 +1,7 @@
 //! The `rocescope` binary: parses arguments, runs the command, reports an error in one line.
 
 use rocescope::configuration::{ArgumentsError, arguments, unknown_variables};
+use rocescope_model::human::visible_lines;
 use std::fmt::Arguments;
 use std::io::Write;
 use std::process::ExitCode;
@@ -33,5 +34,7 @@ fn main() -> ExitCode {
 
 /// Ignores a closed standard error instead of panicking.
 fn report(error: Arguments<'_>) {
+    // Names in it are text of others.
+    let error = visible_lines(&error.to_string());
     let _ = writeln!(std::io::stderr(), "rocescope: {error}");
 }

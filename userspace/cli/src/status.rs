@@ -1,6 +1,7 @@
 //! Status lines on standard error while a command runs.
 
 use rocescope_engine::Notices;
+use rocescope_model::human::visible_lines;
 use std::fmt::Arguments;
 use std::io::Write;
 
@@ -16,6 +17,8 @@ pub use status;
 
 /// Writes a line to standard error; ignores a closed standard error.
 pub fn line(line: Arguments<'_>) {
+    // Names in it are text of others.
+    let line = visible_lines(&line.to_string());
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 

@@ -1,9 +1,12 @@
 //! The metrics for Prometheus: names of the registry, bounded labels, and a dashboard that queries nothing else.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "it is a test")]
 
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rocescope::collector_metrics as mesh;
-use rocescope_collector::server::{Monitor, Refusal, Settings};
-use rocescope_collector::{Files, Server};
+use rocescope_collector::control::Member;
+use rocescope_collector::control::message::Role;
+use rocescope_collector::server::{ControlSettings, Monitor, Refusal, Settings};
+use rocescope_collector::{Files, Sender, Server, sender};
 use rocescope_engine::drops::Drops;
 use rocescope_engine::metrics::serve::Page;
 use rocescope_engine::metrics::{Diagnosed, Measured, Metrics, serve, text};
@@ -14,6 +17,7 @@ use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A window with `flows` flows; those with lower QPs are larger.
 fn window(start_s: i64, flows: u32) -> WindowRows {
@@ -164,23 +168,65 @@ fn diagnosed() -> Diagnosed {
         };
         diagnosed.add(&sla, std::slice::from_ref(&verdict));
     }
+    for (began, open) in [(0, 0), (2, 2), (1, 1)] {
+        diagnosed.add_hosts([("link_down", began, open), ("jitter", 0, 0)]);
+    }
     diagnosed
 }
 
-/// A collector without connections.
+/// A collector and controller without connections, whose certificate is also that of an agent.
 fn collector(directory: &Path) -> Server {
-    let key = rcgen::KeyPair::generate().unwrap();
-    let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let at = |name: &str| directory.join(name);
+    let own = KeyPair::generate().unwrap();
+    std::fs::write(at("ca"), authority.self_signed(&own).unwrap().pem()).unwrap();
+    let issuer = Issuer::new(authority, own);
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(at("key"), key.serialize_pem()).unwrap();
-    std::fs::write(at("pem"), params.self_signed(&key).unwrap().pem()).unwrap();
-    let files = Files {
-        certificate: at("pem"),
-        key: at("key"),
-        authority: at("pem"),
-    };
+    std::fs::write(at("pem"), params.signed_by(&key, &issuer).unwrap().pem()).unwrap();
     let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(Settings::new(listen, files, at("dataset")), None).unwrap()
+    let mut settings = Settings::new(listen, files(directory), at("dataset"));
+    settings.control = Some(ControlSettings {
+        directory: at("control"),
+        first: Some("operators = [\"ops\"]\n[[group]]\nname = \"hosts\"\nmembers = [\"local*\"]\n".into()),
+    });
+    Server::start(settings, None).unwrap()
+}
+
+fn files(directory: &Path) -> Files {
+    Files {
+        certificate: directory.join("pem"),
+        key: directory.join("key"),
+        authority: directory.join("ca"),
+    }
+}
+
+/// An agent of its controller, when it runs the version in force.
+fn member(directory: &Path, collector: &Server) -> Sender {
+    let member = Member::new(
+        Role::Agent,
+        &directory.join("held"),
+        None,
+        Box::new(|_| Ok(())),
+        Arc::new(|_| {}),
+    );
+    let member = Arc::new(member);
+    let url = format!("https://localhost:{}", collector.address().port());
+    let settings = sender::Settings::new(url, files(directory), "localhost");
+    let sender = Sender::start_with(None, Some(Arc::clone(&member)), settings).unwrap();
+    until(|| member.take().is_some());
+    until(|| collector.monitor().controller().unwrap().members[0].state.running == 1);
+    sender
+}
+
+fn until(so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !so() {
+        assert!(Instant::now() < end, "it never came to this");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]
@@ -209,8 +255,38 @@ fn a_collector_exports_its_agents_and_the_mesh() {
     assert_eq!(value(&page, "rocescope_sla_network_p99_ns{"), 7_000.0);
     let verdicts = "rocescope_verdicts_total{observer=\"c0\",class=\"loss\",place_kind=\"link\"}";
     assert_eq!(value(&page, verdicts), 2.0);
+    let faults = |metric: &str, class: &str| format!("rocescope_host_{metric}{{observer=\"c0\",class=\"{class}\"}} ");
+    assert_eq!(value(&page, &faults("faults_total", "link_down")), 3.0);
+    assert_eq!(value(&page, &faults("faults_open", "link_down")), 1.0);
+    assert_eq!(value(&page, &faults("faults_total", "jitter")), 0.0);
     let without = mesh::page(&monitor, None, "c0").unwrap();
-    assert!(!without.contains("rocescope_sla_"), "{without}");
+    assert!(
+        !without.contains("rocescope_sla_") && !without.contains("host_faults"),
+        "{without}"
+    );
+}
+
+#[test]
+fn a_controller_exports_where_its_members_stand() {
+    let directory = tempfile::tempdir().unwrap();
+    let collector = collector(directory.path());
+    let monitor = collector.monitor();
+    let page = || mesh::page(&monitor, None, "c0").unwrap();
+    let members = |page: &str, state: &str| {
+        let series = format!("rocescope_controller_members{{observer=\"c0\",group=\"hosts\",state=\"{state}\"}} ");
+        value(page, &series)
+    };
+    assert_eq!(value(&page(), "rocescope_controller_version{"), 1.0);
+    let sender = member(directory.path(), &collector);
+    let up = page();
+    assert_eq!((members(&up, "current"), members(&up, "away")), (1.0, 0.0));
+    let oldest = "rocescope_controller_oldest_version{observer=\"c0\",group=\"hosts\"} ";
+    assert_eq!(value(&up, oldest), 1.0);
+    drop(sender);
+    until(|| members(&page(), "away") == 1.0);
+    let away = page();
+    assert_eq!((members(&away, "current"), members(&away, "behind")), (0.0, 0.0));
+    assert!(!away.contains(oldest), "what it runs is unknown: {away}");
 }
 
 /// The names of all metrics of a capture and a collector.
@@ -219,6 +295,7 @@ fn known() -> BTreeSet<String> {
     metrics.add(&window(1, 5));
     let directory = tempfile::tempdir().unwrap();
     let collector = collector(directory.path());
+    let _member = member(directory.path(), &collector);
     let mesh = mesh::page(&collector.monitor(), Some(&diagnosed()), "collector").unwrap();
     let page = page(&metrics) + &mesh;
     let series = page.lines().filter(|line| !line.starts_with('#'));

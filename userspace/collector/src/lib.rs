@@ -42,3 +42,5 @@ pub const PARCEL_ROWS: usize = 1024;
 /// Maximum unacknowledged parcels of an agent. The store recognises a repeated number as long as an agent has at
 /// most 64 epochs in flight.
 pub const MAX_IN_FLIGHT: usize = 32;
+/// How the reason begins with which a collector ends the connection of an agent for a newer one.
+pub(crate) const REPLACED: &str = "another process with the certificate of";

@@ -12,7 +12,7 @@ pub(crate) use connection::Target;
 use crate::control::Member;
 use crate::label::Number;
 use crate::tls::Files;
-use crate::{Error, Spool};
+use crate::{Error, REPLACED, Spool};
 use rocescope_model::human::visible;
 use std::fmt;
 use std::path::Path;
@@ -230,7 +230,11 @@ async fn run(ends: Ends, target: &Target, settings: &Settings, shared: &Shared) 
             () = shared.stopped() => return,
         };
         let Err(reason) = ended else { return };
-        if shared.lost(&reason) {
+        let was_answered = shared.lost(&reason);
+        if reason.starts_with(REPLACED) {
+            // Two agents with one certificate would end each other's connection again and again.
+            pause = longest;
+        } else if was_answered {
             pause = shortest;
         }
         // Spreads the reconnects of agents that lost the collector together.

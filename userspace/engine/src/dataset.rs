@@ -147,6 +147,7 @@ impl Retention {
         self.gone.deleted_segments += gone.deleted_segments;
         self.gone.deleted_bytes += gone.deleted_bytes;
         self.gone.kept_bytes = gone.kept_bytes;
+        self.gone.waiting_segments = gone.waiting_segments;
         Ok(())
     }
 }

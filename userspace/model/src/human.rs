@@ -114,6 +114,18 @@ pub fn is_visible(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// The same as [`visible`], line by line: ends of lines stay.
+///
+/// ```
+/// assert_eq!(rocescope_model::human::visible_lines("a\u{1b}[2J\nb\r\n"), "a\u{fffd}[2J\nb\u{fffd}\n");
+/// ```
+#[must_use]
+pub fn visible_lines(text: &str) -> String {
+    text.chars()
+        .map(|c| if c == '\n' || is_visible(c) { c } else { '\u{fffd}' })
+        .collect()
+}
+
 /// Replaces the characters that are not [visible](is_visible): text of others may not write to a terminal or a log
 /// what it likes.
 ///

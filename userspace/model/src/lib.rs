@@ -78,3 +78,7 @@ pub use value::Value;
 ///
 /// Increases when a reader of the old version would misread a new file; see [`markdown::page`] for the rule.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// The directory of a dataset with a marker for each segment that a store has, at the same path below it:
+/// `rocescope ship` makes it, and retention deletes no other segment while it is there.
+pub const SHIPPED: &str = ".shipped";

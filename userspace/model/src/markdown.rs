@@ -157,6 +157,11 @@ everything but sketches is dictionary-encoded where that is smaller. Row groups 
 nearly empty have these columns in pages compressed with Zstandard (`ZSTD`): frames of raw blocks and
 blocks that repeat a zero, a few hundred bytes for a megabyte.
 
+Spark 4.3 reads all of it, but fails (`MalformedInputException`) on a filter over a column whose LZ4
+dictionary exceeds 8 KiB, such as `flow_hash = 1` with more than 1,024 flows: apache/parquet-java#3478,
+fixed in a later version of its Parquet library. Set `spark.hadoop.parquet.filter.dictionary.enabled`
+to `false`; statistics still prune. The package in `fleet/` does so for its own frames.
+
 ";
 
 const STORED: [(Type, &str, &str); 7] = [

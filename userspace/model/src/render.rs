@@ -56,7 +56,13 @@ pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
     align(&lines, &right)
 }
 
-/// Pads each column of `lines` to its widest cell; `right` selects the right-aligned columns.
+/// Pads each column of `lines` to its widest cell; `right` selects the right-aligned columns. Characters that control a
+/// terminal are replaced.
+///
+/// ```
+/// let lines = [vec!["a\u{1b}[2J".to_owned(), "1".to_owned()]];
+/// assert_eq!(rocescope_model::render::align(&lines, &[false, true]), "a\u{fffd}[2J  1\n");
+/// ```
 #[must_use]
 pub fn align(lines: &[Vec<String>], right: &[bool]) -> String {
     let width = |column: usize| {
@@ -71,6 +77,15 @@ pub fn align(lines: &[Vec<String>], right: &[bool]) -> String {
             if !text.is_empty() {
                 text.push_str("  ");
             }
+            // Names are text of others; a cell keeps its width.
+            let shown;
+            let cell = match cell.chars().all(human::is_visible) {
+                true => cell,
+                false => {
+                    shown = human::visible(cell);
+                    &shown
+                }
+            };
             text.push_str(&if right {
                 format!("{cell:>width$}")
             } else {

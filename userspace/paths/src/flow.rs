@@ -57,6 +57,12 @@ impl Flow {
         }
     }
 
+    /// Whether its protocol has ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+    #[must_use]
+    pub const fn has_ports(&self) -> bool {
+        matches!(self.protocol, 6 | UDP | 33 | 132 | 136)
+    }
+
     /// `udp`, `tcp`, or the number.
     #[must_use]
     pub fn protocol_name(&self) -> String {

@@ -27,7 +27,7 @@ pub struct KnownPath {
 #[derive(Deserialize)]
 struct Entry {
     flow: Value,
-    hops: Vec<(String, String)>,
+    hops: Vec<Value>,
     /// How the discovery ended; absent in other files.
     #[serde(default)]
     outcome: Option<String>,
@@ -74,13 +74,20 @@ fn known(entry: Value) -> Result<KnownPath, String> {
         return Err(format!("`bps` of {name} is no rate"));
     }
     let is_complete = entry.outcome.is_none_or(|outcome| outcome == COMPLETE);
-    let hops = if is_complete { entry.hops } else { Vec::new() };
+    let hops: Result<Vec<Hop>, String> = (1..).zip(entry.hops).map(hop).collect();
+    let hops = if is_complete { hops? } else { Vec::new() };
     Ok(KnownPath {
         name,
         flow,
-        hops: hops.into_iter().map(|(node, port)| Hop(node, port)).collect(),
+        hops,
         bps: entry.bps,
     })
+}
+
+fn hop((number, hop): (usize, Value)) -> Result<Hop, String> {
+    let (node, port) = serde_json::from_value(hop.clone())
+        .map_err(|_| format!("hop {number} is `{hop}`: expected the node and its port, `[\"leaf1\", \"eth5\"]`"))?;
+    Ok(Hop(node, port))
 }
 
 #[cfg(test)]
@@ -110,6 +117,6 @@ mod tests {
         assert_eq!((paths[0].bps, &*paths[0].hops[0].1), (Some(1e9), "eth5"));
         assert!(paths[1].flow.is_some() && paths[2].flow.is_none());
         let error = parse(r#"{"paths": [{"flow": "a", "hops": [["leaf1"]]}]}"#).unwrap_err();
-        assert!(error.starts_with("path 1: "), "{error}");
+        assert!(error.starts_with("path 1: hop 1 is `[\"leaf1\"]`: expected"), "{error}");
     }
 }

@@ -1,5 +1,7 @@
 //! How commands reach a device: a trait, so that tests and other transports need no SSH.
 
+use crate::driver::{Refusal, shown};
+use anstream::adapter::strip_str;
 use std::time::Duration;
 
 /// How a node is reached and asked.
@@ -39,6 +41,46 @@ impl Failure {
     }
 }
 
+/// What a device printed to a command, without what controls a terminal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Standard output.
+    pub output: String,
+    /// Standard error.
+    pub errors: String,
+    /// Exit status; 0 is success.
+    pub status: i32,
+}
+
+/// The reason of a command that failed.
+pub const COMMAND_FAILED: &str = "command_failed";
+
+impl Reply {
+    /// A reply; colors and other sequences for terminals are left out.
+    #[must_use]
+    pub fn new(output: &str, errors: &str, status: i32) -> Self {
+        let [output, errors] = [output, errors].map(|text| strip_str(text).to_string());
+        Self { output, errors, status }
+    }
+
+    /// Both outputs.
+    #[must_use]
+    pub fn all(&self) -> String {
+        format!("{}\n{}", self.output, self.errors)
+    }
+
+    /// Refuses a command that failed: what it printed is no answer.
+    pub(crate) fn succeeded(&self) -> Result<(), Refusal> {
+        if self.status == 0 {
+            return Ok(());
+        }
+        // Errors first: that is where a command explains itself.
+        let printed = shown(&format!("{}\n{}", self.errors, self.output));
+        let message = format!("the command failed with exit status {}: {printed}", self.status);
+        Err(Refusal::new(COMMAND_FAILED, message))
+    }
+}
+
 /// Opens sessions.
 pub trait Transport: Sync {
     /// Opens a session.
@@ -50,9 +92,9 @@ pub trait Transport: Sync {
 
 /// A session: runs one command at a time.
 pub trait Session: Send {
-    /// Runs a command and returns what it prints.
+    /// Runs a command and returns what it prints, whatever its exit status.
     ///
     /// # Errors
     /// The session is over: another must be opened.
-    fn run(&mut self, command: &str, limit: Duration) -> Result<String, Failure>;
+    fn run(&mut self, command: &str, limit: Duration) -> Result<Reply, Failure>;
 }

@@ -5,7 +5,7 @@ use rocescope_paths::Flow;
 use rocescope_paths::discover::{Plan, Settings, Trace, discover, hops};
 use rocescope_paths::driver::Driver;
 use rocescope_paths::topology::{Topology, read, to_toml};
-use rocescope_paths::transport::{Device, Failure, Session, Transport};
+use rocescope_paths::transport::{Device, Failure, Reply, Session, Transport};
 use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -66,12 +66,12 @@ impl Transport for Answers {
 }
 
 impl Session for At {
-    fn run(&mut self, command: &str, _: Duration) -> Result<String, Failure> {
+    fn run(&mut self, command: &str, _: Duration) -> Result<Reply, Failure> {
         self.0.asked.lock().unwrap().push(format!("{}: {command}", self.1));
         let dst = command.split_whitespace().nth(2).unwrap_or("fields");
         let fits = |(node, to, _): &&Answer| *node == self.1 && dst.starts_with(to);
         let answer = self.0.answers.iter().find(fits);
-        Ok(answer.map_or("nothing", |(.., answer)| answer).to_owned())
+        Ok(Reply::new(answer.map_or("nothing", |(.., answer)| answer), "", 0))
     }
 }
 

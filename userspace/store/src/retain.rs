@@ -3,7 +3,7 @@
 use crate::name::Partition;
 use crate::walk;
 use crate::{Error, durable};
-use rocescope_model::{Row, Time, WindowRow};
+use rocescope_model::{Row, SHIPPED, Time, WindowRow};
 use std::path::Path;
 
 /// What to keep. Without limits, everything.
@@ -24,10 +24,13 @@ pub struct Retained {
     pub deleted_bytes: u64,
     /// Bytes of the remaining segments.
     pub kept_bytes: u64,
+    /// Segments that remain only because they are not shipped yet.
+    pub waiting_segments: u64,
 }
 
 /// Deletes sealed segments beyond the limits, oldest hour first for all tables and observers, and directories that
-/// become empty. Files that rocescope did not name and open segments remain.
+/// become empty. Files that rocescope did not name and open segments remain; so do, if `rocescope ship` copies the dataset
+/// to a store, segments that the store does not have.
 ///
 /// # Errors
 /// The directories cannot be read, or a file cannot be deleted.
@@ -43,6 +46,8 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
         )
     };
     segments.sort_by_key(order);
+    let shipped = root.join(SHIPPED);
+    let is_shipped = shipped.is_dir();
     let oldest_kept = limits.older_than.map(|time| Partition::of(time).path());
     let mut retained = Retained {
         kept_bytes: segments.iter().map(|found| found.bytes).sum(),
@@ -56,7 +61,17 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
             // Sorted by hour: no later segment is older, and enough bytes are deleted.
             break;
         }
+        let marker = found.path.strip_prefix(root).map(|name| shipped.join(name));
+        if is_shipped && !marker.as_ref().is_ok_and(|marker| marker.exists()) {
+            retained.waiting_segments += 1;
+            continue;
+        }
         durable::remove(&found.path)?;
+        if let Ok(marker) = marker.as_ref()
+            && is_shipped
+        {
+            durable::remove(marker)?;
+        }
         retained.deleted_segments += 1;
         retained.deleted_bytes += found.bytes;
         retained.kept_bytes = retained.kept_bytes.saturating_sub(found.bytes);

@@ -1,7 +1,7 @@
 //! Checks beyond the workspace: packages outside it, dependencies, spelling, examples.
 
 use crate::process::{command, run};
-use crate::product::{target, text};
+use crate::product::{FLEET, target, text};
 use anyhow::Result;
 
 /// Packages outside the workspace, and the options of their lints. Those of the kernel are linted for this machine:
@@ -18,7 +18,10 @@ pub(super) fn format_outside() -> Result<()> {
         let check = ["fmt", "--manifest-path", manifest, "--check"];
         run(&mut command("cargo", &check))?;
     }
-    Ok(())
+    run(&mut command(
+        "cargo",
+        &["fmt", "--manifest-path", FLEET, "--all", "--check"],
+    ))
 }
 
 pub(super) fn lint_outside() -> Result<()> {
@@ -27,6 +30,26 @@ pub(super) fn lint_outside() -> Result<()> {
         run(clippy.args(how).args(["--", "-D", "warnings"]))?;
     }
     Ok(())
+}
+
+/// Lints and tests the programs of a fleet, and checks their licences. Their dependencies compile for some ten minutes, so
+/// this is no check of every change; all in one profile, so that they compile once.
+pub(super) fn fleet() -> Result<()> {
+    let target = text(&target()?.join("fleet"));
+    let of = |task: &str| command("cargo", &[task, "--manifest-path", FLEET, "--target-dir", &target]);
+    run(of("test").arg("--release"))?;
+    run(of("clippy").args(["--release", "--all-targets", "--", "-D", "warnings"]))?;
+    let deny = [
+        "deny",
+        "--manifest-path",
+        FLEET,
+        "--config",
+        "deny.toml",
+        "check",
+        "licenses",
+        "sources",
+    ];
+    run(&mut command("cargo", &deny))
 }
 
 /// Checks licences, duplicate versions and sources of all dependencies, by the rules of `deny.toml`.

@@ -10,6 +10,7 @@
 //! A failed step does not stop the others: the end of the log lists all failures. The tests run last, so that their
 //! summary ends the log.
 
+mod fleet;
 mod hygiene;
 mod readme;
 mod suites;
@@ -58,6 +59,8 @@ const GATE: &[Step] = &[
 /// The steps that `--full` adds.
 const SLOW: &[Step] = &[
     ("Spark", spark),
+    ("fleet", fleet::run),
+    ("fleet programs", hygiene::fleet),
     ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
     ("full disk", full_disk),
     ("soft-RoCE", || softroce::run(&[])),

@@ -521,6 +521,32 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope ship",
+        examples: &[
+            (
+                "To an object store, until a signal",
+                "rocescope ship DATASET s3://fabric/rail3 --keep 2d",
+            ),
+            ("What is sealed now", "rocescope ship DATASET /mnt/fleet/rail3 --once"),
+        ],
+        one: Some("an error, or a segment that is not shipped"),
+    },
+    Ending {
+        command: "rocescope sql",
+        examples: &[
+            ("A prompt", "rocescope sql DATASET"),
+            (
+                "A saved question",
+                "rocescope sql DATASET --question retransmitting_hosts",
+            ),
+            (
+                "Datasets in an object store, as CSV",
+                "rocescope sql s3://fabric/rail3 s3://fabric/rail4 -o csv -f question.sql",
+            ),
+        ],
+        one: None,
+    },
+    Ending {
         command: "rocescope top",
         examples: &[
             ("Watch a mirror port", "rocescope top -i eth2 --connections"),

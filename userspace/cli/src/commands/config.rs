@@ -15,6 +15,7 @@ pub(super) fn run(action: ConfigAction, named: Option<&Path>) -> Result<ExitCode
             crate::print(&text::effective(file.as_ref()))?;
         }
         ConfigAction::Check => match configuration::file(named) {
+            Ok(Some(file)) if let Some(why) = configuration::refused_by_agent(&file) => bail!(why),
             Ok(Some(file)) => crate::print(&format!("{} is valid\n", file.path().display()))?,
             Ok(None) => bail!("no configuration file: set --config, or create {SYSTEM_FILE}"),
             Err(errors) => {

@@ -24,6 +24,7 @@ mod membership;
 mod merge;
 mod paths;
 mod probe;
+mod program;
 mod relay;
 mod repair;
 mod report;
@@ -70,6 +71,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Report(arguments) => report::run(arguments),
         Command::RestoreVlanOffload(arguments) => restore_vlan_offload::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
+        Command::Ship(arguments) => program::start("rocescope-ship", arguments),
+        Command::Sql(arguments) => program::start("rocescope-sql", arguments),
         Command::Top(arguments) => top::run(arguments),
         Command::Topology(action) => topology::run(action),
         Command::Verify(arguments) => verify::run(arguments),

@@ -4,7 +4,8 @@ use crate::arguments::SendArguments;
 use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::control::Member;
-use rocescope_collector::{Files, Sender, Spool, sender};
+use rocescope_collector::control::message::DroppedRows;
+use rocescope_collector::{Files, Sender, Spool, sender, spool};
 use rocescope_model::Cells;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,6 +16,9 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(super) struct Relay {
     spooler: Spooler,
     sender: Sender,
+    /// Reports dropped rows to the controller.
+    member: Option<Arc<Member>>,
+    dropped: DroppedRows,
     reported: (bool, Option<String>),
     refused_by_collector: Option<String>,
 }
@@ -66,13 +70,15 @@ impl Relay {
         };
         files.check_observer(observer)?;
         let settings = sender::Settings::new(url, files, observer);
-        let sender = Sender::start_with(Some(Arc::clone(&spool)), member, settings).context("the collector")?;
+        let sender = Sender::start_with(Some(Arc::clone(&spool)), member.clone(), settings).context("the collector")?;
         Ok(Some(Self {
             spooler: Spooler {
                 spool,
                 refused: Arc::default(),
             },
             sender,
+            member,
+            dropped: DroppedRows::default(),
             reported: (false, None),
             refused_by_collector: None,
         }))
@@ -83,8 +89,9 @@ impl Relay {
         self.spooler.clone()
     }
 
-    /// Reports a change of the connection to the collector.
+    /// Reports dropped rows, and a change of the connection to the collector.
     pub(super) fn report_changes(&mut self) {
+        self.report_dropped();
         let status = self.sender.status();
         if let Some(why) = &status.last_refusal
             && status.last_refusal != self.refused_by_collector
@@ -111,6 +118,24 @@ impl Relay {
         self.reported = now;
     }
 
+    /// Reports dropped rows to the controller, and the first that a full spool drops to the log.
+    fn report_dropped(&mut self) {
+        let dropped = dropped(&self.spooler.spool.counts());
+        if dropped == self.dropped {
+            return;
+        }
+        if self.dropped.spool_full == 0 && dropped.spool_full > 0 {
+            status!(
+                "the spool is full: its oldest rows are dropped, {} so far; --spool-bytes sets its size",
+                dropped.spool_full
+            );
+        }
+        if let Some(member) = &self.member {
+            member.has_dropped(dropped);
+        }
+        self.dropped = dropped;
+    }
+
     /// Sends spooled rows for a limited time; returns the final counts.
     pub(super) fn finish(self) -> String {
         let status = self.sender.status();
@@ -120,19 +145,24 @@ impl Relay {
             "collector: {} rows acknowledged, {} left in the spool",
             counts.acknowledged_rows, counts.rows
         );
-        for (rows, why) in [
-            (counts.dropped_full_rows, "dropped: spool full"),
-            (counts.dropped_disk_rows, "dropped: disk full"),
-            (counts.dropped_damaged_rows, "dropped: damaged on disk"),
-            (counts.refused_rows, "refused"),
-        ] {
+        for (why, rows) in dropped(&counts).reasons() {
             if rows > 0 {
-                text += &format!(", {rows} {why}");
+                text += &format!(", {rows} dropped: {}", why.replace('_', " "));
             }
         }
         if let Some(why) = status.last_refusal {
             text += &format!(" ({why})");
         }
         text
+    }
+}
+
+/// The rows that left a spool in another way than to the collector.
+fn dropped(counts: &spool::Counts) -> DroppedRows {
+    DroppedRows {
+        spool_full: counts.dropped_full_rows,
+        disk_full: counts.dropped_disk_rows,
+        damaged: counts.dropped_damaged_rows,
+        refused: counts.refused_rows,
     }
 }

@@ -3,7 +3,7 @@
 use crate::arguments::{ConvertArguments, LinkArguments, Output, TopologyAction, TopologyArguments, TopologyFormat};
 use crate::status;
 use anyhow::{Result, anyhow};
-use rocescope_model::human::plural;
+use rocescope_model::human::{plural, visible_lines};
 use rocescope_model::{PathRow, Row, json, render};
 use rocescope_paths::topology::{self, Contradiction, Format, Learnt, NodeKind, Topology, check, tiers};
 use rocescope_store::Query;
@@ -133,7 +133,7 @@ fn checked(arguments: &TopologyArguments) -> Result<ExitCode> {
                 plural(links as u64, "link"),
                 plural(found.len() as u64, "contradiction")
             );
-            lines.chain([sum]).collect()
+            visible_lines(&lines.chain([sum]).collect::<String>())
         }
     };
     crate::print(&text)?;
@@ -205,7 +205,7 @@ fn show(arguments: &TopologyArguments) -> Result<ExitCode> {
     };
     crate::print(&match arguments.output {
         Output::Json => json::pretty(&document) + "\n",
-        Output::Table => text(&document),
+        Output::Table => visible_lines(&text(&document)),
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -161,12 +161,20 @@ impl ConfigurationFile {
                     errors.push(FileError::At {
                         path: self.path.clone(),
                         line: setting.line,
-                        message: message_of(&error),
+                        message: by_key(&message_of(&error), &error, option),
                     });
                 }
             }
         }
         errors
+    }
+}
+
+/// A message of clap about an option, with the key of the file in its place.
+fn by_key(message: &str, error: &clap::Error, key: &str) -> String {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => message.replace(&format!("'{argument}'"), &format!("`{key}`")),
+        _ => message.to_owned(),
     }
 }
 

@@ -151,6 +151,31 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
     }
 }
 
+/// Why `rocescope agent` refuses a file that names its collector, in a line: what it refuses in the other tables, and no
+/// option of its command line can change. Without a collector, other commands may use these tables, and state on their
+/// command lines what is missing.
+#[must_use]
+pub fn refused_by_agent(file: &ConfigurationFile) -> Option<String> {
+    if !file.has_table("agent") || file.values("agent", "collector").is_none() {
+        return None;
+    }
+    let error = agent_of(file).err()?;
+    let why = match &error {
+        ArgumentsError::CommandLine(error) => file::message_of(error),
+        ArgumentsError::File(errors) => errors.to_string(),
+    };
+    let why = why.split("\n\nUsage").next().unwrap_or_default().trim();
+    Some(format!("{}: `rocescope agent`: {why}", file.path().display()))
+}
+
+fn agent_of(file: &ConfigurationFile) -> Result<Parts, ArgumentsError> {
+    let matches = keys::command(Some(file)).try_get_matches_from(["rocescope", "agent"])?;
+    match Arguments::from_arg_matches(&matches)?.command {
+        Command::Agent(agent) => parts(&agent, Some(file)),
+        _ => Ok(Parts::default()),
+    }
+}
+
 /// An error with the usage of a subcommand, not with that of the program.
 fn usage_error(subcommand: Option<&str>, kind: ErrorKind, message: &str) -> clap::Error {
     let mut program = Arguments::command();

@@ -237,6 +237,7 @@ fn dataset<'a>(out: &'a Path, outcome: &'a Outcome) -> Option<DatasetDocument<'a
             ("refused_windows", store.refused_windows),
             ("deleted_segments", gone.deleted_segments),
             ("deleted_bytes", gone.deleted_bytes),
+            ("waiting_segments", gone.waiting_segments),
         ]),
         damaged_journals: damaged.collect(),
         tables: tables.collect(),

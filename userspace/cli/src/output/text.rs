@@ -198,6 +198,10 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
                 readable(&integer(gone.deleted_bytes), Unit::Bytes)
             )?;
         }
+        if gone.waiting_segments > 0 {
+            let waiting = plural(gone.waiting_segments, "old segment");
+            writeln!(out, "  {waiting} kept until `rocescope ship` has copied them")?;
+        }
     }
     Ok(())
 }

@@ -252,7 +252,7 @@ fn every_error_of_a_file_is_reported() {
         ":2: invalid value 'all'",
         ":3: unknown table `captrue`",
         ":5: `quiet` must be `true` or `false`",
-        ":6: invalid value 'many' for '--top <COUNT>'",
+        ":6: invalid value 'many' for `top`",
         ":8: unknown setting `nix`",
     ];
     for arguments in [
@@ -277,10 +277,7 @@ fn an_error_in_the_file_has_its_line_number() {
         ),
         ("[captrue]\n", ":1: unknown table `captrue`; did you mean `capture`?"),
         ("[capture]\nread = \"x\"\n", ":2: unknown setting `read`"),
-        (
-            "[capture]\ntop = \"many\"\n",
-            ":2: invalid value 'many' for '--top <COUNT>'",
-        ),
+        ("[capture]\ntop = \"many\"\n", ":2: invalid value 'many' for `top`"),
         ("[capture]\nquiet = 1\n", ":2: `quiet` must be `true` or `false`"),
         ("[capture]\nwindow = [1]\n", ":2: `window` must be a string or a number"),
         ("[capture]\nfilter = \"pakets > 3\"\n", ":2: invalid value 'pakets > 3'"),

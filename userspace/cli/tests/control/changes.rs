@@ -123,7 +123,27 @@ fn who_is_away_takes_nothing_at_the_end_of_a_window() {
         line("h1").contains("not current") && line("h1").contains("away since"),
         "{status}"
     );
+    // It runs the version, and leaves: what it runs from then on is unknown.
+    drop(here.0.take());
+    until(&operator, "h0 runs it", |status| {
+        status.members.iter().any(|member| member.state.running == 1)
+    });
+    let (status, _) = said(&server, &files, &["status"]);
+    assert!(
+        status.contains("\n1 of 2 members run it, 0 refused it, 1 away\n"),
+        "{status}"
+    );
     drop(here);
+    until(&operator, "both are away", |status| {
+        status.members.iter().all(|member| !member.connected)
+    });
+    let (status, _) = said(&server, &files, &["status"]);
+    assert!(
+        status.contains("\n0 of 2 members run it, 0 refused it, 2 away\n"),
+        "{status}"
+    );
+    let line = |name: &str| status.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(line("h0").contains("current when it left  away since"), "{status}");
 }
 
 #[test]

@@ -28,9 +28,9 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// Hosts 1, 2 and so on; the cable of the last one delays every frame by `delay`, each way. `None`, after one line,
-    /// where this user may not create namespaces.
-    pub(crate) fn new(hosts: u8, delay: Duration) -> Option<Self> {
+    /// Hosts 1, 2 and so on; the cable of the last one delays every frame by `delay`, each way, and loses every third of
+    /// those with the UDP source port `lossy`. `None`, after one line, where this user may not create namespaces.
+    pub(crate) fn new(hosts: u8, delay: Duration, lossy: Option<u16>) -> Option<Self> {
         let mut hub = Self {
             prefix: format!("rctl{}", std::process::id()),
             names: Vec::new(),
@@ -78,7 +78,7 @@ impl Hub {
         let stop = Arc::new(AtomicBool::new(false));
         let (namespace, theirs) = (hub.namespace("s"), Arc::clone(&stop));
         let ends = [format!("port{hosts}"), "near".to_owned()];
-        let thread = std::thread::spawn(move || cable(&namespace, &ends, delay, &theirs));
+        let thread = std::thread::spawn(move || cable(&namespace, &ends, delay, lossy, &theirs));
         hub.cable = Some((stop, thread));
         Some(hub)
     }
@@ -131,8 +131,8 @@ impl Drop for Hub {
     }
 }
 
-/// Carries frames between two interfaces, each after a delay.
-fn cable(namespace: &str, ends: &[String; 2], delay: Duration, stop: &AtomicBool) {
+/// Carries frames between two interfaces, each after a delay; loses every third with a UDP source port.
+fn cable(namespace: &str, ends: &[String; 2], delay: Duration, lossy: Option<u16>, stop: &AtomicBool) {
     let namespace = File::open(format!("/run/netns/{namespace}")).unwrap();
     move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
     let open = |name: &String| {
@@ -147,9 +147,16 @@ fn cable(namespace: &str, ends: &[String; 2], delay: Duration, stop: &AtomicBool
     let sockets = ends.each_ref().map(open);
     let mut frames: VecDeque<(Instant, usize, Vec<u8>)> = VecDeque::new();
     let mut buffer = vec![0; 16 << 10];
+    let mut met = 0_u64;
     while !stop.load(Ordering::Relaxed) {
         for (end, socket) in sockets.iter().enumerate() {
             while let Ok(bytes) = rustix::io::read(socket, &mut buffer) {
+                if lossy.is_some() && udp_src_port(&buffer[..bytes]) == lossy {
+                    met += 1;
+                    if met.is_multiple_of(3) {
+                        continue;
+                    }
+                }
                 frames.push_back((Instant::now() + delay, 1 - end, buffer[..bytes].to_vec()));
             }
         }
@@ -158,4 +165,11 @@ fn cable(namespace: &str, ends: &[String; 2], delay: Duration, stop: &AtomicBool
         }
         std::thread::sleep(Duration::from_micros(200));
     }
+}
+
+/// Of an IPv4 packet without options in an Ethernet frame without tags.
+fn udp_src_port(frame: &[u8]) -> Option<u16> {
+    let is_udp = frame.get(12..15)? == [8, 0, 0x45] && frame.get(23) == Some(&17);
+    let port = frame.get(34..36)?;
+    is_udp.then(|| u16::from_be_bytes([port[0], port[1]]))
 }

@@ -1,6 +1,6 @@
 //! Processes that are killed at any moment: each has a whole configuration, the old one or the new one.
 
-use crate::rig::{BINARY, Rig, until, url, write};
+use crate::rig::{BINARY, Rig, free_port, until, url, write};
 use rocescope_collector::control::member::Held;
 use rocescope_collector::control::{Operator, Plan};
 use std::fs;
@@ -42,9 +42,7 @@ struct Fleet {
 impl Fleet {
     fn new() -> Self {
         let rig = Rig::new();
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = free_port();
         write(&rig.path("first.toml"), &plan(1000));
         let port_directory = rig.path("sys/class/infiniband/mlx5_0/ports/1");
         fs::create_dir_all(&port_directory).unwrap();

@@ -8,17 +8,23 @@
 //! | `changes` | what an operator learns of a change |
 //! | `messages` | messages between agents |
 //! | `killed` | processes that are killed at any moment |
+//! | `dropped` | rows that a full spool dropped |
+//! | `twice` | two agents with one certificate |
+//! | `resumed` | faults of hosts when a collector starts again |
 //! | `hub` | hosts on a switch, and its mirror |
 //! | `small_flows` | a capture box names small flows, agents probe their paths |
 //! | `wire` | a capture box sends the rows that judge hosts |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod changes;
+mod dropped;
 mod fleet;
 mod hub;
 mod killed;
 mod messages;
 mod operators;
+mod resumed;
 mod rig;
 mod small_flows;
+mod twice;
 mod wire;

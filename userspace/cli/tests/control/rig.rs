@@ -21,6 +21,8 @@ pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_rocescope");
 pub(crate) struct Rig {
     issuer: Issuer<'static, KeyPair>,
     directory: tempfile::TempDir,
+    /// What controllers reported.
+    lines: Arc<Mutex<Vec<String>>>,
 }
 
 impl Rig {
@@ -34,6 +36,7 @@ impl Rig {
         let rig = Self {
             issuer: Issuer::new(params, key),
             directory,
+            lines: Arc::default(),
         };
         rig.sign("collector", &["localhost", "127.0.0.1"]);
         rig
@@ -63,21 +66,33 @@ impl Rig {
 
     /// A controller in this process, with this first version.
     pub(crate) fn controller(&self, first: &str) -> Server {
+        self.controller_at(0, first)
+    }
+
+    /// One at this port.
+    pub(crate) fn controller_at(&self, port: u16, first: &str) -> Server {
         let files = Files {
             certificate: self.path("collector.pem"),
             key: self.path("collector.key"),
             authority: self.path("ca.pem"),
         };
-        let mut settings = Settings::new(SocketAddr::from(([127, 0, 0, 1], 0)), files, self.path("dataset"));
+        let mut settings = Settings::new(SocketAddr::from(([127, 0, 0, 1], port)), files, self.path("dataset"));
         // Many threads on one machine take their turns.
         settings.patience = Duration::from_secs(60);
         settings.keep_alive = Duration::from_secs(60);
         settings.max_handshakes_per_address = 256;
+        let lines = Arc::clone(&self.lines);
+        settings.status = Arc::new(move |line| lines.lock().unwrap().push(line.to_owned()));
         settings.control = Some(ControlSettings {
             directory: self.path("control"),
             first: Some(first.to_owned()),
         });
         Server::start(settings, None).unwrap()
+    }
+
+    /// What controllers reported, in lines.
+    pub(crate) fn lines(&self) -> String {
+        self.lines.lock().unwrap().join("\n")
     }
 
     pub(crate) fn operator(&self, name: &str, port: u16) -> Operator {
@@ -134,6 +149,25 @@ impl Checks {
             })
         });
         checked.clone()
+    }
+}
+
+/// A port that is free.
+pub(crate) fn free_port() -> u16 {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    free.local_addr().unwrap().port()
+}
+
+/// Waits until a file has this text.
+pub(crate) fn until_file_has(path: &Path, text: &str) {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let content = std::fs::read_to_string(path).unwrap_or_default();
+        if content.contains(text) {
+            return;
+        }
+        assert!(Instant::now() < end, "without {text:?}: {content}");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

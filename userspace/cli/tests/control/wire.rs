@@ -70,7 +70,7 @@ fn agent(rig: &Rig, name: &str, sysfs: &Path) -> PathBuf {
 
 #[test]
 fn losses_on_the_wire_meet_the_counters_of_both_ends_while_they_happen() {
-    let Some(hub) = Hub::new(2, Duration::ZERO) else {
+    let Some(hub) = Hub::new(2, Duration::ZERO, None) else {
         return;
     };
     let rig = Rig::new();
@@ -199,12 +199,15 @@ fn losses_on_the_wire_meet_the_counters_of_both_ends_while_they_happen() {
 
     let said = |name: &str| std::fs::read_to_string(log(name)).unwrap();
     let collected = said("collect");
+    repair(&rig.path("collected")).unwrap();
+    let mut afterwards = std::process::Command::new(BINARY);
+    afterwards.args(["diagnose", "hosts", &at("collected"), "--window", "2s"]);
+    let afterwards = String::from_utf8(afterwards.output().unwrap().stdout).unwrap();
     assert!(
         collected.contains("  network_loss: 10.0.0.1"),
-        "{collected}\n{}",
+        "{collected}\n{}\nafterwards: {afterwards}",
         said("box")
     );
-    repair(&rig.path("collected")).unwrap();
     let found = scan(&rig.path("collected")).unwrap();
     let verdicts = found.rows::<HostVerdictRow>().unwrap();
     let first = verdicts.first().unwrap();

@@ -1,8 +1,11 @@
 //! `rocescope counters` over made devices: what it prints, and what it writes.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
+mod exported;
+mod queue_pairs;
+
 use rocescope_model::catalogue::{Metric, Place};
-use rocescope_model::{CounterRow, QueuePairRow, Row};
+use rocescope_model::{CounterRow, Row};
 use rocescope_store::scan;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -335,130 +338,6 @@ fn top_shows_the_ports_of_hosts() {
     assert_eq!(csv.lines().count(), 1 + DEVICES.len());
 }
 
-/// What `--metrics` serves of the made devices and of this host.
-fn metrics_page() -> String {
-    use std::io::{BufRead, BufReader, Read, Write};
-    let tree = Tree::new();
-    for (interface, text) in STATISTICS {
-        fs::create_dir_all(tree.path("ethtool")).unwrap();
-        fs::write(tree.path("ethtool").join(interface), text).unwrap();
-    }
-    let mut command = tree.command(&["--metrics", "127.0.0.1:0", "--interval", "50ms", "--quiet"]);
-    command
-        .args(["--proc-root", "/proc", "--ethtool-root"])
-        .arg(tree.path("ethtool"));
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let address = line.trim().rsplit_once("//").unwrap().1;
-    let address = address.trim_end_matches("/metrics").to_owned();
-    let begun = Instant::now();
-    let page = loop {
-        let mut stream = std::net::TcpStream::connect(&address).unwrap();
-        let request = "GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut page = String::new();
-        stream.read_to_string(&mut page).unwrap();
-        // The first read may not be done yet.
-        if page.contains("rdma_present") {
-            break page;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{page}");
-    };
-    child.kill().unwrap();
-    child.wait().unwrap();
-    page
-}
-
-/// The endpoint has the counters of every driver under names that dashboards know.
-#[test]
-fn metrics_have_the_names_of_other_exporters() {
-    let page = metrics_page();
-    let has = |line: &str| assert!(page.contains(line), "{line}\n{page}");
-    has("node_infiniband_port_data_transmitted_bytes_total{observer=\"host-1\",device=\"mlx5_0\",port=\"1\"} 60568");
-    has("rdma_local_ack_timeout_err_total{observer=\"host-1\",device=\"bnxt_re0\",port=\"1\"} 63574");
-    has("rdma_rnr_nak_retry_err_total{observer=\"host-1\",device=\"rxe0\",port=\"1\"} 7070");
-    // Two names of one metric.
-    has("node_infiniband_port_packets_received_total{observer=\"host-1\",device=\"rocep177s0\",port=\"1\"} 47437");
-    let series = page
-        .lines()
-        .filter(|line| line.starts_with("rdma_") || line.starts_with("node_"));
-    let count = series.count();
-    assert!((100..400).contains(&count), "{count}");
-}
-
-/// A panel that queries a metric which no driver has stays empty without any error.
-#[test]
-fn the_dashboard_queries_counters_that_are_exported() {
-    let series: BTreeSet<String> = metrics_page()
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| Some(line.split(['{', ' ']).next()?.to_owned()))
-        .collect();
-    let dashboard: Value = serde_json::from_str(include_str!("../../../../deploy/grafana/rocescope.json")).unwrap();
-    let panels = dashboard["panels"].as_array().unwrap().iter();
-    let panels = panels.skip_while(|panel| panel["title"] != "Host counters").skip(1);
-    let mut asked = BTreeSet::new();
-    for panel in panels {
-        for target in panel["targets"].as_array().unwrap() {
-            let query = target["expr"].as_str().unwrap();
-            assert!(query.contains("{observer=~\"$host\"}"), "{query}");
-            let words = query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            let names: Vec<&str> = words
-                .filter(|word| word.starts_with("rdma_") || word.starts_with("node_"))
-                .collect();
-            assert!(!names.is_empty(), "{query}");
-            asked.extend(names.into_iter().map(str::to_owned));
-        }
-    }
-    let variable = dashboard["templating"]["list"].to_string();
-    assert!(variable.contains("label_values(rdma_present, observer)"));
-    let unknown: Vec<&String> = asked.difference(&series).collect();
-    assert!(unknown.is_empty() && asked.len() > 20, "{unknown:?} of {}", asked.len());
-}
-
-/// With `--out`, queue pairs are a table of their own beside the counters; where the kernel has no RDMA, an empty one.
-#[test]
-fn queue_pairs_are_written_beside_counters() {
-    let tree = Tree::new();
-    let dataset = tree.path("dataset");
-    let out = dataset.to_str().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
-        .args(["counters", "--queue-pairs", "--quiet", "--interval", "20ms"])
-        .args(["--duration", "60ms", "--observer", "host-1", "--out", out])
-        .output()
-        .unwrap();
-    stdout(&output);
-    let found = scan(&dataset).unwrap();
-    assert!(found.row_count("counters") > 0);
-    assert!(found.segments.iter().any(|segment| segment.table == "queue_pairs"));
-    for row in found.rows::<QueuePairRow>().unwrap() {
-        assert_eq!((&*row.observer, row.event.is_some()), ("host-1", true));
-    }
-    let without = Command::new(env!("CARGO_BIN_EXE_rocescope"))
-        .args(["counters", "--queue-pairs", "--duration", "1s"])
-        .output()
-        .unwrap();
-    assert!(
-        String::from_utf8_lossy(&without.stderr).contains("add --out"),
-        "{without:?}"
-    );
-}
-
-/// Where the kernel has no RDMA, there are no queue pairs, and that is no error.
-#[test]
-fn queue_pairs_are_listed() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
-    let output = command
-        .args(["counters", "--queue-pairs", "-o", "json"])
-        .output()
-        .unwrap();
-    let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert!(all.as_array().unwrap().iter().all(|pair| pair["local_qpn"].is_u64()));
-}
-
 /// A fault that never changes has one row; that its host is read has one for each read.
 #[test]
 fn diagnose_hosts_finds_what_does_not_change() {
@@ -502,6 +381,23 @@ fn files(directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// A file without a value put up to 4 KB of any bytes into the summary.
+#[test]
+fn a_file_of_garbage_is_cut_to_a_short_printable_line() {
+    let tree = Tree::new();
+    let garbage: String = (0..2_000).map(|at| if at % 3 == 0 { '\u{1b}' } else { 'x' }).collect();
+    tree.set("mlx5_0", "ports/1/hw_counters/np_cnp_sent", &garbage);
+    let output = tree.run(&["--once", "--device", "mlx5_0"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let line = said
+        .lines()
+        .find(|line| line.contains("np_cnp_sent: no value in `"))
+        .unwrap();
+    let (_, shown) = line.split_once("no value in `").unwrap();
+    assert!(shown.ends_with("…`") && shown.chars().count() == 42, "{line}");
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+}
+
 /// What names nothing is an error or a line, not silence.
 #[test]
 fn options_that_name_nothing_are_reported() {
@@ -520,6 +416,25 @@ fn options_that_name_nothing_are_reported() {
     assert!(watched.status.success());
     let said = String::from_utf8(watched.stderr).unwrap();
     assert!(said.contains("--device nope: no such device"), "{said}");
+    // Its absence is a row, too: the device may have vanished before the start.
+    let some = tree.run(&["--once", "--device", "mlx5_0", "nope", "-o", "json"]);
+    let some: Value = serde_json::from_slice(&some.stdout).unwrap();
+    let row = some
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["device"] == "nope")
+        .unwrap();
+    assert_eq!(
+        (&row["metric"], row["value"].as_f64(), &row["event"]),
+        (&Value::from("present"), Some(0.0), &Value::from("absent"))
+    );
+    let interface = tree.run(&["--once", "-i", "nope0"]);
+    let said = String::from_utf8(interface.stderr).unwrap();
+    assert!(
+        interface.status.success() && said.contains("-i nope0: no such network interface"),
+        "{said}"
+    );
     let metrics = error(&["--once", "--metric", "nosuch*"]);
     assert!(
         metrics.contains("--metric nosuch*: no counter of this host has such a metric or name"),

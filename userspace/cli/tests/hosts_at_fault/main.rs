@@ -10,7 +10,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `script` | hosts, flows and the cause of a run |
+//! | `cause` | what is wrong in a run |
+//! | `script` | hosts and flows of a run, and what its cause does to them |
 //! | `frame`, `nic` | the model of a NIC; it shares nothing with the analysis |
 //! | `world` | the hosts, and copies of their `/sys` |
 //! | `run` | all rows of a run through the analysis; what is right |
@@ -19,6 +20,7 @@
 //! | `random` | random numbers |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod cause;
 mod frame;
 mod nic;
 mod paper;
@@ -28,8 +30,8 @@ mod run;
 mod script;
 mod world;
 
+use cause::Cause;
 use run::{run, wrong};
-use script::Cause;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,9 +2,10 @@
 //!
 //! Its hosts are 192.168.2.201, .202, .203 and .206 with ConnectX-5, and all counters are those of mlx5.
 
+use super::cause::Cause;
 use super::nic::Driver::Mlx5;
 use super::run::{START_NS, analyze, play};
-use super::script::{Cause, Script};
+use super::script::Script;
 use rocescope_diagnose::hosts::Class;
 use rocescope_model::CounterRow;
 

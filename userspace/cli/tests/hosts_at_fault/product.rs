@@ -1,7 +1,8 @@
 //! The command over a dataset: the same verdicts as the analysis of its rows, as text and JSON, stored and reported.
 
+use super::cause::Cause;
 use super::run::{START_NS, analyze, play};
-use super::script::{Cause, Script};
+use super::script::Script;
 use rocescope_model::{CAPTURE_TABLES, COUNTER_TABLES, HostVerdictRow, Table, Time};
 use rocescope_store::{Options, Writer, scan};
 use serde_json::Value;

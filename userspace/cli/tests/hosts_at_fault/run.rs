@@ -1,8 +1,9 @@
 //! Runs a script: frames through the pipeline, counters through their reader, all rows through the analysis.
 
+use super::cause::Cause;
 use super::frame::Packet;
 use super::nic::{Counts, Driver};
-use super::script::{Cause, Expected, Script};
+use super::script::{Expected, Script};
 use super::world::{World, address, host, number};
 use rocescope_diagnose::hosts::{Analyzer, HostVerdict, Settings as HostSettings};
 use rocescope_generate::{Generator, Scenario};

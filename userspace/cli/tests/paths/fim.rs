@@ -91,6 +91,56 @@ fn equal_loads_are_0_percent_and_five_and_three_are_25() {
     );
 }
 
+/// 5 flows on the 8 uplinks of both leaves: at best, five links have one and three none.
+#[test]
+fn the_least_fim_of_whole_flows_and_flows_that_are_listed_again_are_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fabric(folder);
+    let mut flows = paths([2, 0, 0, 0]);
+    let list = flows.as_array_mut().unwrap();
+    list.push(list[0].clone());
+    fs::write(folder.join("few.json"), flows.to_string()).unwrap();
+    let call = ["paths", "fim", "--topology", "fabric.toml", "--paths", "few.json"];
+    let found = json(&[&call[..], &["-o", "json"]].concat(), folder);
+    let layer = &found["layers"][1];
+    assert_eq!(
+        (&layer["from"], &layer["to"], &layer["flows"]),
+        (&json!("leaf"), &json!("spine"), &json!(5))
+    );
+    // |1 - 5/8| on five links and 5/8 on three; 2 r (L - r) / (L F) = 2 × 5 × 3 / (8 × 5).
+    for min in [&found["min_fim_percent"], &layer["min_fim_percent"]] {
+        assert_eq!(min.as_f64(), Some(75.0), "{found:#}");
+    }
+    assert_eq!(found["layers"][2]["min_fim_percent"], Value::Null);
+    assert_eq!(found["flows_listed_again"], 1);
+    let shown = text(&call, folder);
+    assert!(
+        shown.contains(": 5 flows; whole flows allow 75.0 % at best\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("1 flow listed again: each entry counts, list a flow once\n"),
+        "{shown}"
+    );
+    fs::write(folder.join("even.json"), paths([4; 4]).to_string()).unwrap();
+    let even = text(
+        &["paths", "fim", "--topology", "fabric.toml", "--paths", "even.json"],
+        folder,
+    );
+    assert!(even.starts_with("FIM 0.0 %: 32 flows\n"), "{even}");
+    // A dataset with the loads alone has a report of them.
+    text(&[&call[..], &["--out", "loads"]].concat(), folder);
+    let report = json(&["report", "loads", "-o", "json"], folder);
+    let layers = report["paths"]["layers"].as_array().unwrap();
+    let layer = layers
+        .iter()
+        .find(|layer| layer["from"] == "leaf" && layer["to"] == "spine");
+    for key in ["flows", "fim_percent", "min_fim_percent"] {
+        assert_eq!(layer.unwrap()[key], found["layers"][1][key], "{key}: {layers:#?}");
+    }
+}
+
 #[test]
 fn hops_that_contradict_the_topology_are_counted_by_reason() {
     let folder = tempfile::tempdir().unwrap();
@@ -251,7 +301,10 @@ fn a_dataset_gives_the_metric_of_each_window_with_rates() {
         &["paths", "fim", "--topology", "fabric.toml", "--paths", "dataset"],
         folder.path(),
     );
-    assert!(shown.starts_with("FIM 100.0 %: 4 flows\nweighted by rate 1"), "{shown}");
+    assert!(
+        shown.starts_with("FIM 100.0 %: 4 flows; whole flows allow 100.0 % at best\nweighted by rate 1"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -267,6 +320,7 @@ fn input_that_cannot_be_meant_is_an_error_of_one_line() {
         ("paths.json", paths),
         ("flows.json", flows),
         ("empty.json", "[]"),
+        ("own.toml", "egress = [\"{egress}\"]\n[ask]\nipv4 = \"which {dst\"\n"),
         ("unknown", "h9 10.0.0.2\n"),
         ("twice", "h0 10.0.0.2 4\nh0 10.0.0.2 2\n"),
     ] {
@@ -323,6 +377,18 @@ fn input_that_cannot_be_meant_is_an_error_of_one_line() {
         (
             "paths discover --topology fabric.toml --flows flows.json --password-file none".into(),
             "the password file none: No such file",
+        ),
+        (
+            "paths discover --topology fabric.toml --flows flows.json --identity none".into(),
+            "the private key none: No such file",
+        ),
+        (
+            "paths discover --topology fabric.toml --flows flows.json --ssh-config none".into(),
+            "the configuration of the SSH client none: No such file",
+        ),
+        (
+            "paths discover --topology fabric.toml --flows flows.json --driver own.toml".into(),
+            ": own.toml:3: a command has a brace without a name: a plain brace is doubled\n",
         ),
     ];
     for (arguments, expected) in cases {

@@ -98,7 +98,7 @@ const DEVICES: [(&str, &str, Prints, &str, &str); 9] = [
         "cumulus-usage",
         "cumulus",
         Prints::Programs(&[("nv", CUMULUS), SUDO, USAGE]),
-        "unreadable_answer",
+        "command_failed",
         "error: --sport and --dport required",
     ),
     (
@@ -154,7 +154,7 @@ fn a_switch_that_does_not_state_what_it_hashes_is_not_guessed() {
     let assumed: Value = serde_json::from_slice(&rocescope(&call, folder).stdout).unwrap();
     assert_eq!(
         assumed["outcomes"],
-        json!({"complete": 7, "hash_beyond_5_tuple": 1, "unreadable_answer": 1})
+        json!({"complete": 7, "hash_beyond_5_tuple": 1, "command_failed": 1})
     );
     let why = device(&assumed, "sonic-unset")["assumed_5_tuple"].clone();
     assert!(why.as_str().unwrap().contains("CONFIG DB"), "{why}");

@@ -5,6 +5,7 @@ mod devices;
 mod fim;
 mod hashing;
 mod namespaces;
+mod passwords;
 mod sessions;
 mod sflow;
 mod signals;

@@ -8,7 +8,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 /// A switch: its name and driver, its script, and the outcome of the flow that crosses it.
-const SWITCHES: [(&str, &str, &str, &str); 14] = [
+const SWITCHES: [(&str, &str, &str, &str); 18] = [
     ("eos", "eos", "echo 'Output Interface: Ethernet2'", "complete"),
     ("eos-slow", "eos", "sleep 1; echo 'Output Interface: Et2'", "complete"),
     (
@@ -67,6 +67,30 @@ const SWITCHES: [(&str, &str, &str, &str); 14] = [
         "printf 'Continue? [y/n]: '; while ! read key; do sleep 1; done; echo 'Output Interface: Ethernet2'",
         "time_limit",
     ),
+    (
+        "eos-failed",
+        "eos",
+        "echo 'Output Interface: Ethernet2'; exit 3",
+        "command_failed",
+    ),
+    (
+        "eos-stderr",
+        "eos",
+        "echo 'Output Interface: Ethernet2' >&2",
+        "unreadable_answer",
+    ),
+    (
+        "eos-colors",
+        "eos",
+        r"printf '\033[32mOutput Interface: \033[1mEthernet2\033[0m\r\n'; echo noise >&2",
+        "complete",
+    ),
+    (
+        "eos-channel",
+        "eos",
+        "echo 'Output Interface: Port-Channel7'",
+        "port_channel",
+    ),
 ];
 
 const OWN: &str = "\
@@ -123,4 +147,75 @@ fn switches_over_ssh_give_paths_or_one_reason_each_and_nothing_hangs() {
     let expected = "show routing hash 10.0.2.1 10.0.2.2 ip-proto 17 49154 4791 in-interface Ethernet1";
     assert_eq!(asked("nxos"), ["show ip load-sharing", expected]);
     assert_eq!(asked("own"), ["which 10.0.3.1 10.0.3.2 49155 from Ethernet1"]);
+}
+
+/// A shell that stays open gives the errors and the status of each command, and goes on.
+#[test]
+fn what_a_failed_command_of_a_shell_prints_is_no_answer() {
+    const OUTCOMES: [(&str, &str, &str, &str); 4] = [
+        ("failed", "failed.toml", "echo port Ethernet2; exit 3", "command_failed"),
+        ("stderr", "stderr.toml", "echo port Ethernet2 >&2", "unreadable_answer"),
+        (
+            "noise",
+            "noise.toml",
+            "echo noise >&2; printf 'port Ethernet2'",
+            "complete",
+        ),
+        (
+            "case",
+            "case.toml",
+            "case x in (y) exit 1;; (*) echo port Ethernet2;; esac",
+            "complete",
+        ),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let devices = OUTCOMES.map(|(name, driver, ..)| Device::new(name, driver, Prints::Programs(&[])));
+    if !prepare(folder, &devices, 2) {
+        return;
+    }
+    for (_, driver, command, _) in OUTCOMES {
+        let text = format!(
+            "session = \"sh\"\negress = [\"port {{egress}}\"]\nhash = {{ complete = true }}\n[ask]\nipv4 = \"{command}\"\n"
+        );
+        fs::write(folder.join(driver), text).unwrap();
+    }
+    let found = discovered(folder, "flows.json", &["--mode", "persistent"]);
+    // Two flows over each device.
+    for (pair, (name, _, _, outcome)) in found["paths"].as_array().unwrap().chunks(2).zip(OUTCOMES) {
+        for path in pair {
+            assert_eq!(path["outcome"], outcome, "{name}: {path:#}");
+        }
+    }
+    let failed = &found["paths"][0]["detail"];
+    assert_eq!(failed, "failed: the command failed with exit status 3: port Ethernet2");
+    for device in found["devices"].as_array().unwrap() {
+        assert_eq!(
+            (&device["sessions"], &device["commands"]),
+            (&1.into(), &2.into()),
+            "{device:#}"
+        );
+    }
+}
+
+#[test]
+fn what_a_device_refuses_is_printed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let refuses = Prints::Raw("echo '% Permission denied for the role'");
+    let devices = [Device::new("eos", "eos", refuses), Device::new("nxos", "nxos", refuses)];
+    if !prepare(folder, &devices, 20) {
+        return;
+    }
+    let output = super::rocescope(&super::discover_text("flows.json"), folder);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    for name in ["eos", "nxos"] {
+        let line = format!("20 flows: hash_fields_unknown: {name}: it does not state what it hashes: ");
+        assert_eq!(shown.matches(&line).count(), 1, "{shown}");
+    }
+    assert_eq!(shown.matches("does not state").count(), 2, "{shown}");
+    assert!(
+        shown.contains("10.0.0.1:49152>10.0.0.2:4791  hash_fields_unknown  eos-a:eth0 eos\n"),
+        "{shown}"
+    );
 }

@@ -45,3 +45,44 @@ fn a_converted_topology_has_the_same_nodes_tiers_and_links() {
     let shown = text(&["topology", "show", "fabric.toml"], folder.path());
     assert!(shown.contains("spine1  switch  spine  links"), "{shown}");
 }
+
+/// LLDP neighbors name themselves: what they write is printed, and does not control the terminal.
+#[test]
+fn names_that_control_a_terminal_are_printed_without_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let lldp = r#"{"lldp": {"interface": [
+        {"swp1": {"chassis": {"spine\u001b[2J1\u202e": {"id": {"type": "mac", "value": "x"}}},
+            "port": {"id": {"type": "ifname", "value": "swp\u0007"}}}},
+        {"swp2": {"chassis": {}}}]}}"#;
+    fs::write(folder.join("leaf1.json"), lldp).unwrap();
+    fs::write(
+        folder.join("paths.json"),
+        r#"[{"flow": "\u001b[31m", "hops": [["leaf\u001b9", "e1"]]}]"#,
+    )
+    .unwrap();
+    for arguments in [
+        "topology show leaf1.json",
+        "topology check leaf1.json",
+        "topology convert leaf1.json",
+        "paths fim --topology leaf1.json --paths paths.json",
+        "paths compare paths.json paths.json --topology leaf1.json",
+        "paths fim --topology leaf1.json --paths \u{1b}[31m",
+    ] {
+        let output = rocescope(&arguments.split(' ').collect::<Vec<&str>>(), folder);
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8(printed).unwrap();
+        let is_harmless = |c: char| c == '\n' || !c.is_control() && c != '\u{202e}';
+        assert!(printed.chars().all(is_harmless), "{arguments}: {printed:?}");
+    }
+    let converted = text(&["topology", "convert", "leaf1.json"], folder);
+    fs::write(folder.join("fabric.toml"), converted).unwrap();
+    let nodes = |file: &str| json(&["topology", "show", file, "-o", "json"], folder)["nodes"].clone();
+    assert_eq!(nodes("fabric.toml"), nodes("leaf1.json"));
+    let checked = rocescope(&["topology", "check", "leaf1.json"], folder);
+    let checked = String::from_utf8(checked.stdout).unwrap();
+    assert!(
+        checked.contains("leaf1 has 1 neighbor that LLDP gives no name or port of"),
+        "{checked}"
+    );
+}

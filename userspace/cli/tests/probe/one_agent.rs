@@ -7,7 +7,7 @@ use crate::rails::Rails;
 use rocescope_model::{CounterRow, LoopbackRow, PathRow, ProbeRow};
 use rocescope_store::{repair, scan};
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::Child;
 use std::thread::sleep;
@@ -185,4 +185,86 @@ fn an_agent_without_something_to_do_is_a_usage_error() {
         said.contains("[counters]: an agent sends its rows to the collector: remove `out`"),
         "{said}"
     );
+}
+
+/// `config check` called a file valid that the agent refuses.
+#[test]
+fn config_check_refuses_what_the_agent_refuses() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("agent.toml");
+    let check = |text: &str| {
+        fs::write(&file, text).unwrap();
+        let mut command = std::process::Command::new(BINARY);
+        let output = command
+            .args(["config", "check", "--config"])
+            .arg(&file)
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    // Certificates may be on the command line; without a collector, `rocescope counters` alone may use its table.
+    assert_eq!(
+        check("[agent]\ncollector = \"https://c:4792\"\n[counters]\n"),
+        (true, String::new())
+    );
+    assert_eq!(check("[agent]\n[counters]\nout = \"x\"\n"), (true, String::new()));
+    for (text, why) in [
+        (
+            "[agent]\n[counters]\nout = \"x\"\n",
+            "[counters]: an agent sends its rows to the collector: remove `out`",
+        ),
+        (
+            "[agent]\n[probe]\n",
+            "[probe]: nothing to probe between: set `interface` or `all`",
+        ),
+        ("[agent]\n", "none of the tables [probe], [counters] and [hostping]"),
+    ] {
+        let (is_valid, said) = check(&text.replace("[agent]", "[agent]\ncollector = \"https://c:4792\""));
+        assert!(!is_valid && said.contains(why) && said.lines().count() == 1, "{said}");
+    }
+}
+
+/// The agent ignored `metrics` of `[counters]`.
+#[test]
+fn an_agent_serves_the_metrics_of_its_counters() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    certificates::make(directory, &[("h0", "DNS:h0")]);
+    set(directory, "ports/1/hw_counters/np_cnp_sent", "10\n");
+    set(directory, "device/uevent", "DRIVER=mlx5_core\n");
+    let at = |name: &str| directory.join(name).display().to_string();
+    let text = "[counters]\ninterval = \"50ms\"\nmetrics = \"127.0.0.1:0\"\n";
+    fs::write(directory.join("agent.toml"), text).unwrap();
+    let mut command = std::process::Command::new(BINARY);
+    command.args(["agent", "--config", &at("agent.toml"), "--observer", "h0"]);
+    command.args(["--collector", "https://localhost:1", "--spool", &at("spool")]);
+    command.args(["--cert", &at("h0.pem"), "--key", &at("h0.key"), "--ca", &at("ca.pem")]);
+    command.env("ROCESCOPE_SYSFS_ROOT", at("sys"));
+    let mut agent = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(agent.stderr.take().unwrap()).lines();
+    let address = lines.find_map(|line| {
+        let line = line.unwrap();
+        Some(
+            line.split_once("metrics at http://")?
+                .1
+                .trim_end_matches("/metrics")
+                .to_owned(),
+        )
+    });
+    let address = address.unwrap();
+    let series = "rdma_np_cnp_sent_total{observer=\"h0\",device=\"mlx5_0\",port=\"1\"} 10";
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+        let mut page = String::new();
+        let _ = stream.read_to_string(&mut page);
+        if page.contains(series) {
+            break;
+        }
+        assert!(Instant::now() < end, "{page}");
+        sleep(Duration::from_millis(50));
+    }
+    terminate(&agent);
+    assert!(agent.wait().unwrap().success());
 }

@@ -3,7 +3,8 @@
 
 use super::durable;
 use super::message::{
-    AgentMessage, FlowCounts, FlowRequest, FromMember, MemberState, Refused, Role, SmallFlows, ToMember, WireCounts,
+    AgentMessage, DroppedRows, FlowCounts, FlowRequest, FromMember, MemberState, Refused, Role, SmallFlows, ToMember,
+    WireCounts,
 };
 use crate::server::StatusSink;
 use rocescope_model::human::visible;
@@ -173,6 +174,11 @@ impl Member {
     /// Reports the rows for the analysis of hosts.
     pub fn has_sent(&self, wire: WireCounts) {
         self.update(|state| state.wire = wire);
+    }
+
+    /// Reports rows that left the spool in another way than to the collector.
+    pub fn has_dropped(&self, dropped: DroppedRows) {
+        self.update(|state| state.dropped = dropped);
     }
 
     fn update(&self, change: impl FnOnce(&mut MemberState)) {

@@ -63,6 +63,41 @@ pub struct WireCounts {
     pub dropped: u64,
 }
 
+/// Rows that left the spool of an agent in another way than to the collector.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DroppedRows {
+    /// The spool was full: the oldest rows were dropped.
+    pub spool_full: u64,
+    /// The disk was full, or could not be written.
+    pub disk_full: u64,
+    /// Their file was damaged.
+    pub damaged: u64,
+    /// The collector refused them.
+    pub refused: u64,
+}
+
+impl DroppedRows {
+    /// Each reason with its rows.
+    #[must_use]
+    pub const fn reasons(&self) -> [(&'static str, u64); 4] {
+        [
+            ("spool_full", self.spool_full),
+            ("disk_full", self.disk_full),
+            ("damaged", self.damaged),
+            ("refused", self.refused),
+        ]
+    }
+
+    /// Adds those of the time between two reports of an agent; one that restarted counts from 0.
+    pub(crate) fn add_since(&mut self, before: &Self, now: &Self) {
+        let since = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
+        self.spool_full += since(before.spool_full, now.spool_full);
+        self.disk_full += since(before.disk_full, now.disk_full);
+        self.damaged += since(before.damaged, now.damaged);
+        self.refused += since(before.refused, now.refused);
+    }
+}
+
 /// What a member runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberState {
@@ -83,6 +118,9 @@ pub struct MemberState {
     /// Rows for the analysis of hosts.
     #[serde(default)]
     pub wire: WireCounts,
+    /// Rows that an agent dropped, since its start.
+    #[serde(default)]
+    pub dropped: DroppedRows,
 }
 
 /// A flow of a window, which a capture box saw.
@@ -191,6 +229,52 @@ pub struct MemberStatus {
     pub refused: Vec<Refused>,
 }
 
+/// What a member does with a version of the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It runs it.
+    Current,
+    /// It checked it, and takes it at the end of its window.
+    Waiting,
+    /// It runs another one.
+    Behind,
+    /// It refused it, or the last one that it got.
+    Refused,
+    /// It is not connected: what it runs now is unknown.
+    Away,
+}
+
+impl Standing {
+    /// Every standing.
+    pub const ALL: [Self; 5] = [Self::Current, Self::Waiting, Self::Behind, Self::Refused, Self::Away];
+
+    /// Its name in metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Waiting => "waiting",
+            Self::Behind => "behind",
+            Self::Refused => "refused",
+            Self::Away => "away",
+        }
+    }
+}
+
+impl MemberStatus {
+    /// What it does with a version.
+    #[must_use]
+    pub const fn standing(&self, version: u64) -> Standing {
+        match &self.state {
+            _ if !self.connected => Standing::Away,
+            MemberState { refused: Some(_), .. } => Standing::Refused,
+            state if state.running == version => Standing::Current,
+            MemberState { waiting: Some(_), .. } => Standing::Waiting,
+            _ => Standing::Behind,
+        }
+    }
+}
+
 /// The small flows that capture boxes named, since the start of the controller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowTotals {
@@ -238,6 +322,9 @@ pub struct ControllerStatus {
     /// Messages between agents.
     #[serde(default)]
     pub agent_messages: AgentMessageTotals,
+    /// Rows that agents dropped, since the start of the controller.
+    #[serde(default)]
+    pub dropped: DroppedRows,
     /// Groups and patterns that have no member, each in a line.
     #[serde(default)]
     pub unmatched: Vec<String>,

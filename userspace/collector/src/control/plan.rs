@@ -147,6 +147,8 @@ fn inline(value: &Value) -> String {
         // TOML accepts all escapes of JSON.
         Value::String(text) => serde_json::to_string(text).unwrap_or_default(),
         Value::Integer(number) => number.to_string(),
+        // The spelling of TOML.
+        Value::Float(number) if number.is_nan() => "nan".to_owned(),
         Value::Float(number) => format!("{number:?}"),
         Value::Boolean(flag) => flag.to_string(),
         Value::Datetime(time) => time.to_string(),

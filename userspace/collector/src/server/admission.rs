@@ -66,6 +66,8 @@ pub(super) async fn accept(
             sleep(Duration::from_millis(100)).await;
             continue;
         };
+        // A listener of IPv6 sees IPv4 as `::ffff:192.0.2.1`.
+        let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let Some(permit) = handshakes.enter(peer.ip(), &shared.settings) else {
             let why = "too many simultaneous handshakes";
             shared.refusals.count(Refusal::TooManyHandshakes, &peer, why);
@@ -217,9 +219,16 @@ impl Admission {
                     self.refuse(Refusal::Protocol, &format!("{}: {error}", slot.name));
                 }
             }
-            () = slot.replaced.notified() => {
-                let why = format!("a newer connection of {} replaced this one", slot.name);
+            by = slot.replaced() => {
+                let why = format!(
+                    "{} connected again, from {by}, which ends this older connection; if this repeats, two agents use the \
+                     certificate of {0}: sign one for each",
+                    slot.name
+                );
                 self.refuse(Refusal::Replaced, &why);
+                // The streams end with the reason, which the agent reports.
+                connection.as_mut().graceful_shutdown();
+                let _ = timeout(SHUTDOWN_GRACE, connection).await;
             }
             () = idle => {
                 let why = format!("{} does not begin to send", slot.name);

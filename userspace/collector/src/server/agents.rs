@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 /// One connected agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub(super) struct Slot {
     last: AtomicU64,
     /// The agent opened a stream.
     pub(super) active: AtomicBool,
-    /// A newer connection of the agent replaced this one.
-    pub(super) replaced: Notify,
+    /// The peer of the newer connection that replaced this one.
+    replaced_by: watch::Sender<Option<SocketAddr>>,
 }
 
 impl Agents {
@@ -65,7 +65,7 @@ impl Agents {
         let full = self.slots.len() >= self.most;
         match self.slots.entry(name) {
             Entry::Occupied(mut taken) => {
-                taken.insert(Arc::clone(&slot)).replaced.notify_one();
+                taken.insert(Arc::clone(&slot)).replaced_by.send_replace(Some(peer));
             }
             Entry::Vacant(_) if full => return None,
             Entry::Vacant(free) => {
@@ -97,7 +97,20 @@ impl Slot {
             rows: AtomicU64::new(0),
             last: AtomicU64::new(0),
             active: AtomicBool::new(false),
-            replaced: Notify::new(),
+            replaced_by: watch::channel(None).0,
+        }
+    }
+
+    /// Waits until a newer connection of the agent replaces this one; returns its peer.
+    pub(super) async fn replaced(&self) -> SocketAddr {
+        let mut replaced_by = self.replaced_by.subscribe();
+        loop {
+            let by = *replaced_by.borrow_and_update();
+            if let Some(by) = by {
+                return by;
+            }
+            // The sender is in this slot.
+            let _ = replaced_by.changed().await;
         }
     }
 

@@ -1,18 +1,23 @@
 //! What the controller knows: the configuration in force, and every member with what it runs.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `passing` | passes requests and messages on to members |
+
+mod passing;
 
 use super::settings::{ControlSettings, StatusSink, VERSIONS};
 use crate::Error;
 use crate::control::message::{
-    AgentMessage, AgentMessageTotals, Applied, ControllerStatus, FlowRequest, FlowTotals, MemberState, MemberStatus,
-    Refused, Role, SmallFlows, ToMember, Version,
+    AgentMessageTotals, Applied, ControllerStatus, DroppedRows, FlowTotals, MemberState, MemberStatus, Refused,
+    ToMember, Version,
 };
 use crate::control::versions::Versions;
 use crate::control::{Plan, durable};
 use crate::spool::lock;
 use rocescope_model::human::{plural, visible};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,16 +25,12 @@ use tokio::sync::{mpsc, watch};
 
 /// Members that are remembered; beyond them, those that are away the longest are forgotten.
 const MAX_MEMBERS: usize = 8192;
-/// Requests of small flows in a message.
-const MAX_SMALL_FLOWS: usize = 64;
 /// Texts that a member refused, which are remembered.
 const MAX_REFUSED: usize = 16;
 /// Lines of a kind in an answer to an operator.
 const MAX_LINES: usize = 16;
 /// Interval between two writes of the members.
 const SAVE: Duration = Duration::from_millis(500);
-/// Probes of each end along the path of a small flow.
-const PROBES: u16 = 10;
 
 /// The controller.
 pub(crate) struct Controller {
@@ -48,6 +49,7 @@ struct State {
     is_changed: bool,
     flows: FlowTotals,
     agent_messages: AgentMessageTotals,
+    dropped: DroppedRows,
 }
 
 struct Member {
@@ -99,6 +101,7 @@ impl Controller {
                 is_changed: false,
                 flows: FlowTotals::default(),
                 agent_messages: AgentMessageTotals::default(),
+                dropped: DroppedRows::default(),
             }),
             roster,
             status,
@@ -170,11 +173,17 @@ impl Controller {
             .iter_mut()
             .for_each(|setting| *setting = visible(setting));
         let mut state = self.state();
-        let State { versions, members, .. } = &mut *state;
+        let State {
+            versions,
+            members,
+            dropped,
+            ..
+        } = &mut *state;
         let Some(member) = members.get_mut(name) else {
             return;
         };
         let before = std::mem::replace(&mut member.status.state, reported.clone());
+        dropped.add_since(&before.dropped, &reported.dropped);
         remember_refusal(&mut member.status, &before, versions);
         state.is_changed |= before != reported;
         drop(state);
@@ -191,77 +200,6 @@ impl Controller {
             };
             (self.status)(&format!("{name} runs {what}"));
         }
-    }
-
-    /// A capture box names the smallest flows of a window: asks the agents of both ends for probes.
-    pub(super) fn small_flows(&self, capture: &str, named: &SmallFlows) {
-        let mut state = self.state();
-        let is_capture = state
-            .members
-            .get(capture)
-            .is_some_and(|member| member.status.state.role == Role::Capture);
-        if !is_capture {
-            return;
-        }
-        let mut owners: HashMap<IpAddr, &str> = HashMap::new();
-        for (name, member) in state.members.iter().filter(|(_, member)| member.mailbox.is_some()) {
-            for address in &member.status.state.addresses {
-                owners.insert(*address, name);
-            }
-        }
-        let mut totals = state.flows;
-        let mut requests: BTreeMap<&str, Vec<FlowRequest>> = BTreeMap::new();
-        for flow in named.flows.iter().take(MAX_SMALL_FLOWS) {
-            totals.named += 1;
-            let ends = (owners.get(&flow.src), owners.get(&flow.dst));
-            let (Some(src), Some(dst)) = ends else {
-                totals.without_agent += 1;
-                continue;
-            };
-            for end in [src, dst] {
-                requests.entry(end).or_default().push(FlowRequest {
-                    capture: capture.to_owned(),
-                    window_start_ns: named.window_start_ns,
-                    window_ns: named.window_ns,
-                    flow: flow.clone(),
-                    probes: PROBES,
-                });
-            }
-        }
-        for (name, requests) in requests {
-            let mailbox = state.members.get(name).and_then(|member| member.mailbox.as_ref());
-            let count = requests.len() as u64;
-            match mailbox.map(|(_, mailbox)| mailbox.try_send(ToMember::ProbeFlows(requests))) {
-                Some(Ok(())) => totals.requested += count,
-                _ => totals.undelivered += count,
-            }
-        }
-        state.flows = totals;
-    }
-
-    /// An agent has a message for another one.
-    pub(super) fn pass_on(&self, from: &str, AgentMessage { agent: to, text }: AgentMessage) {
-        let mut state = self.state();
-        let is_agent = |member: &&Member| member.status.state.role == Role::Agent;
-        let is_refused =
-            text.len() > AgentMessage::MAX_BYTES || !state.members.get(from).as_ref().is_some_and(is_agent);
-        let receiver = state.members.get(&to).filter(is_agent);
-        let mailbox = receiver.and_then(|member| member.mailbox.as_ref());
-        let message = ToMember::FromAgent(AgentMessage {
-            agent: from.to_owned(),
-            text,
-        });
-        let sent = mailbox
-            .filter(|_| !is_refused)
-            .map(|(_, mailbox)| mailbox.try_send(message));
-        let totals = &mut state.agent_messages;
-        let total = match sent {
-            _ if is_refused => &mut totals.refused,
-            None => &mut totals.without_agent,
-            Some(Ok(())) => &mut totals.delivered,
-            Some(Err(_)) => &mut totals.undelivered,
-        };
-        *total += 1;
     }
 
     /// Whether a certificate of this name may apply.
@@ -349,6 +287,7 @@ impl Controller {
             members: state.members.values().map(|member| member.status.clone()).collect(),
             flows: state.flows,
             agent_messages: state.agent_messages,
+            dropped: state.dropped,
             unmatched: state.versions.plan().unmatched(&state.names()),
         }
     }

@@ -1,14 +1,16 @@
 //! The Flight service: `DoPut` takes rows, `DoExchange` serves members, `DoAction` operators.
 
+use super::agents::Slot;
 use super::intake::{Answers, Intake};
 use super::{operations, subscription};
-use crate::MESSAGE_BYTES;
+use crate::{MESSAGE_BYTES, REPLACED};
 use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
 use arrow_flight::{
     Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightInfo, HandshakeRequest, HandshakeResponse,
     PollInfo, PutResult, SchemaResult, Ticket,
 };
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Result, Status, Streaming};
@@ -21,6 +23,21 @@ pub(super) fn flight(intake: Intake) -> FlightServiceServer<Intake> {
 }
 
 type Stream<T> = BoxStream<'static, Result<T>>;
+
+/// A stream that ends with the reason if a newer connection of the agent replaces this one.
+fn until_replaced<T: Send + 'static>(slot: &Arc<Slot>, messages: Stream<T>) -> Stream<T> {
+    let state = Some((Arc::clone(slot), messages));
+    Box::pin(stream::unfold(state, |state| async {
+        let (slot, mut messages) = state?;
+        tokio::select! {
+            by = slot.replaced() => {
+                let why = format!("{REPLACED} {}, at {by}, connected to the collector", slot.name);
+                Some((Err(Status::aborted(why)), None))
+            }
+            next = messages.next() => Some((next?, Some((slot, messages)))),
+        }
+    }))
+}
 
 fn only_put<T>() -> Result<T> {
     Err(Status::unimplemented("a collector only receives rows: use DoPut"))
@@ -48,7 +65,10 @@ impl FlightService for Intake {
 
     async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Result<Response<Answers>> {
         only(self.is_operator, false)?;
-        Ok(Response::new(self.take(request.into_inner())))
+        Ok(Response::new(until_replaced(
+            &self.slot,
+            self.take(request.into_inner()),
+        )))
     }
 
     async fn handshake(&self, _: Request<Streaming<HandshakeRequest>>) -> Result<Response<Self::HandshakeStream>> {
@@ -77,7 +97,8 @@ impl FlightService for Intake {
 
     async fn do_exchange(&self, request: Request<Streaming<FlightData>>) -> Result<Response<Self::DoExchangeStream>> {
         only(self.is_operator, false)?;
-        subscription::serve(&self.shared, &self.slot, request.into_inner()).map(Response::new)
+        let messages = subscription::serve(&self.shared, &self.slot, request.into_inner())?;
+        Ok(Response::new(until_replaced(&self.slot, messages)))
     }
 
     async fn do_action(&self, request: Request<Action>) -> Result<Response<Self::DoActionStream>> {

@@ -369,6 +369,7 @@ fn watch(seen: &mut PortWindow, watched: Watched, row: &CounterRow) {
         if let Some(value) = row.value {
             seen.set(watched, value);
         }
+        seen.is_absent |= watched == Watched::Present && row.event.as_deref() == Some("absent");
         // A device that returned was gone, although no read may have found it so.
         if watched == Watched::Present && (row.value == Some(ABSENT) || row.event.as_deref() == Some("returned")) {
             seen.gone_ns = earlier(seen.gone_ns, Some(row.time_ns));
@@ -376,6 +377,11 @@ fn watch(seen: &mut PortWindow, watched: Watched, row: &CounterRow) {
         return;
     }
     seen.is_new |= row.event.as_deref() == Some("first");
+    match row.event.as_deref() {
+        Some("stopped") => seen.stopped.insert(watched),
+        _ if is_readable => seen.counting.insert(watched),
+        _ => {}
+    }
     let since_ns = row.time_ns.saturating_sub(row.interval_ns.unwrap_or(0));
     match row.increase.filter(|_| is_readable) {
         Some(increase) => seen.grow(watched, increase, Signs::between(since_ns, row.time_ns)),

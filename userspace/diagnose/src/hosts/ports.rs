@@ -31,6 +31,10 @@ pub(crate) struct Port {
     /// Metrics that its driver has.
     pub(crate) known: Set,
     pub(crate) values: Vec<(Watched, f64)>,
+    /// Counters that stay at their largest value: what happened since is unknown.
+    pub(crate) stopped: Set,
+    /// Whether the reader of its host never saw the device, which its configuration names.
+    pub(crate) is_absent: bool,
     /// The last window in which the number of queue pairs fell, and the number before.
     pub(crate) fell: Option<(i64, f64)>,
     pub(crate) addresses: Vec<IpAddr>,
@@ -343,6 +347,8 @@ impl Port {
     fn update(&mut self, seen: &PortWindow, start_ns: i64) {
         self.known.subtract(seen.unreadable);
         self.known.add(seen.readable);
+        self.stopped.subtract(seen.counting);
+        self.stopped.add(seen.stopped);
         for (watched, value) in &seen.values {
             match self.values.iter_mut().find(|(known, _)| known == watched) {
                 Some((_, known)) if known == value => {}
@@ -359,6 +365,8 @@ impl Port {
         }
         let (gone, back) = (seen.unreadable, seen.readable);
         self.values.retain(|(known, _)| !gone.has(*known) || back.has(*known));
+        let is_present = self.value(Watched::Present).is_some_and(|value| value != ABSENT);
+        self.is_absent = (self.is_absent || seen.is_absent) && !is_present;
         if let Some(netdev) = &seen.netdev {
             self.netdev = Some(netdev.clone());
         }

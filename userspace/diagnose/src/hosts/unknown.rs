@@ -98,6 +98,7 @@ pub(crate) fn unknowns(ports: &Ports, strangers: &BTreeMap<IpAddr, u64>, counts:
             });
         }
     }
+    all.extend(stopped(ports));
     if counts.captured_windows > 0 && !strangers.is_empty() {
         let mut by_packets: Vec<(&IpAddr, &u64)> = strangers.iter().collect();
         by_packets.sort_by_key(|(address, packets)| (core::cmp::Reverse(**packets), **address));
@@ -117,6 +118,24 @@ pub(crate) fn unknowns(ports: &Ports, strangers: &BTreeMap<IpAddr, u64>, counts:
         });
     }
     all
+}
+
+/// Counters that stay at their largest value, by metric.
+fn stopped(ports: &Ports) -> impl Iterator<Item = Unknown> {
+    let mut by_metric: BTreeMap<Watched, Vec<String>> = BTreeMap::new();
+    for number in ports.numbers() {
+        for watched in ports.get(number).stopped.iter() {
+            by_metric.entry(watched).or_default().push(ports.text(number));
+        }
+    }
+    by_metric.into_iter().map(|(watched, places)| Unknown {
+        what: watched.name().to_string(),
+        places: named(places),
+        reason:
+            "the counter is at its largest value and stops there: what happened since is unknown until it is reset \
+                 (`perfquery -R`, or a reload of the driver)"
+                .to_string(),
+    })
 }
 
 /// Hosts that read their counters too seldom, or no longer do.

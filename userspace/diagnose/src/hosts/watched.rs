@@ -117,6 +117,10 @@ impl Set {
         self.0 & watched.bit() != 0
     }
 
+    pub(crate) fn iter(self) -> impl Iterator<Item = Watched> {
+        Watched::ALL.iter().copied().filter(move |watched| self.has(*watched))
+    }
+
     pub(crate) const fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }

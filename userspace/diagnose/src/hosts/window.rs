@@ -65,6 +65,11 @@ pub(crate) struct PortWindow {
     pub(crate) unreadable: Set,
     /// Metrics that were read, but whose increase is unknown in part: the first read, a reset.
     unknown: Set,
+    /// Counters that stay at their largest value, and counters that do not.
+    pub(crate) stopped: Set,
+    pub(crate) counting: Set,
+    /// Whether the device did not exist at the first read of its reader.
+    pub(crate) is_absent: bool,
     /// When the device was first found to be gone or replaced.
     pub(crate) gone_ns: Option<i64>,
     /// Whether its counters were read for the first time, by this reader.

@@ -5,6 +5,10 @@
 //! without flows has no ideal and no FIM; neither has one whose tiers are unknown. The FIM of the fabric is the mean
 //! over the links of all layers between switches that have one: the loads of links at and within hosts follow from which
 //! hosts send, not from the choice of paths. Links within a tier are two layers, one for each direction.
+//!
+//! Flows are whole, so that FIM cannot be 0 unless their number is a multiple of that of the links. Of F flows on L links,
+//! with r = F mod L, the most even loads are F div L + 1 on r links and F div L on the others: a FIM of
+//! 2 r (L - r) / (L F).
 
 use super::fabric::{Direction, Fabric, Layer, Within};
 use super::load::{Imbalance, LayerLoad, LinkLoad};
@@ -32,6 +36,25 @@ impl Loads {
             flows: vec![0; fabric.links() * 2],
             bps: vec![0.0; fabric.links() * 2],
         }
+    }
+
+    /// The loads of links whose flows are not known one by one: each direction with its flows, and their rate in bit/s if it
+    /// is known. The number of flows is that of the layer with the most, which is that at hosts where every path starts.
+    #[must_use]
+    pub fn of_links(fabric: &Fabric, links: &[(Direction, u64, Option<f64>)]) -> Self {
+        let mut loads = Self::new(fabric);
+        let mut layers: BTreeMap<Layer, u64> = BTreeMap::new();
+        for (way, flows, bps) in links {
+            if let (Some(count), Some(sum)) = (loads.flows.get_mut(way.index()), loads.bps.get_mut(way.index())) {
+                *count = *flows;
+                *sum = bps.unwrap_or(0.0);
+                *layers.entry(fabric.layer(*way)).or_default() += flows;
+            }
+        }
+        loads.total = layers.into_values().max().unwrap_or(0);
+        let is_rated = links.iter().all(|(.., bps)| bps.is_some());
+        loads.rated = if is_rated { loads.total } else { 0 };
+        loads
     }
 
     /// Adds a flow that crosses these links, with its rate in bit/s if it is known.
@@ -81,7 +104,7 @@ impl Loads {
             flows: self.total,
             ..Imbalance::default()
         };
-        let (mut all, mut all_bytes) = (Mean::default(), Mean::default());
+        let (mut all, mut all_bytes, mut all_min) = (Mean::default(), Mean::default(), Mean::default());
         for ways in layers.values() {
             let Some(first) = ways.first() else { continue };
             let Layer { from, to, within } = fabric.layer(*first);
@@ -94,6 +117,7 @@ impl Loads {
             let ideal_bps = Some(mean(&rates)).filter(|ideal| is_known && has_rates && *ideal > 0.0);
             let of_layer = all.layer(&counts, ideal, at_hosts);
             let of_bytes = all_bytes.layer(&rates, ideal_bps, at_hosts);
+            let min_fim = all_min.layer(&most_even(flows, ways.len()), ideal, at_hosts);
             found.layers.push(LayerLoad {
                 from: fabric.tier_name(from),
                 to: fabric.tier_name(to),
@@ -103,6 +127,7 @@ impl Loads {
                 flows,
                 ideal,
                 fim_percent: of_layer,
+                min_fim_percent: min_fim,
                 bytes_fim_percent: of_bytes,
                 unused_links: ways.iter().filter(|way| self.on(**way) == 0).count(),
                 min_flows: ways.iter().map(|way| self.on(*way)).min().unwrap_or(0),
@@ -127,9 +152,17 @@ impl Loads {
             }
         }
         found.fim_percent = all.percent();
+        found.min_fim_percent = all_min.percent();
         found.bytes_fim_percent = all_bytes.percent();
         found
     }
+}
+
+/// The most even loads of links: flows are whole.
+fn most_even(flows: u64, links: usize) -> Vec<f64> {
+    let count = links.max(1) as u64;
+    let (each, more) = (flows / count, flows % count);
+    (0..count).map(|link| as_float(each + u64::from(link < more))).collect()
 }
 
 /// From the hosts up, then down.
@@ -253,6 +286,34 @@ mod tests {
         let mut loads = Loads::new(&fabric);
         up.iter().step_by(2).for_each(|way| loads.add(&[*way], None));
         assert_eq!(fim(&loads.imbalance(&fabric)), 100.0);
+    }
+
+    /// 5 flows on 4 links: 2, 1, 1 and 1 are |2 - 1.25| + 3 × |1 - 1.25| = 1.5 flows from the ideal.
+    #[test]
+    fn whole_flows_have_a_least_imbalance() {
+        let (fabric, up) = fabric(1, 2, 2);
+        let found = |counts: [usize; 4]| {
+            let mut loads = Loads::new(&fabric);
+            for (way, count) in up.iter().zip(counts) {
+                (0..count).for_each(|_| loads.add(&[*way], None));
+            }
+            loads.imbalance(&fabric)
+        };
+        for (counts, fim, min) in [
+            ([2, 1, 1, 1], 30.0, 30.0),
+            ([5, 0, 0, 0], 150.0, 30.0),
+            ([1, 0, 0, 0], 150.0, 150.0),
+            ([5, 3, 5, 3], 25.0, 0.0),
+            ([3, 3, 3, 2], 100.0 * 1.5 / 11.0, 100.0 * 1.5 / 11.0),
+        ] {
+            let imbalance = found(counts);
+            let close = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-9;
+            assert!(close(imbalance.fim_percent, fim), "{counts:?}: {imbalance:?}");
+            assert!(close(imbalance.min_fim_percent, min), "{counts:?}: {imbalance:?}");
+            assert!(close(imbalance.layers[0].min_fim_percent, min), "{counts:?}");
+            assert_eq!(imbalance.layers[1].min_fim_percent, None);
+        }
+        assert_eq!(found([0; 4]).min_fim_percent, None);
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub struct Imbalance {
     /// FIM over the links of all layers between switches with flows, in percent; null without flows.
     #[serde(serialize_with = "json::float")]
     pub fim_percent: Option<f64>,
+    /// The same if the flows lay on the links of each layer as evenly as whole flows can; null without flows.
+    #[serde(serialize_with = "json::float")]
+    pub min_fim_percent: Option<f64>,
     /// The same with the rates of flows instead of their number; null unless all rates are known.
     #[serde(serialize_with = "json::float")]
     pub bytes_fim_percent: Option<f64>,
@@ -45,7 +48,10 @@ pub struct LayerLoad {
     /// FIM in percent; null without flows or with an unknown tier.
     #[serde(serialize_with = "json::float")]
     pub fim_percent: Option<f64>,
-    /// The same by rates; null unless all are known.
+    /// FIM if the flows lay as evenly as whole flows can; null without flows or with an unknown tier.
+    #[serde(serialize_with = "json::float")]
+    pub min_fim_percent: Option<f64>,
+    /// FIM by rates; null unless all are known.
     #[serde(serialize_with = "json::float")]
     pub bytes_fim_percent: Option<f64>,
     /// Links without a flow.

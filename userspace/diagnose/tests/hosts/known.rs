@@ -1,6 +1,6 @@
 //! What is known of a counter whose increase is unknown in part, and how long something certainly lasted.
 
-use super::rows::{SECOND, WINDOW, addresses, alive, analyzer, counter, event, finish, flow, read_at};
+use super::rows::{SECOND, WINDOW, addresses, alive, analyzer, counter, event, finish, flow, gauge, present, read_at};
 use rocescope_diagnose::hosts::{Analyzer, Class, HostVerdict, Settings, Unknown};
 use rocescope_model::CounterRow;
 
@@ -165,4 +165,108 @@ fn losses_in_the_first_windows_wait_for_the_counters_of_both_ends() {
     // Losses that the ends count are losses, from the first window on.
     let found = verdicts(20);
     assert_eq!((classes(&found), found[0].since_ns), (vec![Class::NetworkLoss], 0));
+}
+
+/// A counter that cannot rise any more shows no fault, and no health either.
+#[test]
+fn a_counter_at_its_largest_value_is_unknown_until_it_counts_again() {
+    let listed = |is_reset: bool| {
+        let mut analyzer = analyzer();
+        for window in 0..6 {
+            analyzer.counter(&alive(1, window));
+            let mut row = counter(1, window, "symbol_error", 0);
+            if window >= 2 && !(is_reset && window == 5) {
+                (row.event, row.increase) = (Some("stopped".into()), None);
+            }
+            analyzer.counter(&row);
+        }
+        finish(&mut analyzer);
+        let all = analyzer.unknowns();
+        let of = all.into_iter().filter(|unknown| unknown.what == "symbol_error");
+        of.collect::<Vec<_>>()
+    };
+    let stopped = listed(false);
+    assert_eq!(stopped.len(), 1);
+    assert_eq!(stopped[0].places, ["gpu-1 mlx5_0/1"]);
+    assert!(
+        stopped[0].reason.contains("at its largest value"),
+        "{}",
+        stopped[0].reason
+    );
+    assert!(listed(true).is_empty());
+}
+
+/// The configuration of a host names a NIC that was gone before its agent started.
+#[test]
+fn a_nic_that_was_never_there_is_a_fault_with_its_own_words() {
+    let mut analyzer = analyzer();
+    for window in 0..5 {
+        analyzer.counter(&alive(1, window));
+        if window == 0 {
+            analyzer.counter(&present(1, window, Some("absent")));
+        }
+    }
+    let verdicts = finish(&mut analyzer);
+    assert_eq!((verdicts.len(), verdicts[0].class), (1, Class::NicVanished));
+    assert!(
+        verdicts[0]
+            .sentence
+            .contains("not there, although the configuration of its host names it"),
+        "{}",
+        verdicts[0].sentence
+    );
+}
+
+/// Both ends are loaded (the paper's scenario 2): a sender that transmits nothing congests no one, and what no one counts
+/// is unknown.
+#[test]
+fn congestion_needs_load_at_both_ends_as_far_as_it_is_counted() {
+    let verdicts = |sent: Option<u64>| {
+        let mut analyzer = analyzer();
+        for window in 0..8 {
+            for host in [1, 2] {
+                analyzer.counter(&alive(host, window));
+                analyzer.counter(&addresses(host, window, &format!("10.0.0.{host}")));
+            }
+            let is_congested = window >= 4;
+            for (host, metric, count) in [
+                (2, "np_ecn_marked_roce_packets", 400),
+                (2, "np_cnp_sent", 300),
+                (1, "rp_cnp_handled", 300),
+            ] {
+                analyzer.counter(&counter(host, window, metric, if is_congested { count } else { 0 }));
+            }
+            analyzer.counter(&counter(2, window, "port_rcv_packets", 10_000));
+            analyzer.counter(&counter(2, window, "port_rcv_data", 10_000_000));
+            if let Some(sent) = sent {
+                analyzer.counter(&counter(1, window, "port_xmit_data", sent));
+            }
+            let latency = if is_congested { 14_000.0 } else { 10_000.0 };
+            let mut latency = gauge(1, window, "rdma_operation_latency", latency);
+            latency.source = "operation".into();
+            analyzer.counter(&latency);
+        }
+        let mut verdicts = finish(&mut analyzer);
+        verdicts.retain(|verdict| verdict.class == Class::Congestion);
+        verdicts
+    };
+    let loaded = verdicts(Some(10_000_000));
+    assert_eq!(loaded.len(), 1);
+    assert!(loaded[0].confidence.starts_with("certain"), "{}", loaded[0].confidence);
+    assert!(verdicts(Some(0)).is_empty());
+    let unknown = verdicts(None);
+    assert_eq!(unknown.len(), 1);
+    assert!(
+        unknown[0].confidence.starts_with("possible"),
+        "{}",
+        unknown[0].confidence
+    );
+    assert!(
+        unknown[0]
+            .unknown
+            .iter()
+            .any(|line| line.starts_with("whether both ends are loaded")),
+        "{:?}",
+        unknown[0].unknown
+    );
 }

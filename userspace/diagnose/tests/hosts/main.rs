@@ -6,4 +6,5 @@ mod faults;
 mod give_ups;
 mod join;
 mod known;
+mod retries;
 mod rows;

@@ -52,13 +52,18 @@ pub(super) fn addresses(host: u8, window: i64, text: &str) -> CounterRow {
     }
 }
 
-/// Whether its device exists: `vanished` at the first read without it.
+/// Whether its device exists: `vanished` at the first read without it, `absent` if that is the first of all.
 pub(super) fn present(host: u8, window: i64, event: Option<&'static str>) -> CounterRow {
     CounterRow {
         port: None,
         kind: "state".into(),
         event: event.map(Into::into),
-        ..gauge(host, window, "present", f64::from(u8::from(event != Some("vanished"))))
+        ..gauge(
+            host,
+            window,
+            "present",
+            f64::from(u8::from(!matches!(event, Some("vanished" | "absent")))),
+        )
     }
 }
 

@@ -1,11 +1,14 @@
-//! Metrics of a collector as `OpenMetrics`: agents, batches, refusals, and the state of the mesh.
+//! Metrics of a collector as `OpenMetrics`: agents, batches, refusals, members of its controller, the state of the mesh,
+//! and faults of hosts.
 
+use super::controller::{self, ControllerMetrics};
 use super::diagnosed::{Diagnosed, Sums};
 use super::write::{self, build, count, counter, gauge, help, number};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
 use rocescope_model::{Row, Rule, SlaRow};
 use std::fmt;
 
@@ -20,6 +23,8 @@ pub struct CollectorMetrics {
     pub counts: Vec<(&'static str, &'static str, u64)>,
     /// Refused peers and batches, by every possible reason.
     pub refusals: Vec<(&'static str, u64)>,
+    /// What its controller knows, if it is one.
+    pub controller: Option<ControllerMetrics>,
 }
 
 /// The page that a scrape returns; without a diagnosis, only the metrics of the collector itself.
@@ -43,8 +48,13 @@ struct Values {
 impl Collector for Values {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         collector(&self.collector, &mut encoder)?;
+        if let Some(controller) = &self.collector.controller {
+            controller::encode(controller, &mut encoder)?;
+        }
         if let Some(diagnosed) = &self.diagnosed {
-            windows(&diagnosed.lock(), &mut encoder)?;
+            let sums = diagnosed.lock();
+            windows(&sums, &mut encoder)?;
+            host_faults(&sums, &mut encoder)?;
         }
         build(&mut encoder)
     }
@@ -65,6 +75,21 @@ fn collector(values: &CollectorMetrics, encoder: &mut DescriptorEncoder<'_>) -> 
     for (reason, count) in &values.refusals {
         let labels = [("reason", *reason)];
         ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// Every class from the beginning, because a rate needs an earlier value of the series.
+fn host_faults(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let text = "Faults of hosts that began, by class";
+    let mut family = encoder.encode_descriptor("host_faults", text, None, MetricType::Counter)?;
+    for (class, faults) in &sums.host_faults {
+        ConstCounter::new(faults.began).encode(family.encode_family(&[("class", *class)])?)?;
+    }
+    let text = "Faults of hosts that go on, by class";
+    let mut family = encoder.encode_descriptor("host_faults_open", text, None, MetricType::Gauge)?;
+    for (class, faults) in &sums.host_faults {
+        ConstGauge::new(faults.open as f64).encode(family.encode_family(&[("class", *class)])?)?;
     }
     Ok(())
 }

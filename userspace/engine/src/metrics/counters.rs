@@ -112,7 +112,9 @@ impl CounterMetrics {
                 netdev: row.netdev.as_deref().unwrap_or_default().to_owned(),
             };
             let names = values.entry(series).or_default();
-            match row.value {
+            // A driver that reports an error as -1: a counter is never negative.
+            let is_counter = metric.kind == Kind::Counter;
+            match row.value.filter(|value| !is_counter || *value >= 0.0) {
                 Some(value) => names.insert(format!("{}/{}", row.source, row.name), value),
                 // Unreadable: unknown, not its last value.
                 None => names.remove(&format!("{}/{}", row.source, row.name)),
@@ -182,6 +184,7 @@ fn family(metric: &str) -> (String, Option<&'static str>) {
     }
     match PAUSE.iter().find(|(known, ..)| *known == metric) {
         Some((_, name, direction)) => ((*name).to_owned(), Some(direction)),
+        None if metric.starts_with("rdma_") => (metric.to_owned(), None),
         None => (format!("rdma_{metric}"), None),
     }
 }
@@ -279,6 +282,12 @@ mod tests {
         ]);
         assert_eq!(value("node_infiniband_port_packets_received_total"), Some("9.0".into()));
         assert_eq!(value("node_infiniband_symbol_error_total"), None);
+        metrics.update(&[
+            row("symbol_error", "symbol_error", Some(-1.0)),
+            row("rdma_recvs", "rdma_recvs", Some(4.0)),
+        ]);
+        assert_eq!(value("node_infiniband_symbol_error_total"), None);
+        assert_eq!(value("rdma_recvs_total"), Some("4.0".into()));
         let vanished = CounterRow {
             event: Some("vanished".into()),
             port: None,

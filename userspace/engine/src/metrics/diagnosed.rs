@@ -1,4 +1,4 @@
-//! Totals over the windows of a mesh.
+//! Totals over the windows of a mesh, and of hosts.
 
 use rocescope_model::{Over, Row, SlaRow, VerdictRow};
 use std::collections::BTreeMap;
@@ -19,6 +19,17 @@ pub(super) struct Sums {
     pub(super) verdicts: BTreeMap<(String, String), u64>,
     /// The last window.
     pub(super) last: Option<SlaRow>,
+    /// Faults of hosts, by class.
+    pub(super) host_faults: BTreeMap<&'static str, HostFaults>,
+}
+
+/// The faults of a class.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HostFaults {
+    /// That began so far.
+    pub(super) began: u64,
+    /// That go on.
+    pub(super) open: u64,
 }
 
 impl Diagnosed {
@@ -32,6 +43,16 @@ impl Diagnosed {
             *sums.verdicts.entry(kind).or_default() += 1;
         }
         sums.last = Some(sla.clone());
+    }
+
+    /// Adds a window of the analysis of hosts: every class, the number of its faults that began, and of those that go on.
+    pub fn add_hosts(&self, classes: impl IntoIterator<Item = (&'static str, u64, u64)>) {
+        let mut sums = self.lock();
+        for (class, began, open) in classes {
+            let faults = sums.host_faults.entry(class).or_default();
+            faults.began += began;
+            faults.open = open;
+        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Sums> {

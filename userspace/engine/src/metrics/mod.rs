@@ -4,14 +4,15 @@
 //! Names and units come from the registry of the model: the column `nak_packets` of `windows` is
 //! `rocescope_nak_packets_total`; a column of another table has the name of the table as prefix. The number of
 //! series is bounded: `--metrics-flows` flows of the last window, 256 opcodes, and the kinds of events,
-//! refusals and verdicts.
+//! refusals and verdicts; members of a controller count by group.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`gauge`] | totals over the windows of a capture |
 //! | [`text`] | these as `OpenMetrics` |
-//! | [`diagnosed`] | totals over the windows of a mesh |
+//! | [`diagnosed`] | totals over the windows of a mesh, and of hosts |
 //! | [`collector`] | these and the collector's own metrics as `OpenMetrics` |
+//! | [`controller`] | members of a controller, likewise |
 //! | [`counters`] | the counters of a host, under the names of other exporters |
 //! | `rtt` | round trips of all connections as one histogram |
 //! | `help` | what each metric counts |
@@ -20,6 +21,7 @@
 //! | [`mod@serve`] | the endpoint |
 
 pub mod collector;
+pub mod controller;
 pub mod counters;
 pub mod diagnosed;
 pub mod gauge;

@@ -27,6 +27,8 @@ pub(super) struct Entry {
     /// It could be read at the last read, or not.
     was_readable: bool,
     is_first: bool,
+    /// It stays at its largest value.
+    is_stopped: bool,
     /// When its last row was taken.
     taken: Option<Duration>,
 }
@@ -58,6 +60,7 @@ impl Entry {
             change: None,
             was_readable: true,
             is_first: true,
+            is_stopped: false,
             taken: None,
         }
     }
@@ -114,6 +117,10 @@ impl Entry {
             (Some((before, _)), Some(now)) => before != now,
             (_, now) => now.is_some() || self.was_readable,
         };
+        // The value is the same, but no longer what it counts.
+        let is_stopped = self.change == Some(Change::Stopped);
+        let has_changed = has_changed || (is_stopped && !self.is_stopped);
+        self.is_stopped = is_stopped;
         let is_due = |refresh: Duration| {
             self.taken
                 .is_none_or(|taken| moment.clock.saturating_sub(taken) >= refresh)

@@ -9,6 +9,7 @@ use crate::interface::Interface;
 use rocescope_model::CounterRow;
 use rocescope_model::catalogue::{Driver, Place, find};
 use rocescope_model::filter::matches;
+use rocescope_model::human::visible;
 use rustix::fs::OFlags;
 use rustix::process::{Resource, getrlimit};
 use std::fs::{self, File};
@@ -439,7 +440,19 @@ fn read_file<T>(file: Option<&File>, path: impl Fn() -> PathBuf, parse: impl Fn(
     };
     let text = String::from_utf8_lossy(buffer.get(..length).unwrap_or_default());
     parse(&text).ok_or_else(|| {
-        let text = text.lines().next().unwrap_or_default();
+        let text = excerpt(&text);
         io::Error::new(io::ErrorKind::InvalidData, format!("no value in `{text}`"))
     })
+}
+
+/// Characters of a text that a message may have.
+const EXCERPT: usize = 40;
+
+/// The begin of the first line of a text, printable.
+fn excerpt(text: &str) -> String {
+    let line = visible(text.lines().next().unwrap_or_default());
+    match line.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
 }

@@ -187,8 +187,16 @@ impl Reader {
             Rows::Changed(refresh) => Which::Changed(refresh),
         };
         self.counts.reads += 1;
+        if self.counts.reads == 1 {
+            self.expect_devices();
+        }
         self.find_devices();
         self.find_interfaces();
+        if self.counts.reads == 1 {
+            let all = self.found.iter_mut().chain(&mut self.interfaces);
+            all.filter(|device| device.identity.is_none())
+                .for_each(|device| device.event = Some("absent"));
+        }
         for device in self.found.iter_mut().chain(&mut self.interfaces) {
             for group in std::iter::once(&mut device.present).chain(&mut device.groups) {
                 group.read(&self.filter, self.rdma.as_mut(), &mut self.counts);
@@ -251,6 +259,12 @@ impl Reader {
         self.devices.iter().filter(is_unknown).map(String::as_str)
     }
 
+    /// Names of network interfaces that do not exist.
+    pub fn absent_interfaces(&self) -> impl Iterator<Item = &str> {
+        let names = self.interfaces.iter().map(|device| &*device.name);
+        names.filter(|name| Interface::find(name).is_err())
+    }
+
     /// Patterns of metrics that no counter of the last read matches.
     pub fn unknown_metrics(&self) -> impl Iterator<Item = &str> {
         let is_unknown = |pattern: &&String| !self.groups().any(|group| group.has(pattern));
@@ -284,6 +298,18 @@ impl Reader {
             }
         }
         all
+    }
+
+    /// Devices whose names are given whole have a row from the first read on, whether they exist or not.
+    fn expect_devices(&mut self) {
+        let names = self
+            .devices
+            .iter()
+            .filter(|name| !name.contains('*') && *name != "host");
+        let mut names: Vec<String> = names.cloned().collect();
+        names.sort();
+        names.dedup();
+        self.found = names.iter().map(|name| Device::new(name, &self.observer)).collect();
     }
 
     /// Finds devices that came, vanished, or were replaced by others of the same name.

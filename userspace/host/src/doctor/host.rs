@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// The first release with multi-buffer XDP.
 const OLDEST: (u32, u32) = (5, 18);
+/// The oldest release on which captures were run (docs/softroce.md).
+const OLDEST_RUN: (u32, u32) = (6, 1);
 /// From this release on, the kernel charges maps to the control group, not to the locked-memory limit.
 const CHARGED: (u32, u32) = (5, 11);
 /// The memory of the default rings and caches, with a margin.
@@ -42,13 +44,17 @@ fn kernel(release: &str, version: Option<(u32, u32)>) -> Finding {
     match version {
         None => Finding::warn(
             "kernel",
-            format!("Unknown kernel release {release:?}; rocescope needs 5.18 or later."),
+            format!("Unknown kernel release {release:?}; rocescope needs Linux 6.1 or later."),
         ),
         Some(version) if version < OLDEST => Finding::fail(
             "kernel",
-            format!("Linux {release} is too old: XDP capture needs 5.18 or later."),
+            format!("Linux {release} is too old for XDP capture, which needs 6.1 or later."),
         )
         .remedy("rocescope capture --mode af-packet -i IFACE"),
+        Some(version) if version < OLDEST_RUN => Finding::warn(
+            "kernel",
+            format!("XDP capture was not run on Linux {release}, only on 6.1 and later; `doctor --try` tries it."),
+        ),
         Some(_) => Finding::ok("kernel", format!("Linux {release} supports XDP capture.")),
     }
 }
@@ -149,10 +155,10 @@ mod tests {
     use crate::doctor::finding::Level;
 
     #[test]
-    fn kernels_before_5_18_fail() {
+    fn old_kernels_fail_and_those_never_run_are_doubtful() {
         let level = |release: &str| kernel(release, version(release)).level;
         assert_eq!(level("5.15.0-91-generic"), Level::Fail);
-        assert_eq!(level("5.18.0"), Level::Ok);
+        assert_eq!(level("5.18.0"), Level::Warn);
         assert_eq!(level("6.1.0-18-amd64"), Level::Ok);
         assert_eq!(level("unknown"), Level::Warn);
     }

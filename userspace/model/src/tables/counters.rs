@@ -59,7 +59,7 @@ table! {
         interval_ns: Option<i64>, Nanoseconds, [sum | max], hide "Interval";
         /// What happened: `first` read; `wrap` past the largest value, which `increase` includes; `reset`: it went down
         /// and no wrap explains that; `stopped` at its largest value; `unreadable`; `failed`, of an operation;
-        /// `vanished` and `returned`: its device; null if nothing did.
+        /// `absent`, `vanished` and `returned`: its device; null if nothing did.
         event: Option<Text>, None, [last], show "Event";
     }
 }

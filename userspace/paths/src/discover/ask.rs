@@ -2,8 +2,8 @@
 
 use super::trace::{Question, Step, Trace};
 use super::{DeviceWork, Plan, Settings};
-use crate::driver::{Answer, Driver, HashFields, Refusal, hash_unknown};
-use crate::transport::{Device, Failure, INTERRUPTED, SESSION_REFUSED, Session, Transport};
+use crate::driver::{Answer, Driver, Hash, HashFields, Refusal, hash_unknown};
+use crate::transport::{Device, Failure, INTERRUPTED, Reply, SESSION_REFUSED, Session, Transport};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -34,6 +34,9 @@ enum Known {
     Refused(Refusal),
 }
 
+/// What a port channel of a node hashes, or why that is unknown.
+type ChannelFields = Result<Option<Arc<HashFields>>, Refusal>;
+
 /// What is known of each node.
 #[derive(Debug)]
 pub(super) struct Knowledge(Vec<Node>);
@@ -43,6 +46,8 @@ struct Node {
     known: Mutex<Option<Known>>,
     /// Held during the first contact: other sessions wait for what it finds.
     first: Mutex<()>,
+    /// Of its port channels; held while it is asked.
+    channels: Mutex<Option<ChannelFields>>,
     /// Commands without an answer, in a row.
     silent: AtomicU32,
 }
@@ -165,19 +170,32 @@ impl Asker<'_> {
         if let Some(fields) = self.contact(at, session, work)? {
             fields.carried_for(&header, trace.is_in_tunnel())?;
         }
-        let text = self.run(at, &command, session, work)?;
-        let answer = driver.answer(&text)?;
+        let reply = self.run(at, &command, session, work)?;
+        let answer = driver.answer(&reply)?;
         if trace.flow.outer_src_port.is_none() {
-            trace.flow.outer_src_port = driver.outer_src_port(&text);
+            trace.flow.outer_src_port = driver.outer_src_port(&reply);
         }
-        let Answer::Port(port) = &answer else { return Ok(answer) };
-        match driver.channel_question(&header, ingress, port)? {
-            None => Ok(answer),
-            Some(command) => {
-                let text = self.run(at, &command, session, work)?;
-                driver.channel_answer(&text).map(Answer::Port)
+        match answer {
+            Answer::Port(port) if self.has_member(at, &port) => {
+                let Some(command) = driver.channel_question(&header, ingress, &port)? else {
+                    return Ok(Answer::Channel(port));
+                };
+                if let Some(fields) = self.channel_fields(at, session, work)? {
+                    fields.carried_for(&header, trace.is_in_tunnel())?;
+                }
+                let reply = self.run(at, &command, session, work)?;
+                driver.channel_answer(&reply).map(Answer::Port)
             }
+            answer => Ok(answer),
         }
+    }
+
+    /// Whether a port is a port channel whose member is open: the topology has no link at it, and does not name one member.
+    fn has_member(&self, at: Target<'_>, port: &str) -> bool {
+        let fabric = &self.plan.fabric;
+        let members = fabric.members(at.node, port);
+        let is_channel = members.map_or_else(|| at.driver.is_channel(port), |members| members.len() != 1);
+        is_channel && fabric.egress(at.node, port).is_none()
     }
 
     /// What the node hashes, asked at the first contact.
@@ -200,7 +218,7 @@ impl Asker<'_> {
         if let Some(found) = self.known.get(at.node) {
             return known(found);
         }
-        let asked = opened.and_then(|()| self.fields(at, session, work));
+        let asked = opened.and_then(|()| self.fields(at, ("[hash]", at.driver.hash()), session, work));
         match &asked {
             Err(refusal) if refusal.reason == SESSION_REFUSED => {}
             Err(refusal) => self.known.set(at.node, Known::Refused(refusal.clone())),
@@ -223,27 +241,51 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Asks what a device hashes.
-    fn fields(
+    /// What port channels of the node hash, asked at the first of them.
+    fn channel_fields(
         &self,
         at: Target<'_>,
         session: &mut Option<Box<dyn Session>>,
         work: &mut DeviceWork,
-    ) -> Result<Option<Arc<HashFields>>, Refusal> {
-        let driver = at.driver;
-        let Some(commands) = driver.hash_commands() else {
+    ) -> ChannelFields {
+        let hash = ("[channel.hash]", at.driver.channel_hash());
+        let Some(node) = self.known.0.get(at.node) else {
             return Ok(None);
         };
-        let mut first = None;
-        for command in commands {
-            let text = self.run(at, command, session, work)?;
-            if let Some(fields) = driver.hash_fields(&text) {
-                work.hash_fields.clone_from(&fields.names);
-                return Ok(Some(Arc::new(fields)));
-            }
-            first.get_or_insert((&**command, text));
+        let mut known = lock(&node.channels);
+        if let Some(found) = &*known {
+            return found.clone();
         }
-        let refusal = hash_unknown(first.as_ref().map(|(command, text)| (*command, &**text)));
+        let asked = self.fields(at, hash, session, work);
+        if !matches!(&asked, Err(refusal) if refusal.reason == SESSION_REFUSED) {
+            *known = Some(asked.clone());
+        }
+        asked
+    }
+
+    /// Asks what a device hashes; `part` is that of its driver which has the commands.
+    fn fields(
+        &self,
+        at: Target<'_>,
+        (part, hash): (&str, Option<&Hash>),
+        session: &mut Option<Box<dyn Session>>,
+        work: &mut DeviceWork,
+    ) -> Result<Option<Arc<HashFields>>, Refusal> {
+        let mut first = None;
+        if let Some(hash) = hash {
+            let Some(commands) = hash.commands() else {
+                return Ok(None);
+            };
+            for command in commands {
+                let reply = self.run(at, command, session, work)?;
+                if let Some(fields) = hash.read(&reply) {
+                    work.hash_fields.extend_from_slice(&fields.names);
+                    return Ok(Some(Arc::new(fields)));
+                }
+                first.get_or_insert((&**command, reply));
+            }
+        }
+        let refusal = hash_unknown(part, first.as_ref().map(|(command, reply)| (*command, reply)));
         match self.settings.assume_5_tuple {
             true => {
                 work.assumed = Some(refusal.message);
@@ -260,7 +302,7 @@ impl Asker<'_> {
         command: &str,
         session: &mut Option<Box<dyn Session>>,
         work: &mut DeviceWork,
-    ) -> Result<String, Refusal> {
+    ) -> Result<Reply, Refusal> {
         let was_open = session.is_some();
         self.open(at, session, work)?;
         let Some(mut open) = session.take() else {
@@ -268,10 +310,10 @@ impl Asker<'_> {
         };
         work.commands += 1;
         match open.run(command, self.settings.limit) {
-            Ok(text) => {
+            Ok(reply) => {
                 self.known.answered(at.node);
                 *session = Some(open);
-                Ok(text)
+                Ok(reply)
             }
             // A device may close a session that was idle; a command that takes too long would take so again.
             Err(failure) if was_open && !["time_limit", SESSION_REFUSED].contains(&failure.reason) => {

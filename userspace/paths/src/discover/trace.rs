@@ -1,7 +1,7 @@
 //! One flow: the next question, and what an answer means.
 
 use super::{Plan, Settings, Tunnel};
-use crate::driver::{Answer, Refusal};
+use crate::driver::{Answer, PORT_CHANNEL, Refusal};
 use crate::flow::{Flow, UDP};
 use rocescope_diagnose::paths::{Direction, Fabric};
 use std::net::IpAddr;
@@ -141,10 +141,19 @@ impl Trace {
         // A host with a single link needs no question.
         match (ingress, only_link(fabric, node)) {
             (None, Some(way)) => self.cross(plan, way, max_hops),
-            _ => self.end(
-                "no_driver",
-                format!("{name} cannot be asked: the topology has no `management` or no `driver` for it"),
-            ),
+            _ => {
+                let detail = match (fabric.is_host(node), fabric.leaving(node).count()) {
+                    (true, 0) => format!("the host {name} has no link"),
+                    (true, links) => format!(
+                        "the host {name} has {links} links, and only it knows which one it sends to: state its `management` \
+                         and the driver `linux` in the topology, or --host-driver linux"
+                    ),
+                    (false, _) => {
+                        format!("the switch {name} has no driver: state `driver` in the topology, or --driver")
+                    }
+                };
+                self.end("no_driver", detail)
+            }
         }
     }
 
@@ -192,23 +201,31 @@ impl Trace {
                     format!("{name} sends it through {port}: the topology has no tunnel there (`vtep` of both ends)"),
                 ),
             },
-            Answer::Port(port) => match fabric.egress(question.node, &port) {
-                Some(way) => self.leave(plan, question.node, way, settings.max_hops),
-                None => match fabric.members(question.node, &port) {
-                    Some([member]) => match fabric.egress(question.node, member) {
-                        Some(way) => self.leave(plan, question.node, way, settings.max_hops),
-                        None => self.no_link(name, member),
-                    },
-                    Some(members) => self.end(
-                        "port_channel",
-                        format!(
-                            "{name} answers {port} of {} ports, and not which of them",
-                            members.len()
-                        ),
-                    ),
-                    None => self.no_link(name, &port),
-                },
+            Answer::Port(port) => self.leave_by(plan, question.node, &port, settings.max_hops),
+            Answer::Channel(port) => match fabric.members(question.node, &port) {
+                Some(members) => {
+                    let count = members.len();
+                    let detail = format!("{name} answers {port} of {count} ports, and not which of them");
+                    self.end(PORT_CHANNEL, detail)
+                }
+                None => self.end(
+                    PORT_CHANNEL,
+                    format!("{name} answers the port channel {port}, and not which of its ports"),
+                ),
             },
+        }
+    }
+
+    /// The flow leaves a node by this port, or by the only member of this port channel.
+    fn leave_by(&mut self, plan: &Plan, node: usize, port: &str, max_hops: usize) -> Step {
+        let fabric = &plan.fabric;
+        let port = match fabric.members(node, port) {
+            Some([member]) if fabric.egress(node, port).is_none() => member,
+            _ => port,
+        };
+        match fabric.egress(node, port) {
+            Some(way) => self.leave(plan, node, way, max_hops),
+            None => self.no_link(fabric.name(node), port),
         }
     }
 

@@ -6,18 +6,19 @@
 
 use super::{Pattern, Refusal, shown};
 use crate::Flow;
+use crate::transport::Reply;
 use serde::Deserialize;
 
 /// The part `[hash]` of a driver.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Hash {
+pub(crate) struct Hash {
     /// The author of the driver states that questions carry all that the device hashes: it is not asked.
     complete: bool,
     /// Commands that print the fields, asked in turn until one does.
     commands: Vec<String>,
     /// Whole lines that name hashed fields.
-    fields: Vec<Pattern>,
+    pub(super) fields: Vec<Pattern>,
     /// Names of fields that questions carry.
     carried: Vec<Pattern>,
     /// Fields that only IPv4 packets have.
@@ -71,14 +72,15 @@ impl HashFields {
 
 impl Hash {
     /// The commands; `None` if nothing is to be asked.
-    pub(super) fn commands(&self) -> Option<&[String]> {
+    pub(crate) fn commands(&self) -> Option<&[String]> {
         (!self.complete).then_some(&self.commands)
     }
 
-    /// The fields in the answer to a command; `None` if it names none.
-    pub(super) fn read(&self, text: &str) -> Option<HashFields> {
+    /// The fields in the answer to a command; `None` if it names none, or failed.
+    pub(crate) fn read(&self, reply: &Reply) -> Option<HashFields> {
+        reply.succeeded().ok()?;
         let mut names: Vec<String> = Vec::new();
-        for line in text.lines() {
+        for line in reply.output.lines() {
             let found = self.fields.iter().find_map(|pattern| pattern.names(line));
             for name in found.unwrap_or_default() {
                 if !names.contains(&name) {
@@ -107,15 +109,19 @@ impl Hash {
     }
 }
 
-/// The device does not state what it hashes. `answer`: a command, and what it printed.
-pub(crate) fn unknown(answer: Option<(&str, &str)>) -> Refusal {
+/// The device does not state what it hashes. `part` of the driver has the commands; `answer`: one of them, and what it
+/// printed.
+pub(crate) fn unknown(part: &str, answer: Option<(&str, &Reply)>) -> Refusal {
     let why = match answer {
-        Some((command, text)) => {
+        Some((command, reply)) => {
             // A script of a shell session is too long for a message.
             let command: String = command.lines().next().unwrap_or_default().chars().take(60).collect();
-            format!("it does not state what it hashes: `{command}` answers: {}", shown(text))
+            format!(
+                "it does not state what it hashes: `{command}` answers: {}",
+                shown(&reply.all())
+            )
         }
-        None => "its driver does not state what it hashes (`[hash]`)".to_owned(),
+        None => format!("its driver does not state what it hashes (`{part}`)"),
     };
     Refusal::new(HASH_FIELDS_UNKNOWN, why)
 }

@@ -1,28 +1,32 @@
 //! How a switch is asked for the egress port of a flow: a command to fill in, and patterns for its answer.
 //!
 //! Every driver is a TOML file, those of rocescope too: `linux`, `eos`, `cumulus`, `sonic`, `nxos` and `junos`.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `read` | reads a driver, and checks it |
+//! | `template` | commands with names to fill in |
+//! | `pattern` | patterns of lines |
+//! | `hash` | what a device hashes |
+//! | `channel` | members of port channels |
 
+mod channel;
 mod hash;
 mod pattern;
+mod read;
+mod template;
 
-pub(crate) use hash::unknown as hash_unknown;
+pub use channel::PORT_CHANNEL;
 pub use hash::{HASH_BEYOND, HASH_FIELDS_UNKNOWN, HashFields};
+pub(crate) use hash::{Hash, unknown as hash_unknown};
 pub use pattern::Pattern;
 
 use crate::Flow;
+use crate::transport::Reply;
+use channel::Channel;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
-
-/// The drivers of rocescope by name.
-const BUILT_IN: [(&str, &str); 6] = [
-    ("linux", include_str!("linux.toml")),
-    ("eos", include_str!("eos.toml")),
-    ("cumulus", include_str!("cumulus.toml")),
-    ("sonic", include_str!("sonic.toml")),
-    ("nxos", include_str!("nxos.toml")),
-    ("junos", include_str!("junos.toml")),
-];
+use template::{Subject, Template};
 
 /// How commands are passed to a device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -43,9 +47,9 @@ pub struct Driver {
     #[serde(default)]
     pub session: SessionKind,
     /// The commands for IPv4 and IPv6.
-    ask: Commands,
+    ask: Ask,
     /// The commands at the host where a flow starts; default: a switch cannot be one.
-    start: Option<Commands>,
+    start: Option<Ask>,
     /// Lines that name the egress port.
     egress: Vec<Pattern>,
     /// Names of ports that are VXLAN tunnels.
@@ -71,19 +75,32 @@ pub struct Driver {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Commands {
-    ipv4: Option<String>,
-    ipv6: Option<String>,
+struct Ask {
+    ipv4: Option<Template>,
+    ipv6: Option<Template>,
 }
 
-/// A command that resolves a port channel.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Channel {
-    ipv4: Option<String>,
-    ipv6: Option<String>,
-    names: Vec<Pattern>,
-    egress: Vec<Pattern>,
+impl Ask {
+    const fn commands(&self) -> Commands<'_> {
+        Commands(&self.ipv4, &self.ipv6)
+    }
+}
+
+/// The commands for IPv4 and IPv6.
+#[derive(Clone, Copy)]
+struct Commands<'a>(&'a Option<Template>, &'a Option<Template>);
+
+impl<'a> Commands<'a> {
+    const fn of(self, flow: &Flow) -> Option<&'a Template> {
+        match flow.src.is_ipv4() {
+            true => self.0.as_ref(),
+            false => self.1.as_ref(),
+        }
+    }
+
+    fn all(self) -> impl Iterator<Item = &'a Template> {
+        [self.0, self.1].into_iter().flatten()
+    }
 }
 
 /// What a node answers.
@@ -91,6 +108,8 @@ struct Channel {
 pub enum Answer {
     /// The flow leaves by this port.
     Port(String),
+    /// The flow leaves by a member of this port channel, and which one is unknown.
+    Channel(String),
     /// The flow leaves through this VXLAN tunnel.
     Tunnel(String),
     /// The node itself is the destination.
@@ -118,34 +137,6 @@ impl Refusal {
 }
 
 impl Driver {
-    /// The driver with a name: one of rocescope's, or the path of a TOML file, seen from `folder`.
-    ///
-    /// # Errors
-    /// There is none, or the file is wrong.
-    pub fn find(name: &str, folder: &Path) -> Result<Self, String> {
-        if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
-            return Self::parse(text);
-        }
-        if !name.ends_with(".toml") {
-            let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
-            return Err(format!(
-                "no driver `{name}`: choose one of {}, or name a TOML file",
-                names.join(", ")
-            ));
-        }
-        let path = folder.join(name);
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
-    }
-
-    /// Reads a driver.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
-    }
-
     /// The command that asks for the egress port of a flow.
     ///
     /// # Errors
@@ -161,151 +152,72 @@ impl Driver {
                 ));
             }
         };
-        let template = pick(flow, &commands.ipv4, &commands.ipv6)?;
-        self.fill(template, flow, ingress, None)
+        let template = commands.commands().of(flow).ok_or_else(|| {
+            let family = if flow.src.is_ipv4() { "IPv4" } else { "IPv6" };
+            Refusal::new("no_question", format!("the driver has no command for {family}"))
+        })?;
+        let subject = Subject {
+            flow,
+            ingress,
+            channel: None,
+        };
+        template.fill(subject, &self.values)
     }
 
-    /// Reads the answer to [`question`](Self::question).
+    /// Reads the answer to [`question`](Self::question). A port counts only in the output of a command that succeeded.
     ///
     /// # Errors
-    /// No pattern fits.
-    pub fn answer(&self, text: &str) -> Result<Answer, Refusal> {
-        let fits = |patterns: &[Pattern]| text.lines().find(|line| patterns.iter().any(|one| one.fits(line)));
-        if fits(&self.delivered).is_some() {
-            return Ok(Answer::Delivered);
+    /// No pattern fits, or the command failed.
+    pub fn answer(&self, reply: &Reply) -> Result<Answer, Refusal> {
+        let success = reply.succeeded();
+        if success.is_ok() {
+            if line(&self.delivered, &reply.output).is_some() {
+                return Ok(Answer::Delivered);
+            }
+            if let Some(port) = only(&self.egress, &reply.output)? {
+                return Ok(match self.tunnel.iter().any(|name| name.fits(&port)) {
+                    true => Answer::Tunnel(port),
+                    false => Answer::Port(port),
+                });
+            }
         }
-        if let Some(port) = only(&self.egress, text)? {
-            return Ok(match self.tunnel.iter().any(|name| name.fits(&port)) {
-                true => Answer::Tunnel(port),
-                false => Answer::Port(port),
-            });
+        let all = reply.all();
+        if let Some(line) = line(&self.no_route, &all) {
+            return Ok(Answer::NoRoute(shown(line)));
         }
-        match fits(&self.no_route) {
-            Some(line) => Ok(Answer::NoRoute(shown(line))),
-            None => Err(Refusal::new(
-                "unreadable_answer",
-                format!("no pattern of the driver fits the answer: {}", shown(text)),
-            )),
-        }
+        success?;
+        Err(Refusal::new(
+            "unreadable_answer",
+            format!("no pattern of the driver fits the answer: {}", shown(&all)),
+        ))
     }
 
     /// The source port of the VXLAN header, if the answer to [`question`](Self::question) names it.
     #[must_use]
-    pub fn outer_src_port(&self, text: &str) -> Option<u16> {
-        only(&self.outer_src_port, text).ok()??.parse().ok()
+    pub fn outer_src_port(&self, reply: &Reply) -> Option<u16> {
+        only(&self.outer_src_port, &reply.output).ok()??.parse().ok()
     }
 
-    /// The commands that print what the device hashes, to be asked in turn; `None` if questions carry all of it.
+    /// The fields in the answer to a command that prints what the device hashes; `None` if it names none.
     #[must_use]
-    pub fn hash_commands(&self) -> Option<&[String]> {
-        self.hash.as_ref().map_or(Some(&[]), hash::Hash::commands)
+    pub fn hash_fields(&self, reply: &Reply) -> Option<HashFields> {
+        self.hash.as_ref()?.read(reply)
     }
 
-    /// The fields in the answer to one of [`hash_commands`](Self::hash_commands); `None` if it names none.
-    #[must_use]
-    pub fn hash_fields(&self, text: &str) -> Option<HashFields> {
-        self.hash.as_ref()?.read(text)
+    /// What the device hashes when it chooses an egress port.
+    pub(crate) const fn hash(&self) -> Option<&Hash> {
+        self.hash.as_ref()
     }
 
-    /// The command that asks for the member of a port channel; `None` if the port is none.
-    ///
-    /// # Errors
-    /// Same as [`question`](Self::question).
-    pub fn channel_question(&self, flow: &Flow, ingress: Option<&str>, port: &str) -> Result<Option<String>, Refusal> {
-        let Some(channel) = self
-            .channel
-            .as_ref()
-            .filter(|channel| channel.names.iter().any(|name| name.fits(port)))
-        else {
-            return Ok(None);
-        };
-        let template = pick(flow, &channel.ipv4, &channel.ipv6)?;
-        self.fill(template, flow, ingress, Some(port)).map(Some)
-    }
-
-    /// Reads the answer to [`channel_question`](Self::channel_question).
-    ///
-    /// # Errors
-    /// No pattern fits.
-    pub fn channel_answer(&self, text: &str) -> Result<String, Refusal> {
-        let patterns = self.channel.as_ref().map_or(&[][..], |channel| &channel.egress);
-        only(patterns, text)?.ok_or_else(|| {
-            let message = format!("the answer names no member of the port channel: {}", shown(text));
-            Refusal::new("port_channel", message)
-        })
-    }
-
-    /// Fills in `{src}`, `{dst}` and the others; `{{` and `}}` are braces.
-    fn fill(
-        &self,
-        template: &str,
-        flow: &Flow,
-        ingress: Option<&str>,
-        channel: Option<&str>,
-    ) -> Result<String, Refusal> {
-        let mut out = String::with_capacity(template.len() + 64);
-        let mut rest = template;
-        while let Some(at) = rest.find(['{', '}']) {
-            let (before, from) = rest.split_at(at);
-            out.push_str(before);
-            if let Some(after) = from.strip_prefix("{{") {
-                out.push('{');
-                rest = after;
-            } else if let Some(after) = from.strip_prefix("}}") {
-                out.push('}');
-                rest = after;
-            } else {
-                let wrong = || Refusal::new("wrong_command", format!("`{template}` has a brace without a name"));
-                let inner = from.strip_prefix('{').ok_or_else(wrong)?;
-                let (name, after) = inner.split_once('}').ok_or_else(wrong)?;
-                out.push_str(&self.value(name, flow, ingress, channel)?);
-                rest = after;
-            }
-        }
-        out.push_str(rest);
-        Ok(out)
-    }
-
-    fn value(&self, name: &str, flow: &Flow, ingress: Option<&str>, channel: Option<&str>) -> Result<String, Refusal> {
-        Ok(match name {
-            "src" => flow.src.to_string(),
-            "dst" => flow.dst.to_string(),
-            "protocol" => flow.protocol.to_string(),
-            "protocol_name" => flow.protocol_name(),
-            "src_port" => flow.src_port.to_string(),
-            "dst_port" => flow.dst_port.to_string(),
-            "dst_qpn" => match flow.dst_qpn {
-                Some(qpn) => qpn.to_string(),
-                None => {
-                    return Err(Refusal::new(
-                        "dst_qpn_unknown",
-                        "the switch hashes the queue pair, which is unknown",
-                    ));
-                }
-            },
-            "ingress" => port(ingress.unwrap_or_default())?,
-            "channel" => port(channel.unwrap_or_default())?,
-            other => match self.values.get(other) {
-                Some(value) => value.clone(),
-                None => {
-                    return Err(Refusal::new(
-                        "wrong_command",
-                        format!("`{{{other}}}` has no value: add it to `values`"),
-                    ));
-                }
-            },
-        })
+    /// What the device hashes when it chooses a member of a port channel.
+    pub(crate) fn channel_hash(&self) -> Option<&Hash> {
+        self.channel.as_ref()?.hash.as_ref()
     }
 }
 
-fn pick<'c>(flow: &Flow, ipv4: &'c Option<String>, ipv6: &'c Option<String>) -> Result<&'c str, Refusal> {
-    let (command, family) = match flow.src.is_ipv4() {
-        true => (ipv4, "IPv4"),
-        false => (ipv6, "IPv6"),
-    };
-    command
-        .as_deref()
-        .ok_or_else(|| Refusal::new("no_question", format!("the driver has no command for {family}")))
+/// The first line that fits.
+fn line<'t>(patterns: &[Pattern], text: &'t str) -> Option<&'t str> {
+    text.lines().find(|line| patterns.iter().any(|one| one.fits(line)))
 }
 
 /// The name in the lines that fit; an answer with several names is none.
@@ -323,7 +235,7 @@ fn only(patterns: &[Pattern], text: &str) -> Result<Option<String>, Refusal> {
 }
 
 /// What a device printed, on one line: what it reports of an error, or else its first and last lines.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_error = |line: &&&str| {
         let line = line.to_ascii_lowercase();
@@ -336,16 +248,4 @@ fn shown(text: &str) -> String {
         (None, [first, ..]) => (*first).to_owned(),
     };
     shown.chars().filter(|c| !c.is_control()).take(200).collect()
-}
-
-/// Names of ports come from topologies, which LLDP neighbors may have written: only harmless ones get into a command.
-fn port(name: &str) -> Result<String, Refusal> {
-    let is_harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | ':' | '_' | '-');
-    match !name.is_empty() && !name.starts_with('-') && name.chars().all(is_harmless) {
-        true => Ok(name.to_owned()),
-        false => Err(Refusal::new(
-            "port_name",
-            format!("`{name}` cannot be part of a command"),
-        )),
-    }
 }

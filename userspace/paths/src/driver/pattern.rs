@@ -76,6 +76,16 @@ impl Pattern {
         self.search(line, false).is_some()
     }
 
+    /// Whether it names a port.
+    pub(super) fn has_port(&self) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Egress(_)))
+    }
+
+    /// Whether it names fields.
+    pub(super) fn has_field(&self) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Field | Part::Fields))
+    }
+
     /// Whether it fits the whole of a text.
     pub(super) fn is_whole(&self, text: &str) -> bool {
         self.search(text, true).is_some()

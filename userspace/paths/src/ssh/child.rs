@@ -1,6 +1,6 @@
 //! Processes of the client: their output, and their end within a limit.
 
-use crate::transport::{Failure, SESSION_REFUSED};
+use crate::transport::{Failure, Reply, SESSION_REFUSED};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -9,12 +9,6 @@ use std::time::{Duration, Instant};
 
 /// Bytes of an answer, at most.
 const MAX_ANSWER: usize = 1 << 20;
-
-/// What a process printed, and its status; `None` if a signal ended it.
-pub(super) struct Output {
-    pub(super) text: String,
-    pub(super) status: Option<i32>,
-}
 
 /// The last line that is not empty, without what controls a terminal.
 pub(super) fn last_line(text: &str) -> String {
@@ -53,8 +47,11 @@ pub(super) fn time_limit(limit: Duration) -> Failure {
     Failure::new("time_limit", format!("no answer within {limit:?}"))
 }
 
-/// Runs a process to its end, both outputs in one text: first the standard output.
-pub(super) fn collect(command: &mut Command, limit: Duration) -> Result<Output, Failure> {
+/// Runs a client to its end.
+///
+/// # Errors
+/// The channel or the connection failed: the client's own status is 255, or a signal ended it.
+pub(super) fn collect(command: &mut Command, limit: Duration) -> Result<Reply, Failure> {
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -90,10 +87,13 @@ pub(super) fn collect(command: &mut Command, limit: Duration) -> Result<Output, 
         }
     };
     let [output, errors] = texts;
-    Ok(Output {
-        text: format!("{output}\n{errors}"),
-        status,
-    })
+    // The end of an answer that is too long is that of a closed pipe.
+    let is_cut = output.len().max(errors.len()) >= MAX_ANSWER;
+    match status {
+        _ if is_cut => Ok(Reply::new(&output, &errors, 0)),
+        None | Some(255) => Err(session_over(&format!("{output}\n{errors}"))),
+        Some(status) => Ok(Reply::new(&output, &errors, status)),
+    }
 }
 
 fn read_all(source: Option<impl Read + Send + 'static>, place: usize, sender: &Sender<(usize, String)>) {
@@ -181,23 +181,35 @@ impl Channel {
         }
     }
 
-    /// The lines before one that is `mark`.
-    pub(super) fn read_to(&mut self, mark: &str, limit: Duration) -> Result<String, Failure> {
+    /// The reply to a command: lines of the output up to `mark`, those of errors up to a second one, which has the exit
+    /// status behind it.
+    pub(super) fn reply(&mut self, mark: &str, limit: Duration) -> Result<Reply, Failure> {
         let ends = Instant::now() + limit;
+        let (output, _) = self.read_to(mark, (ends, limit))?;
+        let (errors, status) = self.read_to(mark, (ends, limit))?;
+        // A shell has a status for each command.
+        Ok(Reply::new(&output, &errors, status.parse().unwrap_or(1)))
+    }
+
+    /// The lines before one that begins with `mark`, and what that one has behind it.
+    fn read_to(&mut self, mark: &str, (ends, limit): (Instant, Duration)) -> Result<(String, String), Failure> {
         let mut text = String::new();
         loop {
-            match self.lines.recv_timeout(ends.saturating_duration_since(Instant::now())) {
-                Ok(line) if line == mark => return Ok(text),
-                Ok(line) if text.len() + line.len() <= MAX_ANSWER => {
-                    text.push_str(&line);
-                    text.push('\n');
+            let line = self.lines.recv_timeout(ends.saturating_duration_since(Instant::now()));
+            match line {
+                Ok(line) => {
+                    let mut words = line.split(' ');
+                    if words.next() == Some(mark) {
+                        return Ok((text, words.collect()));
+                    }
+                    // Not the rest of an answer that is too long.
+                    if text.len() + line.len() <= MAX_ANSWER {
+                        text.push_str(&line);
+                        text.push('\n');
+                    }
                 }
-                // The rest of an answer that is too long.
-                Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) => return Err(time_limit(limit)),
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(self.over(&text));
-                }
+                Err(RecvTimeoutError::Disconnected) => return Err(self.over(&text)),
             }
         }
     }

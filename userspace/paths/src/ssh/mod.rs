@@ -11,9 +11,9 @@ mod master;
 mod refusal;
 
 use crate::driver::SessionKind;
-use crate::transport::{Device, Failure, INTERRUPTED, Session, Transport};
+use crate::transport::{Device, Failure, INTERRUPTED, Reply, Session, Transport};
 use address::Address;
-use child::{Channel, collect, session_over};
+use child::{Channel, collect};
 use folder::Folder;
 use master::Master;
 use std::collections::HashMap;
@@ -67,15 +67,23 @@ impl Ssh {
     /// Prepares a private folder; connects to nothing.
     ///
     /// # Errors
-    /// The folder cannot be written, or the password file not be read.
+    /// The folder cannot be written, or a file of the options not be read.
     pub fn new(options: SshOptions) -> std::io::Result<Self> {
-        let folder = Folder::create()?;
-        if let Some(password) = &options.password_file {
+        let files = [
+            ("private key", &options.identity),
+            ("password file", &options.password_file),
+            ("configuration of the SSH client", &options.config),
+        ];
+        for (what, path) in files {
+            let Some(path) = path else { continue };
             let named = |error: std::io::Error| {
-                let message = format!("the password file {}: {error}", password.display());
+                let message = format!("the {what} {}: {error}", path.display());
                 std::io::Error::new(error.kind(), message)
             };
-            fs::File::open(password).map_err(named)?;
+            fs::File::open(path).map_err(named)?;
+        }
+        let folder = Folder::create()?;
+        if let Some(password) = &options.password_file {
             master::write_askpass(folder.path(), password)?;
         }
         Ok(Self {
@@ -153,14 +161,9 @@ impl Transport for Ssh {
 struct Exec(Arc<Master>);
 
 impl Session for Exec {
-    fn run(&mut self, command: &str, limit: Duration) -> Result<String, Failure> {
+    fn run(&mut self, command: &str, limit: Duration) -> Result<Reply, Failure> {
         let mut client = self.0.client(&[command]);
-        let output = collect(client.stdin(Stdio::null()), limit).map_err(|failure| self.0.reason(failure))?;
-        match output.status {
-            // The client's own status: the channel or the connection failed.
-            Some(255) => Err(self.0.reason(session_over(&output.text))),
-            _ => Ok(output.text),
-        }
+        collect(client.stdin(Stdio::null()), limit).map_err(|failure| self.0.reason(failure))
     }
 }
 
@@ -186,13 +189,17 @@ impl Shell {
 }
 
 impl Session for Shell {
-    fn run(&mut self, command: &str, limit: Duration) -> Result<String, Failure> {
+    fn run(&mut self, command: &str, limit: Duration) -> Result<Reply, Failure> {
         self.commands += 1;
         let mark = format!("rocescope-end-{}", self.commands);
-        // The mark begins a line even if the answer does not end one. `</dev/null`: a command must not read the next one.
-        let line = format!("{{ {command}\n}} </dev/null; printf '\\n%s\\n' {mark}\n");
+        // The output passes by on descriptor 3 while a variable keeps the errors. The mark begins a line even if the output
+        // does not end one. `</dev/null`: a command must not read the next one.
+        let line = format!(
+            "{{ e=$( {{ {command}\n}} </dev/null 2>&1 >&3 3>&- ); }} 3>&1; s=$?; \
+             printf '\\n%s\\n%s\\n%s %s\\n' {mark} \"$e\" {mark} $s\n"
+        );
         let sent = self.channel.send(&line);
-        let answer = sent.and_then(|()| self.channel.read_to(&mark, limit));
+        let answer = sent.and_then(|()| self.channel.reply(&mark, limit));
         answer.map_err(|failure| self.master.reason(failure))
     }
 }

@@ -35,10 +35,27 @@ struct NodeEntry {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum TierName {
-    Number(u8),
-    Name(String),
+#[serde(try_from = "toml::Value")]
+struct TierName(String);
+
+impl TryFrom<toml::Value> for TierName {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        match value {
+            toml::Value::String(name) => Ok(Self(name)),
+            toml::Value::Integer(number @ 0..=255) => Ok(Self(number.to_string())),
+            other => {
+                let found = match other {
+                    toml::Value::Integer(number) => number.to_string(),
+                    other => format!("this {}", other.type_str()),
+                };
+                Err(format!(
+                    "{found} is no tier: write its name, or a number from 0 (hosts) to 255"
+                ))
+            }
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,10 +80,7 @@ pub(super) fn parse(text: &str) -> Result<Topology, LineError> {
         topology.nodes.push(Node {
             name: entry.name,
             kind: entry.kind,
-            tier: entry.tier.map(|tier| match tier {
-                TierName::Number(number) => number.to_string(),
-                TierName::Name(name) => name,
-            }),
+            tier: entry.tier.map(|TierName(name)| name),
             addresses: entry.addresses,
             ports: entry.ports,
             channels: entry.channels,

@@ -4,6 +4,6 @@
 pub type LineError = (Option<usize>, String);
 
 /// The line of a byte of a text, from 1.
-pub(super) fn line_of(text: &str, byte: usize) -> usize {
+pub(crate) fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
 }

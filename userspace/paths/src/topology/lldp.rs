@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Report {
     node: String,
     neighbors: Vec<Neighbor>,
+    /// Ports whose neighbor states no name or no port.
+    nameless: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -34,16 +36,22 @@ impl Report {
                 "no `lldp`: print it with `lldpcli -f json show neighbors details`".into(),
             )
         })?;
-        let mut neighbors = Vec::new();
+        let mut report = Self {
+            node: node.into(),
+            neighbors: Vec::new(),
+            nameless: Vec::new(),
+        };
         for part in list(lldp) {
             for entry in part.get("interface").map_or(&[][..], list) {
                 for (port, interface) in named(entry) {
-                    neighbors.extend(neighbor(port, interface));
+                    match neighbor(port, interface) {
+                        Some(neighbor) => report.neighbors.push(neighbor),
+                        None => report.nameless.push(port.into()),
+                    }
                 }
             }
         }
-        let node = node.into();
-        Ok(Self { node, neighbors })
+        Ok(report)
     }
 }
 
@@ -78,16 +86,16 @@ fn text(value: &Value) -> Option<&str> {
 
 fn neighbor(port: &str, interface: &Value) -> Option<Neighbor> {
     let chassis = list(interface.get("chassis")?).first()?;
-    let (name, chassis) = match chassis.get("name").and_then(text) {
-        Some(name) => (name.to_owned(), chassis),
-        None => {
-            let (name, inner) = named(chassis).into_iter().find(|(_, value)| value.is_object())?;
-            match name {
-                // Without a system name, plain JSON has the identifier directly.
-                "id" => (text(inner)?.to_owned(), chassis),
-                name => (name.to_owned(), inner),
-            }
+    let id_name;
+    let (name, chassis) = match (chassis.get("name").and_then(text), chassis.get("id")) {
+        (Some(name), _) => (name, chassis),
+        // Without a system name, the identifier names it, without the colons that end the name of a node.
+        (None, Some(id)) => {
+            id_name = text(id)?.replace(':', "-");
+            (&*id_name, chassis)
         }
+        // Plain JSON has the system name as a key.
+        (None, None) => named(chassis).into_iter().find(|(_, value)| value.is_object())?,
     };
     let far = list(interface.get("port")?).first()?;
     let id = list(far.get("id")?).first()?;
@@ -108,7 +116,7 @@ fn neighbor(port: &str, interface: &Value) -> Option<Neighbor> {
     Some(Neighbor {
         port: port.into(),
         far: Port {
-            node: name,
+            node: name.into(),
             port: far_port.into(),
         },
         management: chassis.get("mgmt-ip").and_then(text).map(str::to_owned),
@@ -123,6 +131,16 @@ pub(super) fn topology(reports: &[Report]) -> Topology {
     let mut seen: BTreeSet<(Port, Port)> = BTreeSet::new();
     let mut details: BTreeMap<&str, &Neighbor> = BTreeMap::new();
     for report in reports {
+        if let [first, ..] = &report.nameless[..] {
+            let (name, count) = (&report.node, report.nameless.len());
+            let neighbors = if count == 1 { "neighbor" } else { "neighbors" };
+            let message = format!(
+                "{name} has {count} {neighbors} that LLDP gives no name or port of, left out (the first at {name}:{first})"
+            );
+            topology
+                .notes
+                .push(Contradiction::new(None, "neighbor_without_name", message));
+        }
         for neighbor in &report.neighbors {
             let near = Port {
                 node: report.node.clone(),

@@ -1,11 +1,21 @@
 //! A topology as TOML or DOT.
 
 use super::{NodeKind, Topology};
+use rocescope_model::human::is_visible;
 use std::fmt::Write;
 
-/// A TOML string: the escapes of JSON are among those of TOML, which also wants one for DEL.
+/// A TOML string: the escapes of JSON are among those of TOML. Other characters that control a terminal have one too.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+    let mut out = String::new();
+    for c in serde_json::Value::from(text).to_string().chars() {
+        match is_visible(c) {
+            true => out.push(c),
+            false => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+        }
+    }
+    out
 }
 
 /// rocescope's own format.

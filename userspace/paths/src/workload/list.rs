@@ -2,6 +2,7 @@
 
 use super::{RatedFlow, Workload};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Reads a list, or an object whose member `flows` is one, as `rocescope paths flows -o json` prints it.
 ///
@@ -18,6 +19,7 @@ pub fn parse(text: &str) -> Result<Workload, String> {
         _ => return Err("expected a list of flows".into()),
     };
     let mut workload = Workload::default();
+    let mut seen = BTreeSet::new();
     for (number, entry) in (1..).zip(entries) {
         let flow = match entry {
             Value::String(text) => {
@@ -28,7 +30,25 @@ pub fn parse(text: &str) -> Result<Workload, String> {
             }
             other => serde_json::from_value(other).map_err(|error| format!("flow {number}: {error}"))?,
         };
+        if !seen.insert(flow.flow) {
+            workload.skip("listed_again");
+        }
+        // Both, if only one has a rate: they become one flow.
         workload.flows.push(flow);
     }
     Ok(workload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn a_flow_that_is_listed_again_is_counted() {
+        let text = r#"["10.0.0.1:5>10.0.0.2:4791", {"src": "10.0.0.1", "dst": "10.0.0.2", "src_port": 5, "bps": 1.0}]"#;
+        let mut read = parse(text).unwrap();
+        read.settle();
+        assert_eq!((read.flows.len(), read.skipped["listed_again"]), (1, 1));
+        assert_eq!(read.flows[0].bps, Some(1.0));
+    }
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod answers;
+mod channels;
 mod clos;
 mod hashing;
 mod speed;

@@ -1,7 +1,7 @@
 //! Switches without SSH, and what goes wrong with them.
 
 use super::clos::Clos;
-use rocescope_paths::transport::{Device, Failure, SESSION_REFUSED, Session, Transport};
+use rocescope_paths::transport::{Device, Failure, Reply, SESSION_REFUSED, Session, Transport};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -105,7 +105,13 @@ pub(crate) struct Cli {
 }
 
 impl Session for Cli {
-    fn run(&mut self, command: &str, limit: Duration) -> Result<String, Failure> {
+    fn run(&mut self, command: &str, limit: Duration) -> Result<Reply, Failure> {
+        self.print(command, limit).map(|text| Reply::new(&text, "", 0))
+    }
+}
+
+impl Cli {
+    fn print(&mut self, command: &str, limit: Duration) -> Result<String, Failure> {
         self.commands += 1;
         thread::sleep(self.delay);
         match self.fault {

@@ -128,3 +128,17 @@ fn empty_files_channels_with_the_same_port_and_unknown_drivers_are_contradiction
     );
     assert_eq!(messages.len(), 2);
 }
+
+#[test]
+fn a_tier_that_is_no_tier_has_a_clear_error() {
+    for (tier, shown) in [
+        ("-1", "-1"),
+        ("256", "256"),
+        ("1.5", "this float"),
+        ("[1]", "this array"),
+    ] {
+        let text = super::error("fabric.toml", &format!("[[node]]\nname = \"leaf1\"\ntier = {tier}\n"));
+        let expected = format!("/fabric.toml:3: {shown} is no tier: write its name, or a number from 0 (hosts) to 255");
+        assert_eq!(text, expected);
+    }
+}

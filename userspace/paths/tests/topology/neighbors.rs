@@ -1,6 +1,6 @@
 //! LLDP neighbors, and hops of probes.
 
-use super::{contradictions, error, summary};
+use super::{contradictions, error, read_text, summary};
 use rocescope_model::PathRow;
 use rocescope_paths::topology::{Format, Learnt, check, read};
 use std::fs;
@@ -44,6 +44,34 @@ fn neighbors_of_several_nodes_are_joined_and_must_agree() {
     assert_eq!(management("spine1").as_deref(), Some("192.0.2.21"));
     let text = error("a.json", "{\n\"lldp\": [}");
     assert!(text.starts_with("/a.json:2: "), "{text}");
+}
+
+/// A phone has an identifier, a broken neighbor nothing.
+#[test]
+fn neighbors_without_a_system_name_have_their_identifier_or_are_counted() {
+    for id in [
+        r#"{"id": {"type": "mac", "value": "52:54:00:00:00:09"}}"#,
+        r#"[{"id": [{"type": "mac", "value": "52:54:00:00:00:09"}]}]"#,
+    ] {
+        let text = format!(
+            r#"{{"lldp": {{"interface": [
+                {{"swp1": {{"chassis": {id}, "port": {{"id": {{"type": "ifname", "value": "1"}}}}}}}},
+                {{"swp2": {{"chassis": {{}}, "port": {{"id": {{"type": "ifname", "value": "1"}}}}}}}},
+                {{"swp3": {{"chassis": {id}}}}}]}}}}"#
+        );
+        let (topology, _) = read_text("leaf1.json", &text);
+        let links: Vec<String> = topology.links.iter().map(|link| link.ends[1].to_string()).collect();
+        assert_eq!(links, ["52-54-00-00-00-09:1"]);
+        let found = check(&topology, Path::new("."));
+        let counted = found
+            .iter()
+            .find(|found| found.kind == "neighbor_without_name")
+            .unwrap();
+        assert_eq!(
+            counted.message,
+            "leaf1 has 2 neighbors that LLDP gives no name or port of, left out (the first at leaf1:swp2)"
+        );
+    }
 }
 
 /// A file that is not named as the neighbors name its node: two nodes, and a hint.

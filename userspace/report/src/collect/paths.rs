@@ -1,9 +1,11 @@
-//! Paths of flows over the links of a fabric: those of the last run.
+//! Paths of flows over the links of a fabric: those of the last run. Without a run, the last loads of links.
+
+mod fabric;
 
 use crate::series::{Join, Series};
-use rocescope_diagnose::paths::{Direction, End, Fabric, Hop, Imbalance, Loads, Walk};
+use rocescope_diagnose::paths::{Direction, Fabric, Hop, Imbalance, Loads, Walk};
 use rocescope_model::{FlowPathRow, FlowRow, LinkLoadRow};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 /// Flows of a run that are kept; further ones are only counted.
@@ -18,9 +20,9 @@ const UNKNOWN_TIER: &str = "unknown";
 /// The paths of a run.
 #[derive(Debug)]
 pub struct PathFigures {
-    /// Start of the run, in nanoseconds since 1970.
+    /// Start of the run, or without one of the window of the loads, in nanoseconds since 1970.
     pub time_ns: i64,
-    /// Flows by outcome.
+    /// Flows by outcome; empty without a run.
     pub outcomes: BTreeMap<String, u64>,
     /// Nodes and links of the table `link_loads`; without links if the dataset has none.
     pub fabric: Fabric,
@@ -88,6 +90,8 @@ struct Far {
     node: String,
     port: String,
     tiers: [String; 2],
+    flows: u64,
+    bps: Option<f64>,
 }
 
 /// The rows collected so far.
@@ -155,6 +159,8 @@ impl Paths {
                 node: row.to.to_string(),
                 port: row.to_port.to_string(),
                 tiers: [row.from_tier.to_string(), row.to_tier.to_string()],
+                flows: row.flows,
+                bps: row.flow_bps,
             };
             self.links.insert(key, far);
         }
@@ -184,9 +190,9 @@ impl Paths {
         }
     }
 
-    /// Returns the paths; `None` without a run.
+    /// Returns the paths; `None` without a run and loads.
     pub(super) fn finish(self) -> Option<PathFigures> {
-        let time_ns = self.time_ns?;
+        let time_ns = self.time_ns.or(self.links_ns)?;
         let fabric = self.fabric();
         let span_ns = self
             .captured
@@ -201,6 +207,15 @@ impl Paths {
             unfollowed: self.unfollowed,
             fabric,
         };
+        if self.time_ns.is_none() {
+            let links = self.links.iter().filter_map(|((node, port), far)| {
+                let way = found.fabric.egress(found.fabric.find(node)?, port)?;
+                Some((way, far.flows, far.bps))
+            });
+            let links: Vec<(Direction, u64, Option<f64>)> = links.collect();
+            found.imbalance = Loads::of_links(&found.fabric, &links).imbalance(&found.fabric);
+            return Some(found);
+        }
         let mut loads = Loads::new(&found.fabric);
         for ((src, dst, protocol, src_port, dst_port, _), path) in self.paths {
             // A part of a path would look like an uneven load.
@@ -248,63 +263,6 @@ impl Paths {
             all.add(time_ns, *unevenness);
         }
         Some(all)
-    }
-
-    /// The nodes and links, with tiers in their order.
-    fn fabric(&self) -> Fabric {
-        let tiers = self.tiers();
-        let number = |name: &str| tiers.iter().position(|tier| tier == name);
-        let mut fabric = Fabric::new(tiers.clone());
-        for (start @ (from, from_port), far) in &self.links {
-            // Each direction has a row.
-            let end = (far.node.clone(), far.port.clone());
-            if end < *start && self.links.contains_key(&end) {
-                continue;
-            }
-            let [near, other] = far.tiers.each_ref().map(|tier| number(tier));
-            let ends = [(from, from_port, near), (&far.node, &far.port, other)];
-            let ends = ends.map(|(name, port, tier)| End {
-                node: fabric.add_node(name, tier, &[]),
-                port: port.clone(),
-            });
-            fabric.add_link(ends);
-        }
-        fabric
-    }
-
-    /// Names of the tiers from the hosts up: hosts are where flows begin, and links lead from tier to tier.
-    fn tiers(&self) -> Vec<String> {
-        let mut next_to: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        let mut of_node: BTreeMap<&str, &str> = BTreeMap::new();
-        for ((from, _), far) in &self.links {
-            let [near, other] = far.tiers.each_ref().map(String::as_str);
-            of_node.insert(from, near);
-            next_to.entry(near).or_default().insert(other);
-            next_to.entry(other).or_default().insert(near);
-        }
-        next_to.remove(UNKNOWN_TIER);
-        let firsts = self.paths.values().filter_map(|path| path.hops.get(&1));
-        let firsts: BTreeSet<&str> = firsts.filter_map(|hop| of_node.get(&*hop.0).copied()).collect();
-        // A path of a file may begin at a leaf.
-        let named = next_to.keys().find(|name| **name == "host").copied();
-        let start: Vec<&str> = match named {
-            Some(name) => vec![name],
-            None => firsts.into_iter().filter(|name| *name != UNKNOWN_TIER).collect(),
-        };
-        let mut order = start;
-        let mut at = 0;
-        loop {
-            while let Some(name) = order.get(at) {
-                let others = next_to.get(name).into_iter().flatten();
-                let new: Vec<&str> = others.filter(|other| !order.contains(other)).copied().collect();
-                order.extend(new.into_iter().filter(|name| *name != UNKNOWN_TIER));
-                at += 1;
-            }
-            match next_to.keys().find(|name| !order.contains(name)) {
-                Some(name) => order.push(name),
-                None => return order.into_iter().map(String::from).collect(),
-            }
-        }
     }
 }
 
@@ -432,6 +390,43 @@ mod tests {
         assert_eq!((found.flows.len(), found.outcomes["dead_end"]), (1, 1));
         let points: Vec<f64> = found.over_time.unwrap().iter().map(|(_, point)| point.fim()).collect();
         assert_eq!(points, [0.5]);
+    }
+
+    /// Two uplinks with 3 and 1 flows, and hosts whose tier has a name of its own, or no hosts.
+    #[test]
+    fn loads_without_a_run_have_their_imbalance() {
+        for has_hosts in [true, false] {
+            let mut paths = Paths::default();
+            let mut add = |from, to, tiers, flows| {
+                let [up, down] = link(from, to, tiers);
+                paths.link(&LinkLoadRow {
+                    flows,
+                    flow_bps: Some(8.0),
+                    window_start_ns: 7,
+                    ..up
+                });
+                paths.link(&LinkLoadRow {
+                    flow_bps: Some(0.0),
+                    window_start_ns: 7,
+                    ..down
+                });
+            };
+            add(("tor1", "a"), ("core", "1"), ["access", "top"], 3);
+            add(("tor1", "b"), ("core", "2"), ["access", "top"], 1);
+            if has_hosts {
+                add(("gpu1", "e0"), ("tor1", "c"), ["server", "access"], 4);
+            }
+            let found = paths.finish().unwrap();
+            assert_eq!((found.time_ns, found.outcomes.len(), found.flows.len()), (7, 0, 0));
+            let imbalance = &found.imbalance;
+            assert_eq!(
+                (imbalance.flows, imbalance.fim_percent),
+                (4, Some(50.0)),
+                "{:?}",
+                found.fabric.tiers
+            );
+            assert_eq!(imbalance.bytes_fim_percent, Some(0.0));
+        }
     }
 
     #[test]

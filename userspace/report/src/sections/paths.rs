@@ -11,18 +11,21 @@ use rocescope_model::Unit;
 use rocescope_model::Value;
 use rocescope_model::human::{self, grouped};
 
-/// FIM up to which loads count as even: the paper reached 6.2 % with static routes.
+/// FIM up to which loads count as even, beyond what whole flows allow: the paper reached 6.2 % with static routes.
 const EVEN_PERCENT: f64 = 10.0;
 /// Maximum number of outcomes that a sentence names.
 const NAMED: usize = 8;
 
 pub(super) fn section(report: &Report, paths: &PathFigures) -> Section {
     let imbalance = &paths.imbalance;
-    let mut facts = vec![
-        ("Run".to_owned(), instant(paths.time_ns)),
-        ("Flows".to_owned(), flows(paths)),
-        ("FIM".to_owned(), percent(imbalance.fim_percent)),
-    ];
+    let mut facts = match paths.outcomes.is_empty() {
+        false => vec![
+            ("Run".to_owned(), instant(paths.time_ns)),
+            ("Flows".to_owned(), flows(paths)),
+        ],
+        true => vec![("Loads of".to_owned(), instant(paths.time_ns))],
+    };
+    facts.push(("FIM".to_owned(), percent(imbalance.fim_percent)));
     if let Some(fim) = imbalance.bytes_fim_percent {
         facts.push(("FIM by rate".to_owned(), percent(Some(fim))));
     }
@@ -62,13 +65,23 @@ fn findings(paths: &PathFigures) -> Vec<Finding> {
         ),
         None => Finding::note("FIM is unknown: no flow crosses a link between switches of known tiers."),
         Some(fim) => {
-            let text = format!("FIM is {fim:.1} %: {} on {links}.", plural(imbalance.flows, "flow"));
-            match fim <= EVEN_PERCENT {
+            let min = imbalance.min_fim_percent.unwrap_or_default();
+            let at_best = match min >= 0.05 {
+                true => format!(" Whole flows allow {min:.1} % at best."),
+                false => String::new(),
+            };
+            let text = format!("FIM is {fim:.1} %: {} on {links}.{at_best}", plural(imbalance.flows, "flow"));
+            match fim <= min + EVEN_PERCENT {
                 true => Finding::good(text),
                 false => Finding::note(text),
             }
         }
     });
+    if paths.outcomes.is_empty() {
+        findings.push(Finding::note(
+            "The dataset has the loads of links and no paths: `rocescope paths discover --out DATASET` adds them.",
+        ));
+    }
     let incomplete = paths.outcomes.iter().filter(|(outcome, _)| *outcome != "complete");
     let incomplete: Vec<String> = incomplete
         .map(|(outcome, count)| format!("{} {outcome}", grouped(*count)))
@@ -151,7 +164,8 @@ fn layers(paths: &PathFigures) -> Grid {
         ("Max", "Flows of the link with the most", true),
         ("Unused", "Links without a flow", true),
         ("FIM", "Mean deviation of the links from the ideal", true),
-        ("FIM by rate", "The same by the rates of the flows", true),
+        ("Min FIM", "FIM if flows lay as evenly as whole flows can", true),
+        ("FIM by rate", "FIM by the rates of the flows", true),
     ];
     let rows = paths.imbalance.layers.iter().map(|layer| {
         vec![
@@ -164,6 +178,7 @@ fn layers(paths: &PathFigures) -> Grid {
             count(layer.max_flows),
             count(layer.unused_links as u64),
             optional(layer.fim_percent, |fim| format!("{fim:.1} %")),
+            optional(layer.min_fim_percent, |fim| format!("{fim:.1} %")),
             optional(layer.bytes_fim_percent, |fim| format!("{fim:.1} %")),
         ]
     });

@@ -1,7 +1,7 @@
 //! What is deleted, in which order, and what is never deleted.
 
 use crate::rows::{HOUR, START, files, window};
-use rocescope_model::Time;
+use rocescope_model::{SHIPPED, Time};
 use rocescope_store::{Limits, Options, Retained, Writer, retain, scan};
 use std::path::Path;
 use std::time::Instant;
@@ -79,4 +79,28 @@ fn without_limits_everything_remains_and_foreign_files_always_do() {
     assert_eq!(retained.kept_bytes, 0);
     assert_ne!(retained, Retained::default());
     assert!(foreign.exists());
+}
+
+/// While `rocescope ship` copies a dataset, only what the store has is deleted.
+#[test]
+fn a_segment_that_is_not_shipped_remains() {
+    let root = tempfile::tempdir().unwrap();
+    dataset(root.path());
+    let segments = scan(root.path()).unwrap().segments;
+    let shipped = root.path().join(SHIPPED);
+    std::fs::create_dir(&shipped).unwrap();
+    let everything = Limits {
+        older_than: None,
+        max_bytes: Some(0),
+    };
+    let retained = retain(root.path(), everything).unwrap();
+    let all = segments.len() as u64;
+    assert_eq!((retained.deleted_segments, retained.waiting_segments), (0, all));
+    let marker = shipped.join(segments[7].path.strip_prefix(root.path()).unwrap());
+    std::fs::create_dir_all(marker.parent().unwrap()).unwrap();
+    std::fs::write(&marker, "").unwrap();
+    let retained = retain(root.path(), everything).unwrap();
+    assert_eq!((retained.deleted_segments, retained.waiting_segments), (1, all - 1));
+    assert!(!segments[7].path.exists() && !marker.exists());
+    assert_eq!(scan(root.path()).unwrap().segments.len() as u64, all - 1);
 }

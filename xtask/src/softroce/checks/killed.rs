@@ -23,6 +23,8 @@ struct Run {
     options: &'static str,
     /// Whether the sender gives up.
     gives_up: bool,
+    /// How long the receiver is gone: several expiries of the sender's timer.
+    gone: Duration,
 }
 
 const RUNS: [Run; 2] = [
@@ -31,19 +33,20 @@ const RUNS: [Run; 2] = [
         name: "unlimited",
         options: "",
         gives_up: false,
+        gone: Duration::from_secs(10),
     },
     // The connection manager sets another one, and a timer of its own.
     Run {
         name: "limited",
         options: "-R --retry_count=3",
         gives_up: true,
+        gone: Duration::from_secs(20),
     },
 ];
 /// Windows of the analysis, so that the check is short.
 const WINDOW: &str = "5s";
-/// How long there is load, and how long the receiver is gone.
-const LOAD: Duration = Duration::from_secs(10);
-const GONE: Duration = Duration::from_secs(25);
+/// How long there is load before the receiver is killed.
+const LOAD: Duration = Duration::from_secs(6);
 /// Datasets of the guests.
 const HOSTS: [&str; 2] = ["host1", "host2"];
 
@@ -162,7 +165,7 @@ fn under_load(fabric: &mut Fabric, run: &Run, capture: OnHost) -> Result<[Counte
         sleep(LOAD);
         let killed = rxe::read(&mut fabric.first)?;
         fabric.second.run("kill -KILL $(cat server.pid)", LIMIT)?;
-        sleep(GONE);
+        sleep(run.gone);
         let end = "kill -KILL $(cat client.pid) 2>/dev/null; \
                    while kill -0 $(cat client.pid) 2>/dev/null; do sleep 0.1; done; cat client.txt";
         let said = fabric.first.run(end, LIMIT)?;

@@ -140,7 +140,7 @@ fn lossy(fabric: &mut Fabric, place: Place, percent: &str, messages: u64) -> Res
         Place::BehindMirror => ensure!(
             upstream == 0
                 && downstream <= naks
-                && downstream * 5 >= naks * 4
+                && downstream * 3 >= naks * 2
                 && naks <= drops
                 && drops <= naks + timeouts + retransmitted,
             "{downstream} packets are lost downstream of the tap, {upstream} upstream; netem dropped {drops}"

@@ -1,13 +1,15 @@
 //! The counters of the host, read by a thread of their own: a read takes longer than a probe may wait.
 
 use crate::arguments::CountersArguments;
-use crate::commands::counters::{moment, summary, unknown_metrics};
+use crate::commands::counters::{following, moment, summary, unknown_metrics};
 use crate::commands::relay::Spooler;
 use crate::status;
 use anyhow::{Context, Result};
+use rocescope_engine::metrics::CounterMetrics;
 use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::{Reader, Rows};
 use rocescope_model::{CounterRow, Text};
+use std::fmt;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -30,6 +32,25 @@ impl From<&CountersArguments> for Pace {
     }
 }
 
+impl Pace {
+    /// Reports the interval, unless it is that of `before`.
+    fn report(&self, before: &Self) {
+        if self.interval != before.interval {
+            status!("{self}");
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "reading counters every {}",
+            humantime::format_duration(self.interval)
+        )
+    }
+}
+
 /// The thread. It ends when this is dropped or [`end`](Self::end)ed.
 pub(super) struct Counting {
     pace: Sender<Pace>,
@@ -37,17 +58,27 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// Starts it; the first read is due now.
-    pub(super) fn start(mut reader: Reader, mut pace: Pace, spooler: Spooler, observer: Text) -> Result<Self> {
-        let (paces, changed) = channel();
+    /// Starts it; the first read is due now. Its values are also those of `metrics`.
+    pub(super) fn start(
+        mut reader: Reader,
+        mut pace: Pace,
+        spooler: Spooler,
+        metrics: Option<CounterMetrics>,
+        observer: Text,
+    ) -> Result<Self> {
+        let (paces, changed) = channel::<Pace>();
         let run = move || {
             let begun = Instant::now();
             let mut rows: Vec<CounterRow> = Vec::new();
             let mut queue_pairs = QueuePairs::default();
-            let mut last = begun;
+            let mut next = begun;
             loop {
+                let read = Instant::now();
                 reader.read(moment(begun), Rows::Changed(pace.refresh), &mut |row| rows.push(row));
                 spooler.append(&rows);
+                if let Some(metrics) = &metrics {
+                    metrics.update(&rows);
+                }
                 rows.clear();
                 if reader.counts().reads == 1
                     && let Some(nothing) = unknown_metrics(&reader)
@@ -58,16 +89,19 @@ impl Counting {
                     let pairs = reader.queue_pairs();
                     spooler.append(&queue_pairs.rows(pairs, moment(begun), pace.refresh, &observer));
                 }
+                let last = next;
+                next = following(last, read, pace.interval);
                 loop {
-                    let left = (last + pace.interval).saturating_duration_since(Instant::now());
-                    match changed.recv_timeout(left) {
-                        Ok(other) => pace = other,
+                    match changed.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                        Ok(other) => {
+                            other.report(&pace);
+                            pace = other;
+                            next = following(last, read, pace.interval);
+                        }
                         Err(RecvTimeoutError::Timeout) => break,
                         Err(RecvTimeoutError::Disconnected) => return reader,
                     }
                 }
-                // The host was suspended, or a read took longer than the interval.
-                last = (last + pace.interval).max(Instant::now().checked_sub(pace.interval).unwrap_or(last));
             }
         };
         let thread = std::thread::Builder::new().name("counters".into()).spawn(run);

@@ -52,11 +52,9 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
             // A counter is a file.
             allow_most_files();
             let reader = counters::reader(counters, &observer)?;
-            status!(
-                "reading counters every {}",
-                humantime::format_duration(counters.interval)
-            );
-            Some((reader, Pace::from(&**counters)))
+            let pace = Pace::from(&**counters);
+            status!("{pace}");
+            Some((reader, pace, counters::serve(counters, &observer)?))
         }
         None => None,
     };
@@ -84,7 +82,10 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     let member = membership::open(Role::Agent, &place.unwrap_or_default());
     let relay = Relay::open(&arguments.send, &observer, Some(Arc::clone(&member)))?;
     let mut relay = relay.context("an agent sends its rows: set --collector")?;
-    let counting = reader.map(|(reader, pace)| Counting::start(reader, pace, relay.spooler(), observer.clone().into()));
+    let counting = reader.map(|(reader, pace, metrics)| {
+        let name = observer.clone().into();
+        Counting::start(reader, pace, relay.spooler(), metrics, name)
+    });
     let counting = counting.transpose()?;
     let testing = tester.map(|(tester, arguments)| Testing::start(tester, arguments, relay.spooler()));
     let testing = testing.transpose()?;

@@ -1,13 +1,15 @@
 //! Counters of hosts and rows of capture boxes, analyzed window by window as they end by the clock.
 
+use super::earlier_faults::EarlierFaults;
 use super::mesh::{nanos, now_ns};
 use crate::arguments::CollectArguments;
 use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::server::{Analysis, Rows};
-use rocescope_diagnose::hosts::{Analyzer, Change, HostVerdict, Settings};
+use rocescope_diagnose::hosts::{Analyzer, Change, Class, HostVerdict, Settings};
+use rocescope_engine::metrics::Diagnosed;
 use rocescope_model::human::visible;
-use rocescope_model::{Cells, ConnectionRow, CounterRow, EventRow, FlowRow, Row, Table, Text, Time};
+use rocescope_model::{Cells, ConnectionRow, CounterRow, EventRow, FlowRow, HostVerdictRow, Row, Table, Text, Time};
 use rocescope_store::{Batch, Query, TimeRange};
 use std::time::Duration;
 
@@ -23,10 +25,16 @@ pub(super) struct Hosts {
     observer: Text,
     lateness: Duration,
     quiet: bool,
+    diagnosed: Diagnosed,
+    /// Faults that go on since an earlier collector reported them.
+    earlier: EarlierFaults,
+    /// Rows about the time before the start.
+    pending: Vec<HostVerdictRow>,
 }
 
 impl Hosts {
-    pub(super) fn new(arguments: &CollectArguments) -> Result<Self> {
+    /// Adds every window to `diagnosed`.
+    pub(super) fn new(arguments: &CollectArguments, diagnosed: Diagnosed) -> Result<Self> {
         let defaults = Settings::default();
         let settings = Settings {
             window_ns: (defaults.window_ns / i64::from(arguments.scale)).max(SHORTEST_NS),
@@ -37,13 +45,16 @@ impl Hosts {
             observer: arguments.observer.clone().into(),
             lateness: arguments.lateness,
             quiet: arguments.quiet,
+            diagnosed,
+            earlier: EarlierFaults::default(),
+            pending: Vec::new(),
         };
         hosts.resume(arguments).context("the dataset")?;
+        hosts.count(&[]);
         Ok(hosts)
     }
 
-    /// Reads the rows of the last minutes: what their values are, and which faults go on. An earlier collector has
-    /// reported those.
+    /// Reads the rows of the last minutes: what their values are, and which faults go on.
     fn resume(&mut self, arguments: &CollectArguments) -> Result<()> {
         if !arguments.out.is_dir() {
             return Ok(());
@@ -78,7 +89,47 @@ impl Hosts {
             }
         })?;
         while self.analyzer.advance_one(self.watermark()).is_some() {}
+        self.earlier = EarlierFaults::read(&arguments.out, &self.observer, now)?;
+        for open in self.analyzer.open_faults() {
+            match self.earlier.since_ns(&open) {
+                Some(since_ns) if !self.quiet => {
+                    let sentence = visible(&open.sentence);
+                    status!("goes on since {:.0}  {}: {sentence}", Time(since_ns), open.class.name());
+                }
+                Some(_) => {}
+                // An earlier collector was killed before it stored that, or the rows came while it ended.
+                None => {
+                    let end_ns = open.until_ns;
+                    let began = HostVerdict {
+                        state: Change::Began,
+                        ..open
+                    };
+                    self.report(&began, end_ns);
+                    self.pending.push(began.row(&self.observer, end_ns));
+                }
+            }
+        }
+        for row in self.earlier.end_others(&self.analyzer.open_faults(), now) {
+            if !self.quiet {
+                let (class, place) = (&row.class, visible(&row.place));
+                status!("{:.0}  resolved or no longer seen: {class} at {place}", Time(now));
+            }
+            self.pending.push(row);
+        }
         Ok(())
+    }
+
+    /// Counts what began with a window, and what goes on.
+    fn count(&self, changes: &[HostVerdict]) {
+        let open = self.analyzer.open_faults();
+        let count = |class: Class, verdicts: &[HostVerdict], state| {
+            let of = |verdict: &&HostVerdict| verdict.class == class && verdict.state == state;
+            verdicts.iter().filter(of).count() as u64
+        };
+        self.diagnosed.add_hosts(Class::ALL.iter().map(|class| {
+            let began = count(*class, changes, Change::Began);
+            (class.name(), began, count(*class, &open, Change::Open))
+        }));
     }
 
     fn watermark(&self) -> Time {
@@ -118,14 +169,18 @@ impl Analysis for Hosts {
     }
 
     fn due(&mut self) -> Vec<Rows> {
-        let mut due: Vec<Rows> = Vec::new();
+        let mut rows = std::mem::take(&mut self.pending);
         while let Some(window) = self.analyzer.advance_one(self.watermark()) {
+            self.count(&window.changes);
             for verdict in &window.changes {
                 self.report(verdict, window.end_ns);
-                due.push(Box::new(vec![verdict.row(&self.observer, window.end_ns)]));
+                let mut row = verdict.row(&self.observer, window.end_ns);
+                self.earlier.resume(verdict, &mut row);
+                rows.push(row);
             }
         }
-        due
+        let rows = rows.into_iter().map(|row| Box::new(vec![row]) as Rows);
+        rows.collect()
     }
 
     fn finish(&mut self) -> Vec<Rows> {

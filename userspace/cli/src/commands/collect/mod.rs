@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `mesh` | windows of the mesh, analyzed as they end |
 //! | `hosts` | windows of the counters of hosts, likewise |
+//! | `earlier_faults` | faults of hosts that an earlier collector stored |
 //! | `backfill` | rows of the dataset from windows before the start |
 
 mod backfill;
+mod earlier_faults;
 mod hosts;
 mod mesh;
 
@@ -46,7 +48,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     let analysis = match &diagnosed {
         Some(diagnosed) => {
             let mesh = Box::new(Mesh::new(arguments, diagnosed.clone())?);
-            let hosts = Box::new(Hosts::new(arguments)?);
+            let hosts = Box::new(Hosts::new(arguments, diagnosed.clone())?);
             Some(Box::new(All(vec![mesh, hosts])) as Box<dyn Analysis>)
         }
         None => None,

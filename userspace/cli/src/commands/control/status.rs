@@ -1,6 +1,8 @@
 //! The status of the fleet as text.
 
-use rocescope_collector::control::message::{AgentMessageTotals, ControllerStatus, MemberStatus, WireCounts};
+use rocescope_collector::control::message::{
+    AgentMessageTotals, ControllerStatus, DroppedRows, MemberStatus, Standing, WireCounts,
+};
 use rocescope_model::Time;
 use rocescope_model::human::plural;
 use std::fmt::Write;
@@ -20,19 +22,19 @@ pub(super) fn text(status: &ControllerStatus) -> String {
         status.applied_by,
         status.operators.join(", ")
     );
-    let current = status
-        .members
-        .iter()
-        .filter(|member| is_current(member, status.version));
-    let (current, all) = (current.count(), status.members.len());
-    let refused = status.members.iter().filter(|member| member.state.refused.is_some());
-    let away = status.members.iter().filter(|member| !member.connected);
+    let count = |standing| {
+        let members = status.members.iter();
+        members
+            .filter(|member| member.standing(status.version) == standing)
+            .count()
+    };
     let _ = writeln!(
         out,
-        "{current} of {} run it, {} refused it, {} away",
-        plural(all as u64, "member"),
-        refused.count(),
-        away.count()
+        "{} of {} run it, {} refused it, {} away",
+        count(Standing::Current),
+        plural(status.members.len() as u64, "member"),
+        count(Standing::Refused),
+        count(Standing::Away)
     );
     for line in &status.unmatched {
         let _ = writeln!(out, "{line}");
@@ -54,6 +56,13 @@ pub(super) fn text(status: &ControllerStatus) -> String {
         );
     }
     out += &wire(status);
+    if status.dropped != DroppedRows::default() {
+        let _ = writeln!(
+            out,
+            "rows that agents dropped since the start of the controller: {}",
+            reasons(&status.dropped)
+        );
+    }
     let rows: Vec<[String; 6]> = status
         .members
         .iter()
@@ -99,17 +108,22 @@ fn wire(status: &ControllerStatus) -> String {
     )
 }
 
-fn is_current(member: &MemberStatus, version: u64) -> bool {
-    member.state.running == version
+/// The reasons for which rows were dropped, each with their number.
+fn reasons(dropped: &DroppedRows) -> String {
+    let met = dropped.reasons().into_iter().filter(|(_, rows)| *rows > 0);
+    let met = met.map(|(why, rows)| format!("{rows} {}", why.replace('_', " ")));
+    met.collect::<Vec<_>>().join(", ")
 }
 
 fn row(member: &MemberStatus, version: u64) -> [String; 6] {
     let state = &member.state;
     let mut words = Vec::new();
+    let is_current = state.running == version;
     match (&state.refused, state.waiting) {
         (Some(refused), _) => words.push(format!("refused {}: {}", refused.version, refused.reason)),
         (None, Some(waiting)) => words.push(format!("takes {waiting} at the end of its window")),
-        (None, None) if is_current(member, version) => words.push("current".to_owned()),
+        (None, None) if is_current && member.connected => words.push("current".to_owned()),
+        (None, None) if is_current => words.push("current when it left".to_owned()),
         (None, None) => words.push("not current".to_owned()),
     }
     if !state.restart.is_empty() {
@@ -120,6 +134,9 @@ fn row(member: &MemberStatus, version: u64) -> [String; 6] {
             "refused probes of {} flows above its budget",
             state.flows.over_budget
         ));
+    }
+    if state.dropped != DroppedRows::default() {
+        words.push(format!("dropped rows since its start: {}", reasons(&state.dropped)));
     }
     [
         member.name.clone(),

@@ -31,7 +31,7 @@ use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, Text, json};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
     // First, because parsing the command line needs the most memory.
@@ -120,6 +120,13 @@ pub(super) fn reader(arguments: &CountersArguments, observer: &str) -> Result<Re
         );
         status!("{nothing}");
     }
+    let absent: Vec<&str> = reader.absent_interfaces().collect();
+    if !absent.is_empty() {
+        status!(
+            "-i {}: no such network interface; `ip link` lists them, and its counters are read once it is there",
+            absent.join(" ")
+        );
+    }
     Ok(reader)
 }
 
@@ -163,7 +170,7 @@ fn sources(arguments: &CountersArguments) -> Sources {
 }
 
 /// Starts the metrics endpoint, if requested.
-fn serve(arguments: &CountersArguments, observer: &str) -> Result<Option<CounterMetrics>> {
+pub(super) fn serve(arguments: &CountersArguments, observer: &str) -> Result<Option<CounterMetrics>> {
     let Some(address) = arguments.metrics else {
         return Ok(None);
     };
@@ -224,7 +231,8 @@ fn watch(
     let mut next = begun;
     cost.shrink()?;
     loop {
-        service.alive(Instant::now());
+        let read = Instant::now();
+        service.alive(read);
         let changed = Rows::Changed(arguments.refresh);
         reader.read(moment(begun), changed, &mut |row| rows.push(row));
         if reader.counts().reads == 1
@@ -249,7 +257,7 @@ fn watch(
         }
         rows.clear();
         cost.shrink()?;
-        next += arguments.interval;
+        next = following(next, read, arguments.interval);
         let end = arguments.duration.map(|duration| begun + duration);
         loop {
             let left = next.min(end.unwrap_or(next)).saturating_duration_since(Instant::now());
@@ -262,9 +270,18 @@ fn watch(
             }
             signals.wait(left);
         }
-        // The host was suspended, or a read took longer than the interval.
-        next = next.max(Instant::now().checked_sub(arguments.interval).unwrap_or(next));
     }
+}
+
+/// When to read after a read that was due at `due` and began at `read`: an interval later, or a whole number of intervals
+/// if that is less than half an interval after it began. The host was suspended then, or the read before took too long;
+/// the increase since a read just before is no rate.
+pub(super) fn following(due: Instant, read: Instant, interval: Duration) -> Instant {
+    let next = due + interval;
+    let earliest = read + interval / 2;
+    let late = earliest.saturating_duration_since(next);
+    let skipped = late.as_nanos().div_ceil(interval.as_nanos().max(1));
+    next + interval * u32::try_from(skipped).unwrap_or(u32::MAX)
 }
 
 /// What was read, in a line.
@@ -284,4 +301,32 @@ pub(super) fn summary(counts: &Counts) -> String {
         line += &format!("; {} unreadable, such as {why}", counts.unreadable);
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::following;
+    use std::time::{Duration, Instant};
+
+    /// A read that caught up came a few milliseconds after the late one, and its rate was a multiple of the real one.
+    #[test]
+    fn after_a_late_read_the_next_one_keeps_half_an_interval_and_the_beat() {
+        let due = Instant::now();
+        let ms = Duration::from_millis;
+        for (began, next) in [
+            (0, 100),
+            (30, 100),
+            (50, 100),
+            (51, 200),
+            (99, 200),
+            (150, 200),
+            (151, 300),
+            (1_000, 1_100),
+        ] {
+            let following = following(due, due + ms(began), ms(100));
+            assert_eq!(following - due, ms(next), "a read that began {began} ms late");
+        }
+        let year = ms(365 * 86_400_000);
+        assert!(following(due, due + year, ms(10)) >= due + year);
+    }
 }

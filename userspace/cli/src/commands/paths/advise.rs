@@ -1,11 +1,11 @@
 //! `rocescope paths advise`: which source ports would make the layers even.
 
-use super::fim::percent;
+use super::fim::{lower_bound, percent};
 use super::{discover, flows, workload};
 use crate::arguments::{AdviseArguments, Output};
 use anyhow::{Result, ensure};
 use rocescope_diagnose::paths::{Advice, Candidate, Hop, Imbalance, advise};
-use rocescope_model::human::plural;
+use rocescope_model::human::{plural, visible_lines};
 use rocescope_model::{json, render};
 use rocescope_paths::Flow;
 use rocescope_paths::discover::{Plan, hops};
@@ -21,6 +21,9 @@ struct Document<'a> {
     fim_before_percent: Option<f64>,
     #[serde(serialize_with = "json::float")]
     fim_after_percent: Option<f64>,
+    /// No choice of paths is more even: flows are whole.
+    #[serde(serialize_with = "json::float")]
+    min_fim_percent: Option<f64>,
     /// Flows whose own path is complete: the others are left as they are and count nowhere.
     flows: u64,
     /// All flows of the workload.
@@ -95,6 +98,7 @@ pub(super) fn run(arguments: &AdviseArguments) -> Result<ExitCode> {
             let document = Document {
                 fim_before_percent: advice.before.fim_percent,
                 fim_after_percent: advice.after.fim_percent,
+                min_fim_percent: advice.after.min_fim_percent,
                 flows: advice.before.flows,
                 flows_asked: flows.len(),
                 left_out: &left_out,
@@ -109,7 +113,7 @@ pub(super) fn run(arguments: &AdviseArguments) -> Result<ExitCode> {
         }
         Output::Table => {
             let text = text(&advice, &changes, &left_out) + &flows::notes(&workload, &short);
-            hosts.text(&text)
+            visible_lines(&hosts.text(&text))
         }
     })?;
     Ok(match advice.before.flows {
@@ -153,7 +157,7 @@ fn changes(plan: &Plan, flows: &[Flow], choices: &[Vec<Candidate>], advice: &Adv
     changed.collect()
 }
 
-/// Flows that are named, at most: all are in the JSON.
+/// Reasons that are printed, at most, each with its flows: all are in the JSON.
 const MAX_NAMED: usize = 20;
 
 fn text(advice: &Advice, changes: &[Change], left_out: &[LeftOut]) -> String {
@@ -167,21 +171,19 @@ fn text(advice: &Advice, changes: &[Change], left_out: &[LeftOut]) -> String {
         );
     }
     text += &format!(
-        "FIM {} before, {} after: {} of {} with another source port\n\n",
+        "FIM {} before, {} after: {} of {} with another source port{}\n\n",
         percent(before.fim_percent),
         percent(after.fim_percent),
         changes.len(),
-        plural(before.flows, "flow")
+        plural(before.flows, "flow"),
+        lower_bound(after)
     );
-    let mut lines = vec![["Layer", "Before", "After"].map(String::from).to_vec()];
-    lines.extend(
-        before
-            .layers
-            .iter()
-            .zip(&after.layers)
-            .map(|(before, after)| vec![before.name(), percent(before.fim_percent), percent(after.fim_percent)]),
-    );
-    text.push_str(&render::align(&lines, &[false, true, true]));
+    let mut lines = vec![["Layer", "Before", "After", "Min"].map(String::from).to_vec()];
+    lines.extend(before.layers.iter().zip(&after.layers).map(|(before, after)| {
+        let fims = [before.fim_percent, after.fim_percent, after.min_fim_percent];
+        [vec![before.name()], fims.map(percent).to_vec()].concat()
+    }));
+    text.push_str(&render::align(&lines, &[false, true, true, true]));
     let mut lines = vec![["Flow", "Port", "Flow label"].map(String::from).to_vec()];
     lines.extend(changes.iter().map(|change| {
         vec![
@@ -192,11 +194,20 @@ fn text(advice: &Advice, changes: &[Change], left_out: &[LeftOut]) -> String {
     }));
     text.push('\n');
     text.push_str(&render::align(&lines, &[false, true, true]));
-    for LeftOut { flow, reason, detail } in left_out.iter().take(MAX_NAMED) {
-        text.push_str(&format!("left out: {flow}: {reason}: {detail}\n"));
+    let mut reasons: BTreeMap<(&str, &str), Vec<&Flow>> = BTreeMap::new();
+    for LeftOut { flow, reason, detail } in left_out {
+        reasons.entry((reason, detail)).or_default().push(flow);
     }
-    if left_out.len() > MAX_NAMED {
-        text.push_str(&format!("and {} more: -o json has all\n", left_out.len() - MAX_NAMED));
+    for ((reason, detail), flows) in reasons.iter().take(MAX_NAMED) {
+        let named = match &flows[..] {
+            [flow] => flow.to_string(),
+            flows => plural(flows.len() as u64, "flow"),
+        };
+        text.push_str(&format!("left out: {named}: {reason}: {detail}\n"));
+    }
+    if reasons.len() > MAX_NAMED {
+        let more = plural((reasons.len() - MAX_NAMED) as u64, "other reason");
+        text.push_str(&format!("and {more}: -o json has all\n"));
     }
     text.push_str(&format!("\nTo apply: {APPLY}\n"));
     text

@@ -7,7 +7,7 @@ use crate::commands::topology;
 use anyhow::Result;
 use rocescope_diagnose::paths::down::EmptyLink;
 use rocescope_diagnose::paths::{Comparison, Hop, compare};
-use rocescope_model::human::plural;
+use rocescope_model::human::{plural, visible_lines};
 use rocescope_model::{Time, json, render};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,6 +19,8 @@ struct Document<'a> {
     comparison: &'a Comparison,
     /// Flows of A and of B whose path is not known to its end.
     flows_without_path: [u64; 2],
+    /// Entries of flows beside their first, of A and of B.
+    flows_listed_again: [u64; 2],
     /// Start of run A and of run B; a file does not contain it.
     times: [Option<Time>; 2],
     /// Hops of A and of B that contradict the topology, by reason.
@@ -49,6 +51,7 @@ pub(super) fn run(arguments: &ComparePathsArguments) -> Result<ExitCode> {
             &(json::pretty(&Document {
                 comparison: &comparison,
                 flows_without_path: [a.unknown, b.unknown],
+                flows_listed_again: [a.repeated, b.repeated],
                 times: [a.time, b.time],
                 problem_counts: [&of_a.counts, &of_b.counts],
             }) + "\n"),
@@ -59,8 +62,9 @@ pub(super) fn run(arguments: &ComparePathsArguments) -> Result<ExitCode> {
                 Some(time) => format!("{name} started at {time:.0}\n"),
                 None => String::new(),
             });
+            let repeated = [a.repetition(" of A"), b.repetition(" of B")].concat();
             let problems = [of_a.lines(" of A"), of_b.lines(" of B")].concat();
-            hosts.text(&[times.concat(), text, problems].concat())
+            visible_lines(&hosts.text(&[times.concat(), text, repeated, problems].concat()))
         }
     })?;
     Ok(ExitCode::SUCCESS)

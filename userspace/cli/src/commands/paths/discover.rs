@@ -1,70 +1,26 @@
 //! `rocescope paths discover`: the paths of flows, hop by hop, over SSH.
 
-use super::{fim, flows, input, workload};
+use super::{discovered, fim, input, workload};
 use crate::arguments::{AskArguments, DiscoverArguments, DiscoverMode, Output};
 use crate::commands::topology;
 use crate::units::now;
 use anyhow::{Context, Result, anyhow, ensure};
-use rocescope_diagnose::paths::{Hop, Imbalance, Loads};
+use rocescope_diagnose::paths::{Imbalance, Loads};
 use rocescope_engine::signals::{SIGHUP, Signals};
-use rocescope_model::human::plural;
-use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkLoadRow, Text, Time, json, render};
-use rocescope_paths::discover::{DeviceWork, Mode, Plan, Run, Settings, discover, hops};
-use rocescope_paths::driver::{Driver, HASH_FIELDS_UNKNOWN};
+use rocescope_model::human::visible_lines;
+use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkLoadRow, Text, Time};
+use rocescope_paths::discover::{Mode, Plan, Run, Settings, discover};
+use rocescope_paths::driver::Driver;
 use rocescope_paths::ssh::{Ssh, SshOptions};
 use rocescope_paths::topology::tiers;
 use rocescope_paths::transport::Device;
-use rocescope_paths::workload::pairs::Shortfall;
 use rocescope_paths::{Flow, Workload};
 use rocescope_store::{Options, Writer};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-#[derive(Serialize)]
-struct Document<'a> {
-    time: Time,
-    mode: &'static str,
-    #[serde(serialize_with = "json::float")]
-    seconds: f64,
-    flows: usize,
-    outcomes: &'a BTreeMap<&'static str, u64>,
-    skipped: &'a BTreeMap<&'static str, u64>,
-    shortfalls: &'a [Shortfall],
-    devices: Vec<DeviceItem<'a>>,
-    paths: Vec<PathItem<'a>>,
-}
-
-#[derive(Serialize)]
-struct DeviceItem<'a> {
-    node: &'a str,
-    sessions: u64,
-    commands: u64,
-    hash_fields: Option<&'a [String]>,
-    assumed_5_tuple: Option<&'a str>,
-    failures: Vec<FailureItem<'a>>,
-}
-
-#[derive(Serialize)]
-struct FailureItem<'a> {
-    reason: &'a str,
-    count: u64,
-    message: &'a str,
-}
-
-#[derive(Serialize)]
-struct PathItem<'a> {
-    flow: &'a Flow,
-    hops: Vec<Hop>,
-    outcome: &'static str,
-    detail: &'a str,
-    #[serde(serialize_with = "json::float", skip_serializing_if = "Option::is_none")]
-    bps: Option<f64>,
-}
 
 pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
     let plan = plan(&arguments.ask)?;
@@ -88,10 +44,10 @@ pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
         Output::Json => {
-            let document = document(arguments, time, &plan, &run, (&workload, &short), &outcomes);
-            hosts.json(&(json::pretty(&document) + "\n"))
+            let document = discovered::document(arguments, time, &plan, &run, (&workload, &short), &outcomes);
+            hosts.json(&(document + "\n"))
         }
-        Output::Table => hosts.text(&text(&plan, &run, (&workload, &short), &outcomes)),
+        Output::Table => visible_lines(&hosts.text(&discovered::text(&plan, &run, (&workload, &short), &outcomes))),
     })?;
     Ok(match outcomes.contains_key("complete") {
         true => ExitCode::SUCCESS,
@@ -125,19 +81,16 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
     let signals = Signals::install()?;
     signals.end_at(SIGHUP)?;
     let ender = signals.ender();
-    let is_over = AtomicBool::new(false);
     Ok(std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !is_over.load(Ordering::Relaxed) {
-                if ender.ended() {
-                    ssh.end();
-                    return;
-                }
-                std::thread::sleep(Duration::from_millis(20));
+            while !signals.ended() {
+                signals.wait(Duration::MAX);
             }
+            ssh.end();
         });
         let run = discover(plan, flows, &ssh, &settings);
-        is_over.store(true, Ordering::Relaxed);
+        // Wakes the thread, as a signal would.
+        ender.end();
         run
     }))
 }
@@ -159,7 +112,7 @@ pub(super) fn plan(arguments: &AskArguments) -> Result<Plan> {
         let own = node.driver.as_deref().filter(|_| !is_host || node.management.is_some());
         let (name, folder, is_own) = match (own, default) {
             (Some(own), _) => (own, folder, true),
-            (None, Some(default)) => (&**default, Path::new("."), false),
+            (None, Some(default)) => (&**default, Path::new(""), false),
             (None, None) => {
                 devices.push(None);
                 continue;
@@ -256,106 +209,4 @@ fn write(root: &Path, (rows, loads): (&[FlowPathRow], &[LinkLoadRow]), observer:
     writer.append_cells(&loads, Instant::now())?;
     writer.finish()?;
     Ok(())
-}
-
-fn document<'a>(
-    arguments: &DiscoverArguments,
-    time: Time,
-    plan: &'a Plan,
-    run: &'a Run,
-    (workload, short): (&'a Workload, &'a [Shortfall]),
-    outcomes: &'a BTreeMap<&'static str, u64>,
-) -> Document<'a> {
-    let devices = run.devices.iter().map(|(node, work)| DeviceItem {
-        node: plan.fabric.name(*node),
-        sessions: work.sessions,
-        commands: work.commands,
-        hash_fields: Some(&*work.hash_fields).filter(|fields| !fields.is_empty()),
-        assumed_5_tuple: work.assumed.as_deref(),
-        failures: failures(work).collect(),
-    });
-    let paths = run.traces.iter().zip(&workload.flows).map(|(trace, rated)| PathItem {
-        flow: &trace.flow,
-        hops: hops(&plan.fabric, &trace.ways),
-        outcome: trace.outcome.reason,
-        detail: &trace.outcome.detail,
-        bps: rated.bps,
-    });
-    Document {
-        time,
-        mode: match arguments.ask.mode {
-            DiscoverMode::Baseline => "baseline",
-            DiscoverMode::Persistent => "persistent",
-            DiscoverMode::Parallel => "parallel",
-        },
-        seconds: run.took.as_secs_f64(),
-        flows: run.traces.len(),
-        outcomes,
-        skipped: &workload.skipped,
-        shortfalls: short,
-        devices: devices.collect(),
-        paths: paths.collect(),
-    }
-}
-
-fn failures(work: &DeviceWork) -> impl Iterator<Item = FailureItem<'_>> {
-    work.failures.iter().map(|(reason, (count, message))| FailureItem {
-        reason,
-        count: *count,
-        message,
-    })
-}
-
-/// Paths that are printed: all are in the JSON.
-const MAX_PATHS: usize = 1_000;
-
-fn text(
-    plan: &Plan,
-    run: &Run,
-    (workload, short): (&Workload, &[Shortfall]),
-    outcomes: &BTreeMap<&'static str, u64>,
-) -> String {
-    let mut lines = vec![["Flow", "Outcome", "Path"].map(String::from).to_vec()];
-    lines.extend(run.traces.iter().take(MAX_PATHS).map(|trace| {
-        let hops: Vec<String> = hops(&plan.fabric, &trace.ways)
-            .iter()
-            .map(|Hop(node, port)| format!("{node}:{port}"))
-            .collect();
-        let mut path = hops.join(" ");
-        if !trace.outcome.detail.is_empty() {
-            path = format!("{path} ({})", trace.outcome.detail);
-        }
-        vec![trace.flow.to_string(), trace.outcome.reason.to_owned(), path]
-    }));
-    let mut text = render::align(&lines, &[false, false, false]);
-    if run.traces.len() > MAX_PATHS {
-        text.push_str(&format!("and {} more: -o json has all\n", run.traces.len() - MAX_PATHS));
-    }
-    let counts: Vec<String> = outcomes
-        .iter()
-        .map(|(outcome, count)| format!("{count} {outcome}"))
-        .collect();
-    text.push_str(&format!(
-        "\n{} in {:.2} s: {}\n",
-        plural(run.traces.len() as u64, "flow"),
-        run.took.as_secs_f64(),
-        counts.join(", ")
-    ));
-    for (node, work) in &run.devices {
-        if let Some(why) = &work.assumed {
-            text.push_str(&format!(
-                "{}: taken to hash the 5-tuple: {why}\n",
-                plan.fabric.name(*node)
-            ));
-        }
-        for failure in failures(work) {
-            let FailureItem { reason, count, message } = failure;
-            text.push_str(&format!("{}: {count} {reason}: {message}\n", plan.fabric.name(*node)));
-        }
-    }
-    if outcomes.contains_key(HASH_FIELDS_UNKNOWN) {
-        text.push_str("If these devices hash the 5-tuple and nothing else: --assume-5-tuple\n");
-    }
-    text.push_str(&flows::notes(workload, short));
-    text
 }

@@ -7,7 +7,7 @@ use crate::commands::{span, topology};
 use crate::units::now;
 use anyhow::{Result, anyhow};
 use rocescope_diagnose::paths::{Imbalance, LinkLoad};
-use rocescope_model::human::plural;
+use rocescope_model::human::{plural, visible_lines};
 use rocescope_model::{LINK_LOAD_TABLES, LinkLoadRow, Time, json, render};
 use rocescope_store::{Options, Writer};
 use serde::Serialize;
@@ -23,6 +23,8 @@ struct Document<'a> {
     time: Option<Time>,
     /// Flows whose path is not known to its end.
     flows_without_path: u64,
+    /// Entries of a flow beside its first: they count too.
+    flows_listed_again: u64,
     problem_counts: &'a BTreeMap<&'static str, u64>,
     problems: &'a [Problem],
     windows: Option<&'a [WindowFim]>,
@@ -77,12 +79,13 @@ pub(super) fn run(arguments: &FimArguments) -> Result<ExitCode> {
                 imbalance: &measured.imbalance,
                 time: run.time,
                 flows_without_path: run.unknown,
+                flows_listed_again: run.repeated,
                 problem_counts: &measured.counts,
                 problems: &measured.problems,
                 windows: windows.as_deref(),
             }) + "\n"),
         ),
-        Output::Table => hosts.text(&text(&run, &measured, windows.as_deref(), arguments.top)),
+        Output::Table => visible_lines(&hosts.text(&text(&run, &measured, windows.as_deref(), arguments.top))),
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -113,11 +116,19 @@ pub(super) fn percent(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.1} %"))
 }
 
+/// Names the lowest possible FIM, unless it is 0.
+pub(super) fn lower_bound(imbalance: &Imbalance) -> String {
+    match imbalance.min_fim_percent {
+        Some(min) if min >= 0.05 => format!("; whole flows allow {min:.1} % at best"),
+        _ => String::new(),
+    }
+}
+
 fn text(run: &Run, measured: &Measured, windows: Option<&[WindowFim]>, top: usize) -> String {
     let imbalance = &measured.imbalance;
     let flows = plural(imbalance.flows, "flow");
     let mut text = match imbalance.fim_percent {
-        Some(fim) => format!("FIM {fim:.1} %: {flows}\n"),
+        Some(fim) => format!("FIM {fim:.1} %: {flows}{}\n", lower_bound(imbalance)),
         None => format!("FIM unknown: {flows}, none on links between switches of known tiers\n"),
     };
     if let Some(fim) = imbalance.bytes_fim_percent {
@@ -129,6 +140,7 @@ fn text(run: &Run, measured: &Measured, windows: Option<&[WindowFim]>, top: usiz
             plural(run.unknown, "flow")
         ));
     }
+    text.push_str(&run.repetition(""));
     let heading = [
         "From",
         "To",
@@ -139,6 +151,7 @@ fn text(run: &Run, measured: &Measured, windows: Option<&[WindowFim]>, top: usiz
         "Max",
         "Unused",
         "FIM",
+        "Min FIM",
         "FIM by rate",
     ];
     let mut lines = vec![heading.map(String::from).to_vec()];
@@ -153,14 +166,13 @@ fn text(run: &Run, measured: &Measured, windows: Option<&[WindowFim]>, top: usiz
             layer.max_flows.to_string(),
             layer.unused_links.to_string(),
             percent(layer.fim_percent),
+            percent(layer.min_fim_percent),
             percent(layer.bytes_fim_percent),
         ]
     }));
     text.push('\n');
-    text.push_str(&render::align(
-        &lines,
-        &[false, false, true, true, true, true, true, true, true, true],
-    ));
+    let right = [false, false, true, true, true, true, true, true, true, true, true];
+    text.push_str(&render::align(&lines, &right));
     if imbalance.layers.iter().any(|layer| layer.at_hosts && layer.flows > 0) {
         text.push_str("Layers at hosts have a FIM of their own, which is not part of that above.\n");
     }

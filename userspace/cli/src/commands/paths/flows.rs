@@ -4,7 +4,7 @@ use super::workload;
 use crate::arguments::{FlowsArguments, Output};
 use crate::commands::topology;
 use anyhow::Result;
-use rocescope_model::human::{self, Rates, plural};
+use rocescope_model::human::{self, Rates, plural, visible_lines};
 use rocescope_model::{json, render};
 use rocescope_paths::Workload;
 use rocescope_paths::workload::pairs::Shortfall;
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &FlowsArguments) -> Result<ExitCode> {
             };
             hosts.json(&(json::pretty(&document) + "\n"))
         }
-        Output::Table => hosts.text(&text(&workload, &short)),
+        Output::Table => visible_lines(&hosts.text(&text(&workload, &short))),
     })?;
     Ok(ExitCode::SUCCESS)
 }

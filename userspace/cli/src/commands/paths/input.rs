@@ -8,7 +8,7 @@ use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, FlowRow, Time};
 use rocescope_paths::{Flow, KnownPath, known};
 use rocescope_store::{Query, Scan, TimeRange};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The paths of a run.
@@ -19,6 +19,21 @@ pub(in crate::commands) struct Run {
     pub(in crate::commands) paths: Vec<KnownPath>,
     /// Flows whose path is not known to its end.
     pub(in crate::commands) unknown: u64,
+    /// Entries of flows that a file lists again: they count too.
+    pub(in crate::commands) repeated: u64,
+}
+
+impl Run {
+    /// A line about flows that are listed again.
+    pub(super) fn repetition(&self, whose: &str) -> String {
+        match self.repeated {
+            0 => String::new(),
+            count => format!(
+                "{}{whose} listed again: each entry counts, list a flow once\n",
+                plural(count, "flow")
+            ),
+        }
+    }
 }
 
 /// Which run of a dataset.
@@ -45,10 +60,13 @@ pub(super) fn read(path: &Path, which: Which) -> Result<Run> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let paths = known::parse(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         let unknown = paths.iter().filter(|path| path.hops.is_empty()).count() as u64;
+        let mut names = BTreeSet::new();
+        let repeated = paths.iter().filter(|path| !names.insert(&path.name)).count() as u64;
         return Ok(Run {
             time: None,
             paths,
             unknown,
+            repeated,
         });
     }
     let stored = Query::default().tables(FLOW_PATH_TABLES).open(path)?;

@@ -10,13 +10,14 @@
 //! | `compare` | two runs |
 //! | `workload`, `flows` | the flows of a workload |
 //! | `sflow` | flows from the samples of switches |
-//! | `discover` | paths hop by hop, over SSH |
+//! | `discover`, `discovered` | paths hop by hop, over SSH; what is printed of them |
 //! | `advise` | source ports that would make the layers even |
 
 mod advise;
 mod captured;
 mod compare;
 mod discover;
+mod discovered;
 mod fim;
 mod flows;
 pub(super) mod held;

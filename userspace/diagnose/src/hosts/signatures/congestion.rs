@@ -38,12 +38,20 @@ pub(super) fn find(view: &View<'_>, latencies: &HashMap<Direction, Latency>, fou
         if (notified as f64) < CNPS * view.seconds() {
             continue;
         }
+        let is_loaded = [
+            receives(view, &hot),
+            senders.first().and_then(|first| sends(view, first)),
+        ];
+        if is_loaded.contains(&Some(false)) {
+            continue;
+        }
+        let is_loaded = is_loaded.iter().all(Option::is_some);
         let latency = latency(view, latencies, &hot, &senders);
         // Marks and CNPs that keep the latency are congestion control at work.
         if latency.is_some_and(|ratio| ratio < SLOWER) {
             continue;
         }
-        found.push(finding(view, &hot, &senders, notified, latency));
+        found.push(finding(view, &hot, &senders, notified, latency, is_loaded));
     }
 }
 
@@ -90,6 +98,8 @@ struct Sender {
     cnps: u64,
     bytes: u64,
     is_counted: bool,
+    /// A capture saw its packets to the place, or those back.
+    is_on_wire: bool,
 }
 
 /// Those of the last windows, so that none is the cause at random; most CNPs first.
@@ -108,6 +118,7 @@ fn senders(view: &View<'_>, hot: &Hot) -> Vec<Sender> {
             cnps: 0,
             bytes: 0,
             is_counted: false,
+            is_on_wire: true,
         });
         sender.cnps += cnps;
         sender.bytes += bytes;
@@ -132,6 +143,7 @@ fn senders(view: &View<'_>, hot: &Hot) -> Vec<Sender> {
                     cnps: handled,
                     bytes: view.now(port, Watched::XmitData).unwrap_or(0),
                     is_counted: true,
+                    is_on_wire: false,
                     place: place.clone(),
                 };
                 all.insert(place, sender);
@@ -142,6 +154,29 @@ fn senders(view: &View<'_>, hot: &Hot) -> Vec<Sender> {
     let mut all: Vec<Sender> = all.into_values().filter(|sender| sender.cnps > 0).collect();
     all.sort_by_key(|sender| core::cmp::Reverse(sender.cnps));
     all
+}
+
+/// Whether packets arrive at a hot place; `None` if neither its counters nor a capture show it.
+fn receives(view: &View<'_>, hot: &Hot) -> Option<bool> {
+    let counted = hot
+        .place
+        .port()
+        .and_then(|port| view.any_now(port, &[Watched::RcvData, Watched::RcvPackets]));
+    match counted {
+        // The tap is right where a port does not count what it receives.
+        Some(0) | None if hot.packets > 0 => Some(true),
+        counted => counted.map(|count| count > 0),
+    }
+}
+
+/// Whether a sender transmits, likewise.
+fn sends(view: &View<'_>, sender: &Sender) -> Option<bool> {
+    let port = sender.place.port();
+    let counted = port.and_then(|port| view.any_span(port, &[Watched::XmitData, Watched::XmitPackets]));
+    match counted {
+        Some(0) | None if sender.bytes > 0 && sender.is_on_wire => Some(true),
+        counted => counted.map(|count| count > 0),
+    }
 }
 
 /// The largest ratio of a latency at either end to its baseline; `None` without one.
@@ -156,13 +191,21 @@ fn latency(view: &View<'_>, latencies: &HashMap<Direction, Latency>, hot: &Hot, 
         .max_by(f64::total_cmp)
 }
 
-fn finding(view: &View<'_>, hot: &Hot, senders: &[Sender], notified: u64, latency: Option<f64>) -> Finding {
+fn finding(
+    view: &View<'_>,
+    hot: &Hot,
+    senders: &[Sender],
+    notified: u64,
+    latency: Option<f64>,
+    is_loaded: bool,
+) -> Finding {
     let cause = senders.first().filter(|first| {
         let next = senders.get(1).map_or(0, |next| next.cnps);
         first.cnps as f64 >= notified as f64 * MOST && first.cnps as f64 >= next as f64 * AHEAD
     });
     let counted = hot.is_counted && senders.first().is_some_and(|first| first.is_counted);
     let confidence = match (latency.is_some(), counted) {
+        _ if !is_loaded => Confidence::Possible,
         (true, true) => Confidence::Certain,
         (true, false) | (false, true) => Confidence::Likely,
         (false, false) => Confidence::Possible,
@@ -223,6 +266,11 @@ fn finding(view: &View<'_>, hot: &Hot, senders: &[Sender], notified: u64, latenc
         None => finding.unknown(
             "whether the latency rose: neither `rdma_operation_latency` of an end nor round trips of a connection before",
         ),
+    }
+    if !is_loaded {
+        finding.unknown(
+            "whether both ends are loaded: one counts neither bytes nor packets, and no capture shows what it sends",
+        );
     }
     if hot.address.is_none() {
         finding.unknown("which flows: the port has no address in the counters");

@@ -54,6 +54,10 @@ fn finding(view: &View<'_>, device: u32, ports: &[u32]) -> Finding {
         .because("the reader of its host found it gone")
         .means(
             match is_away {
+                true if view.ports.get(device).is_absent => {
+                    "the NIC is not there, although the configuration of its host names it: nothing reaches the applications \
+                     that use it"
+                }
                 true => "the NIC vanished from its host: nothing reaches the applications that use it",
                 false => "the NIC vanished from its host and returned: the connections that used it are lost",
             },
