@@ -48,6 +48,11 @@ impl Latencies {
         self.rtt.min()
     }
 
+    /// The round trip that 99 % do not exceed; the largest of fewer than 100.
+    pub(crate) fn usual_rtt_ns(&self) -> Option<u64> {
+        self.rtt.percentile_99()
+    }
+
     /// The largest round trip seen.
     pub(crate) fn max_rtt_ns(&self) -> Option<u64> {
         self.rtt.max()
@@ -132,6 +137,13 @@ impl GatheredHistogram {
             return self.histogram.as_ref().and_then(|times| times.max());
         }
         self.min().map(|_| u64::from(self.max))
+    }
+
+    /// The 99th percentile of the samples in the histogram, which lacks at most the last five; the maximum of fewer than
+    /// 100.
+    fn percentile_99(&self) -> Option<u64> {
+        let histogram = self.histogram.as_ref().filter(|times| times.samples() >= 100);
+        histogram.map_or_else(|| self.max(), |times| times.quantile(0.99))
     }
 
     /// The number of samples.

@@ -606,5 +606,27 @@ fn a_slow_answer_of_which_both_copies_were_answered_is_no_loss() {
     }
 }
 
+/// One answer that took as long as the sender's timer, among many: it hid every loss after it.
+#[test]
+fn one_slow_answer_hides_no_later_loss() {
+    let mut runs = Vec::new();
+    for psn in 0..200 {
+        let at = 10_000 * u64::from(psn);
+        runs.extend([
+            sends((psn, psn), at),
+            answer(ACK, psn, at + if psn == 20 { 3_000 } else { 50 }),
+        ]);
+    }
+    let lost = 2_000_000;
+    runs.extend([
+        sends((200, 200), lost),
+        sends((200, 200), lost + 4_000),
+        answer(ACK, 200, lost + 4_050),
+    ]);
+    runs.extend([sends((201, 201), lost + 20_000), answer(ACK, 201, lost + 20_050)]);
+    let (rows, _) = rows(&runs);
+    assert_eq!((rows[0].timeouts, rows[0].unanswered_packets), (1, 1));
+}
+
 mod lives;
 mod order;

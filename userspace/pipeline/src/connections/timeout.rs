@@ -37,14 +37,16 @@ impl Direction {
 
     /// The answer for everything up to `answered` passed at its time, or will never pass.
     ///
-    /// An answer does not show which transmission it belongs to. But if the sender waited more than two times the
-    /// longest round trip before it retransmitted, the first one (or its answer) was lost, unless each of them is
-    /// answered: then the answers were just slow. Otherwise the answer may just have been slow.
+    /// An answer does not show which transmission it belongs to. But if the sender waited more than two times the round
+    /// trip that 99 % do not exceed before it retransmitted, the first one (or its answer) was lost, unless each of them
+    /// is answered, as slowly as the slowest so far: then the answers were just slow. Otherwise the answer may just have
+    /// been slow. Not twice the slowest: one hiccup would hide every loss after it.
     pub(crate) fn settle_timeout(
         &mut self,
         answered: Option<(ExtendedPsn, u64)>,
         emit: &mut dyn FnMut(u64, EventDetail),
     ) {
+        let usual_ns = self.latencies.usual_rtt_ns().unwrap_or(u64::MAX / 2);
         let longest_ns = self.latencies.max_rtt_ns().unwrap_or(u64::MAX / 2);
         let Some(timeout) = self.pending_timeout.as_deref_mut() else {
             return;
@@ -56,7 +58,7 @@ impl Direction {
             match timeout.decide_ns {
                 None => {
                     let soonest_ns = timeout.resent_ns + self.latencies.min_rtt_ns().unwrap_or(0);
-                    if timeout.waited_ns <= 2 * longest_ns || now_ns < soonest_ns || !timeout.is_alone {
+                    if timeout.waited_ns <= 2 * usual_ns || now_ns < soonest_ns || !timeout.is_alone {
                         self.pending_timeout = None;
                         return;
                     }
