@@ -61,14 +61,19 @@ pub(super) fn nothing(root: &Path, span: &SpanArguments) -> Result<Option<anyhow
         Some(_) => String::new(),
         None => format!(", and now is {:.0}", now()),
     };
-    let open = match found.open.len() as u64 {
-        0 => String::new(),
-        open => format!("; {} not sealed yet", plural(open, "journal")),
-    };
+    let open = unsealed(&found);
     let damage = damage(&found);
     Ok(Some(anyhow!(
         "{root} has no rows in {span}: {known}{now}{open}{damage}"
     )))
+}
+
+/// The journals of a running capture, at the end of a line; nothing if there are none.
+pub(super) fn unsealed(found: &Scan) -> String {
+    match found.open.len() as u64 {
+        0 => String::new(),
+        open => format!("; {} not sealed yet", plural(open, "journal")),
+    }
 }
 
 /// What could not be read of a dataset, at the end of a line; nothing if all could.

@@ -366,7 +366,10 @@ pub struct Applied {
     pub is_new: bool,
     /// Members that the controller knows.
     pub members: usize,
-    /// Those of them that no group has: they run their own configuration.
+    /// Those of them that are away: they take it when they are back.
+    #[serde(default)]
+    pub away: usize,
+    /// Those of all that no group has: they run their own configuration.
     #[serde(default)]
     pub without_group: usize,
     /// What an operator should look at, each in a line: patterns without a member, members that refused this text

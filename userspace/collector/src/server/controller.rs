@@ -322,6 +322,7 @@ impl State {
         let names = self.names();
         Applied {
             members: names.len(),
+            away: self.members.values().filter(|member| !member.status.connected).count(),
             without_group: names.iter().filter(|name| plan.group(name).is_none()).count(),
             warnings: few(plan.unmatched(&names)),
             ..Applied::default()

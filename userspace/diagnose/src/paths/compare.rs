@@ -154,8 +154,8 @@ impl Comparison {
         Self {
             fim: Pair::new(a.imbalance.fim_percent, b.imbalance.fim_percent),
             layers: layers.collect(),
-            down: emptied(a.imbalance, b.imbalance),
-            up: emptied(b.imbalance, a.imbalance),
+            down: emptied(a, b),
+            up: emptied(b, a),
             links: changed,
             common_flows,
             moved,

@@ -1,12 +1,14 @@
 //! Links that flows crossed in one run and none crosses in the other.
 //!
 //! Switches hash flows over the links that are in their routes. A link without a flow is out of them, or chance left it
-//! empty: of `n` flows over `m` links none takes it in `(1 - 1/m)^n` of the cases. Of many links chance leaves some
-//! empty, so each is listed with how likely that is for all links together. A link that is down is empty in both
+//! empty: of `n` flows over `m` links none takes it in `(1 - 1/m)^n` of the cases, and then flows beside it have moved too
+//! (`stayed`). Of many links chance leaves some empty, so each is listed with how likely that is for all links together. A link that is down is empty in both
 //! directions; one that only one end has taken out of its routes is so in one.
 
+use super::compare::Run;
 use super::load::{Imbalance, LinkLoad};
-use alloc::collections::BTreeMap;
+use super::stayed::Stayed;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,7 +29,8 @@ pub struct EmptyLink {
     /// Flows in the run without: as many as the links beside it have in the mean.
     #[serde(serialize_with = "json::float")]
     pub expected: f64,
-    /// How often chance leaves one of all the links so empty, in percent: at most.
+    /// How often chance leaves one of all the links so empty, and so many flows beside it where they were, in percent: at
+    /// most.
     #[serde(serialize_with = "json::float")]
     pub chance_percent: f64,
 }
@@ -58,13 +61,19 @@ struct Expected {
 
 /// The links of `before` that are empty in `after`, the least likely first.
 #[must_use]
-pub fn emptied(before: &Imbalance, after: &Imbalance) -> Vec<EmptyLink> {
+pub fn emptied(before: Run<'_>, after: Run<'_>) -> Vec<EmptyLink> {
+    let stayed = Stayed::new(before.paths, after.paths);
+    let (before, after) = (before.imbalance, after.imbalance);
     let beside = Beside::new(after);
     let of_after: BTreeMap<(End<'_>, End<'_>), &LinkLoad> = directions(after).collect();
     // By direction: flows before, and those expected after, of directions that are empty after.
     let empty = directions(before).filter_map(|(way, there)| {
         let now = of_after.get(&way).filter(|now| now.flows == 0)?;
-        Some((way, (there.flows, beside.of(now))))
+        let mut expected = beside.of(now);
+        if beside.leads_up(now) {
+            expected.chance *= stayed.chance(&now.from, &ports(after, now), &now.from_port);
+        }
+        Some((way, (there.flows, expected)))
     });
     let empty: BTreeMap<(End<'_>, End<'_>), (u64, Expected)> = empty.collect();
     // Every direction with flows could have become empty.
@@ -105,6 +114,13 @@ fn directions(imbalance: &Imbalance) -> impl Iterator<Item = ((End<'_>, End<'_>)
     })
 }
 
+/// The ports of the links beside a link, and its own: from its node to the same tier.
+fn ports<'a>(imbalance: &'a Imbalance, link: &LinkLoad) -> BTreeSet<&'a str> {
+    let links = imbalance.link_loads.iter();
+    let beside = links.filter(|other| other.from == link.from && other.to_tier == link.to_tier);
+    beside.map(|other| &*other.from_port).collect()
+}
+
 /// Flows and links beside a link: those among which flows are spread.
 struct Beside<'a> {
     /// Upward from a node, by its name and the tier above.
@@ -138,6 +154,11 @@ impl<'a> Beside<'a> {
         beside
     }
 
+    /// Whether a node below chooses this link.
+    fn leads_up(&self, link: &LinkLoad) -> bool {
+        self.is_up.get(&(&*link.from_tier, &*link.to_tier)) == Some(&true)
+    }
+
     /// What is expected on a link of those flows that may take it.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^53 flows")]
     fn of(&self, link: &LinkLoad) -> Expected {
@@ -163,8 +184,10 @@ impl<'a> Beside<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::emptied;
-    use crate::paths::{End, Fabric, Imbalance, Loads};
+    use super::EmptyLink;
+    use crate::paths::compare::Run;
+    use crate::paths::{End, Fabric, Hop, Imbalance, Loads};
+    use alloc::collections::BTreeMap;
     use alloc::format;
     use alloc::string::String;
     use alloc::vec;
@@ -192,6 +215,36 @@ mod tests {
             loads.add(&[ups[up], ups[4 + down].reversed()], None);
         }
         loads.imbalance(&fabric)
+    }
+
+    /// What the numbers of flows alone tell.
+    fn emptied(before: &Imbalance, after: &Imbalance) -> Vec<EmptyLink> {
+        let paths = BTreeMap::new();
+        let run = |imbalance| Run {
+            imbalance,
+            paths: &paths,
+        };
+        super::emptied(run(before), run(after))
+    }
+
+    #[test]
+    fn flows_that_stayed_beside_an_empty_link_show_that_it_is_out() {
+        let (before, after) = (run(16, None), run(16, Some(3)));
+        // Four flows of the link moved, and the other twelve did not.
+        let path = |port: usize| vec![Hop("leaf0".into(), format!("e{port}"))];
+        let paths = |is_after: bool| -> BTreeMap<String, Vec<Hop>> {
+            let port = |flow: usize| match flow % 4 {
+                3 if is_after => flow / 4 % 3,
+                port => port,
+            };
+            (0..16).map(|flow| (format!("{flow}"), path(port(flow)))).collect()
+        };
+        let (paths_before, paths_after) = (paths(false), paths(true));
+        let run = |imbalance, paths| Run { imbalance, paths };
+        let down = super::emptied(run(&before, &paths_before), run(&after, &paths_after));
+        assert_eq!((down.len(), down[0].is_out()), (1, true), "{down:?}");
+        let chance_percent = 0.75_f64.powi(16) * 3.0_f64.powi(-12) * 8.0 * 100.0;
+        assert!((down[0].chance_percent - chance_percent).abs() < 1e-9, "{down:?}");
     }
 
     #[test]

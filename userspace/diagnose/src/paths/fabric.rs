@@ -1,6 +1,7 @@
 //! Nodes, tiers, ports and links of a fabric.
 
 use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -104,6 +105,8 @@ pub struct Fabric {
     numbers: HashMap<String, usize>,
     links: Vec<[End; 2]>,
     owners: HashMap<IpAddr, usize>,
+    /// Addresses of several nodes.
+    shared: BTreeSet<IpAddr>,
 }
 
 impl Fabric {
@@ -130,7 +133,9 @@ impl Fabric {
         });
         self.numbers.insert(name.to_owned(), number);
         for address in addresses {
-            self.owners.entry(*address).or_insert(number);
+            if *self.owners.entry(*address).or_insert(number) != number {
+                self.shared.insert(*address);
+            }
         }
         number
     }
@@ -176,6 +181,12 @@ impl Fabric {
     #[must_use]
     pub fn owner(&self, address: IpAddr) -> Option<usize> {
         self.owners.get(&address).copied()
+    }
+
+    /// Whether several nodes have an address, so that its owner is unknown.
+    #[must_use]
+    pub fn is_shared(&self, address: IpAddr) -> bool {
+        self.shared.contains(&address)
     }
 
     /// Both directions of every link.

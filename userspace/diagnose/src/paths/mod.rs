@@ -9,6 +9,7 @@
 //! | [`mod@advise`] | which source ports would make the layers even |
 //! | [`compare`] | two runs: what changed on links and paths |
 //! | [`down`] | links that no flow crosses any more, and how likely chance is |
+//! | `stayed` | flows that took the same port at a node in two runs |
 
 pub mod advise;
 pub mod compare;
@@ -16,6 +17,7 @@ pub mod down;
 pub mod fabric;
 pub mod imbalance;
 pub mod load;
+mod stayed;
 pub mod walk;
 
 pub use advise::{Advice, Candidate, advise};

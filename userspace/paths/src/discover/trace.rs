@@ -73,6 +73,11 @@ impl Trace {
             let step = trace.end("unknown_source", detail);
             return (trace, step);
         };
+        if let Some(address) = [flow.src, flow.dst].into_iter().find(|end| fabric.is_shared(*end)) {
+            let detail = format!("several nodes of the topology have the address {address}");
+            let step = trace.end("address_repeated", detail);
+            return (trace, step);
+        }
         if fabric.owner(flow.dst).is_none() {
             let detail = format!("no node of the topology has the address {}", flow.dst);
             let step = trace.end("unknown_destination", detail);

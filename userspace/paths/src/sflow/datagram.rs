@@ -229,6 +229,11 @@ impl Reader {
                 continue;
             }
             self.counts.frames += 1;
+            if rate == 0 {
+                // It stands for an unknown number of packets.
+                self.not_roce("no_sampling_rate");
+                continue;
+            }
             let protocol = record.word()?;
             let original = record.word()?;
             // Bytes that the agent removed from the end, such as the FCS.

@@ -31,9 +31,8 @@ pub(super) struct Estimate {
 const CHANCE: f64 = 3.0;
 
 impl Samples {
-    /// Adds a sampled packet.
+    /// Adds a sampled packet; samples with a rate of 0 are not read.
     pub(super) fn add(&mut self, rate: u32, frame_bytes: u32) {
-        // A rate of 0 is none: the packet itself.
         let rate = f64::from(rate.max(1));
         self.count += 1;
         self.packets += rate;

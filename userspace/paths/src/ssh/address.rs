@@ -2,14 +2,18 @@
 
 /// `host`, `host:port`, `user@host`, `[fd00::1]:port`, or an IPv6 address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub(crate) struct Address {
     /// With the user, if there is one.
     pub(super) host: String,
     pub(super) port: Option<u16>,
 }
 
 impl Address {
-    pub(super) fn parse(text: &str) -> Self {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// It is no address: what is wrong.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (user, place) = match text.rsplit_once('@') {
             Some((user, place)) => (format!("{user}@"), place),
             None => (String::new(), text),
@@ -23,10 +27,18 @@ impl Address {
             },
         };
         let (host, port) = split.unwrap_or((place, None));
-        Self {
-            host: format!("{user}{host}"),
-            port: port.and_then(|port| port.parse().ok()),
+        // The client would take it as an option.
+        if host.is_empty() || text.starts_with('-') {
+            return Err(format!("`{text}` is no address or name"));
         }
+        let port = port.map(|port| match port.parse() {
+            Ok(0) | Err(_) => Err(format!("`{text}` has the port `{port}`: expected 1 to 65535")),
+            Ok(port) => Ok(port),
+        });
+        Ok(Self {
+            host: format!("{user}{host}"),
+            port: port.transpose()?,
+        })
     }
 }
 
@@ -43,8 +55,11 @@ mod tests {
             ("fd00::1", "fd00::1", None),
         ];
         for (text, host, port) in cases {
-            let address = Address::parse(text);
+            let address = Address::parse(text).unwrap();
             assert_eq!((&*address.host, address.port), (host, port));
+        }
+        for text in ["1.2.3.4:99999", "leaf1:", "leaf1:0", "-oProxyCommand=x", "", "admin@"] {
+            assert!(Address::parse(text).is_err(), "{text}");
         }
     }
 }

@@ -12,7 +12,7 @@ mod refusal;
 
 use crate::driver::SessionKind;
 use crate::transport::{Device, Failure, INTERRUPTED, Reply, Session, Transport};
-use address::Address;
+pub(crate) use address::Address;
 use child::{Channel, collect};
 use folder::Folder;
 use master::Master;
@@ -130,7 +130,7 @@ impl Ssh {
         if let Some((_, failure)) = slot.failed.as_ref().filter(|(at, _)| *at >= began) {
             return Err(failure.clone());
         }
-        let address = Address::parse(&device.management);
+        let address = Address::parse(&device.management).map_err(|error| Failure::new("management_invalid", error))?;
         let socket = self.next.fetch_add(1, Ordering::Relaxed).to_string();
         let socket = self.folder.path().join(socket);
         let opened = Master::open(&self.options, self.folder.path(), &address, socket, &self.ended);

@@ -119,7 +119,7 @@ mod tests {
             (changed, Some(known), "`ssh-keygen -R leaf1 -f '/tmp/our keys'`"),
             (cut, None, "`ssh-keygen -R '[fd00::1]:2200'`"),
         ] {
-            let failure = of(text, &Address::parse("admin@[fd00::1]:2200"), file);
+            let failure = of(text, &Address::parse("admin@[fd00::1]:2200").unwrap(), file);
             assert!(failure.message.contains(command), "{}", failure.message);
         }
     }

@@ -3,6 +3,7 @@
 use super::tiers::{self, Origin};
 use super::{Link, Port, Topology};
 use crate::driver::Driver;
+use crate::ssh::Address;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -53,6 +54,12 @@ fn nodes(topology: &Topology, found: &mut Vec<Contradiction>) {
                     format!("{address} belongs to both {owner} and {name}"),
                 );
             }
+        }
+        if let Some(Err(error)) = node.management.as_deref().map(Address::parse) {
+            add(
+                "management_invalid",
+                format!("the management address of {}: {error}", node.name),
+            );
         }
         if let Some(tier) = &node.tier
             && tiers::number(tier, &names).is_none()
@@ -179,6 +186,11 @@ fn reach(topology: &Topology, found: &mut Vec<Contradiction>) {
             continue;
         };
         if from == to {
+            if a == b {
+                continue;
+            }
+            let message = format!("the link from {a} to {b} leads from a node to itself");
+            found.push(Contradiction::new(link.line, "tiers_not_adjacent", message));
             continue;
         }
         neighbors[from].insert(to);

@@ -21,7 +21,7 @@ pub fn parse(text: &str) -> Result<Workload, String> {
     let mut workload = Workload::default();
     let mut seen = BTreeSet::new();
     for (number, entry) in (1..).zip(entries) {
-        let flow = match entry {
+        let flow: RatedFlow = match entry {
             Value::String(text) => {
                 let flow = text
                     .parse()
@@ -30,6 +30,12 @@ pub fn parse(text: &str) -> Result<Workload, String> {
             }
             other => serde_json::from_value(other).map_err(|error| format!("flow {number}: {error}"))?,
         };
+        if flow.bps.is_some_and(|bps| bps < 0.0) {
+            return Err(format!("flow {number}: `bps` is no rate"));
+        }
+        if flow.flow.src.is_ipv4() != flow.flow.dst.is_ipv4() {
+            return Err(format!("flow {number}: one address is IPv4, the other IPv6"));
+        }
         if !seen.insert(flow.flow) {
             workload.skip("listed_again");
         }
@@ -42,6 +48,22 @@ pub fn parse(text: &str) -> Result<Workload, String> {
 #[cfg(test)]
 mod tests {
     use super::parse;
+
+    #[test]
+    fn flows_that_cannot_be_are_refused() {
+        for (flow, reason) in [
+            (
+                r#"{"src": "10.0.0.1", "dst": "10.0.0.2", "src_port": 5, "bps": -4}"#,
+                "flow 1: `bps` is no rate",
+            ),
+            (
+                r#"{"src": "10.0.0.1", "dst": "fd00::2", "src_port": 5}"#,
+                "flow 1: one address is IPv4, the other IPv6",
+            ),
+        ] {
+            assert_eq!(parse(&format!("[{flow}]")).unwrap_err(), reason);
+        }
+    }
 
     #[test]
     fn a_flow_that_is_listed_again_is_counted() {

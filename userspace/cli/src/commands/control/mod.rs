@@ -132,8 +132,12 @@ fn applied(applied: &Applied) -> String {
     };
     match applied.is_new {
         true => format!(
-            "{version} is in force; {} will take it{}: `rocescope control status` shows who runs it\n",
+            "{version} is in force; {} will take it{}{}: `rocescope control status` shows who runs it\n",
             plural(applied.members as u64, "member"),
+            match applied.away {
+                0 => String::new(),
+                away => format!(", {away} of them, now away, when they are back"),
+            },
             match (applied.without_group, applied.members) {
                 (0, _) => String::new(),
                 (some, all) if some == all => ", with their own settings, because no group has them".to_owned(),

@@ -18,27 +18,39 @@ const CONGESTION: [&str; 5] = [
     "tx_pause_duration",
 ];
 
+/// The metrics with a column, in the order of the columns: what a second of one is in the unit of its column, and the
+/// digits behind the point.
+const COLUMNS: [(&str, f64, usize); 7] = [
+    ("port_xmit_data", 8.0 / 1e9, 3),
+    ("port_rcv_data", 8.0 / 1e9, 3),
+    ("np_cnp_sent", 1.0, 0),
+    ("rp_cnp_handled", 1.0, 0),
+    ("np_ecn_marked_roce_packets", 1.0, 0),
+    // Microseconds in a second.
+    ("rx_pause_duration", 1e-4, 1),
+    ("tx_pause_duration", 1e-4, 1),
+];
+/// The widths of the columns.
+const WIDTHS: [usize; 7] = [11, 15, 11, 14, 10, 8, 9];
+
 /// What the lines of earlier reads leave behind.
 #[derive(Default)]
 pub(super) struct Lines {
     /// State of each port, which a row shows only when it changes.
     states: BTreeMap<Port, String>,
+    /// Which columns the driver of each port counts: a counter that does not change has no row.
+    counted: BTreeMap<Port, [bool; COLUMNS.len()]>,
     memory: BTreeMap<String, f64>,
     printed: usize,
 }
 
 type Port = (String, Option<u16>);
 
-/// Sums of one port, for each second.
+/// One port in one read.
 #[derive(Default)]
 struct Sums {
-    sent: f64,
-    received: f64,
-    cnps_sent: f64,
-    cnps_handled: f64,
-    marked: f64,
-    paused: f64,
-    pausing: f64,
+    /// By column; `None` where it is not counted, or its growth is unknown.
+    columns: [Option<f64>; COLUMNS.len()],
     events: Vec<String>,
     errors: Vec<(Text, u64)>,
 }
@@ -46,7 +58,15 @@ struct Sums {
 impl Lines {
     /// The lines of a read, from the rows that changed.
     pub(super) fn text(&mut self, rows: &[CounterRow]) -> String {
-        let mut ports: BTreeMap<Port, Sums> = self.states.keys().map(|port| (port.clone(), Sums::default())).collect();
+        let still = |counted: &[bool; COLUMNS.len()]| Sums {
+            columns: counted.map(|counted| counted.then_some(0.0)),
+            ..Sums::default()
+        };
+        let ports = self.states.keys().map(|port| {
+            let counted = self.counted.get(port).copied().unwrap_or_default();
+            (port.clone(), still(&counted))
+        });
+        let mut ports: BTreeMap<Port, Sums> = ports.collect();
         let mut processors: (f64, f64) = (0.0, 0.0);
         for row in rows {
             if &*row.device == "host" {
@@ -65,8 +85,13 @@ impl Lines {
                 (None, Some(known)) => known,
                 _ => port,
             };
+            if let Some(column) = column(row) {
+                self.counted.entry(port.clone()).or_default()[column] = row.value.is_some();
+            }
             ports.entry(port).or_default().add(row);
         }
+        // Rows of a whole device, of which a port is known by now.
+        ports.retain(|(device, port), _| port.is_some() || !self.states.keys().any(|(known, _)| known == device));
         let mut text = String::new();
         for (port, sums) in &ports {
             if self.printed.is_multiple_of(HEADING_EVERY) {
@@ -109,19 +134,22 @@ impl Lines {
 const HEADING: &str = "Port               State     Sent Gbit/s  Received Gbit/s  CNPs sent/s  CNPs handled/s  \
                        CE marks/s  Paused %  Pausing %  Errors\n";
 
+/// The column of a row's metric.
+fn column(row: &CounterRow) -> Option<usize> {
+    let metric = row.metric.as_deref()?;
+    COLUMNS.iter().position(|(name, ..)| *name == metric)
+}
+
 impl Sums {
     fn add(&mut self, row: &CounterRow) {
-        let rate = row.rate.unwrap_or(0.0);
-        match row.metric.as_deref() {
-            Some("port_xmit_data") => self.sent += rate * 8.0 / 1e9,
-            Some("port_rcv_data") => self.received += rate * 8.0 / 1e9,
-            Some("np_cnp_sent") => self.cnps_sent += rate,
-            Some("rp_cnp_handled") => self.cnps_handled += rate,
-            Some("np_ecn_marked_roce_packets") => self.marked += rate,
-            // Microseconds in a second; of several priorities, the one that waited longest.
-            Some("rx_pause_duration") => self.paused = self.paused.max(rate / 1e4),
-            Some("tx_pause_duration") => self.pausing = self.pausing.max(rate / 1e4),
-            _ => {}
+        if let Some(column) = column(row) {
+            let (metric, factor, _) = COLUMNS[column];
+            let before = self.columns[column].unwrap_or(0.0);
+            self.columns[column] = row.rate.map(|rate| match metric {
+                // Of several priorities, the one that waited longest.
+                "rx_pause_duration" | "tx_pause_duration" => before.max(rate * factor),
+                _ => before + rate * factor,
+            });
         }
         let is_error = row.sign.as_deref() == Some(Sign::Negative.name());
         let metric = row.metric.as_deref().unwrap_or_default();
@@ -153,18 +181,13 @@ impl Sums {
             words.push(format!("and {} more", errors.len() - NAMED));
         }
         words.extend(self.events.iter().take(NAMED).cloned());
-        let line = format!(
-            "{:<18} {state:<9} {:>11.3}  {:>15.3}  {:>11.0}  {:>14.0}  {:>10.0}  {:>8.1}  {:>9.1}  {}",
-            human::visible(&name),
-            self.sent,
-            self.received,
-            self.cnps_sent,
-            self.cnps_handled,
-            self.marked,
-            self.paused,
-            self.pausing,
-            words.join(", ")
-        );
+        let mut line = format!("{:<18} {state:<9}", human::visible(&name));
+        for ((value, (_, _, digits)), width) in self.columns.iter().zip(COLUMNS).zip(WIDTHS) {
+            let text = value.map_or_else(|| "-".into(), |value| format!("{value:.digits$}"));
+            let _ = write!(line, " {text:>width$} ");
+        }
+        line.push(' ');
+        line.push_str(&words.join(", "));
         line.trim_end().to_owned()
     }
 }
@@ -181,6 +204,7 @@ mod tests {
             name: name.into(),
             metric: Some(metric.into()),
             sign: Some(sign.into()),
+            value: Some(rate),
             rate: Some(rate),
             increase: Some(rate as u64),
             ..CounterRow::default()
@@ -210,21 +234,43 @@ mod tests {
             "mlx5_0/1",
             "ACTIVE",
             "10.000",
-            "0.000",
-            "0",
+            "-",
+            "-",
             "700",
-            "0",
+            "-",
             "25.0",
-            "0.0",
+            "-",
             "local_ack_timeout_err",
             "+3,",
             "out_of_sequence",
             "+2",
         ];
         assert_eq!(words, expected);
-        // A port that changes nothing keeps its line and its state.
+        // A port that changes nothing keeps its line and its state; what it does not count stays unknown.
         let quiet = lines.text(&[]);
         let words: Vec<&str> = quiet.split_whitespace().collect();
-        assert_eq!(&words[..4], ["mlx5_0/1", "ACTIVE", "0.000", "0.000"]);
+        assert_eq!(words, ["mlx5_0/1", "ACTIVE", "0.000", "-", "-", "0", "-", "0.0", "-"]);
+    }
+
+    #[test]
+    fn the_first_read_has_no_rates_and_a_device_no_line_beside_its_port() {
+        let first = |name| CounterRow {
+            rate: None,
+            increase: None,
+            ..row(name, name, 5.0, "running")
+        };
+        let device = CounterRow {
+            port: None,
+            ..first("present")
+        };
+        let state = CounterRow {
+            text: Some("4: ACTIVE".into()),
+            ..first("state")
+        };
+        let text = Lines::default().text(&[device, state, first("port_xmit_data")]);
+        let all: Vec<&str> = text.lines().collect();
+        assert_eq!(all.len(), 2, "{text}");
+        let words: Vec<&str> = all[1].split_whitespace().collect();
+        assert_eq!(words, ["mlx5_0/1", "ACTIVE", "-", "-", "-", "-", "-", "-", "-"]);
     }
 }

@@ -150,14 +150,17 @@ fn text(comparison: &Comparison, unknown: [u64; 2], top: usize) -> String {
 fn emptied(links: &[EmptyLink], what: &str, (with, without): (&str, &str), top: usize) -> String {
     let mut text = String::new();
     for link in links.iter().take(top) {
-        let what = if link.is_out() { what } else { "perhaps empty at random" };
+        let what = match link.is_out() {
+            true => format!("in B {what}"),
+            false => format!("in {without} perhaps empty at random"),
+        };
         let (arrow, ways) = if link.both {
             ("–", "")
         } else {
             ("→", " in this direction alone")
         };
         text.push_str(&format!(
-            "\n{} {arrow} {} in B {what}{ways}: {} in {with}, none in {without} of {:.0} expected: at random in {:.1} % of runs",
+            "\n{} {arrow} {} {what}{ways}: {} in {with}, none in {without} of {:.0} expected: at random in {:.1} % of runs",
             link.from,
             link.to,
             plural(link.flows, "flow"),

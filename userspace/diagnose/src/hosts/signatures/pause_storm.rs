@@ -23,6 +23,11 @@ struct Pause {
 }
 
 impl Pause {
+    /// Whether the driver counts the frames or the time.
+    fn is_counted(&self) -> bool {
+        self.share.is_some() || self.frames.is_some()
+    }
+
     fn is_heavy(&self, view: &View<'_>) -> bool {
         match self.share {
             Some(share) => share >= PAUSED,
@@ -78,10 +83,13 @@ fn source(view: &View<'_>, port: u32, sent: &Pause, received: &Pause, victims: &
         .any_now(port, &[Watched::StormWarning, Watched::StormError])
         .unwrap_or(0)
         > 0;
-    let confidence = match (is_told, received.frames.is_some() && !victims.is_empty()) {
+    // A port that is paused itself may pass a storm on.
+    let is_known = received.is_counted();
+    let confidence = match (is_told, is_known) {
         (true, _) => Confidence::Certain,
-        (false, true) => Confidence::Certain,
-        (false, false) => Confidence::Likely,
+        (false, true) if received.frames.is_some() && !victims.is_empty() => Confidence::Certain,
+        (false, true) => Confidence::Likely,
+        (false, false) => Confidence::Possible,
     };
     let names: Vec<String> = victims.iter().take(4).map(|(port, _)| view.ports.text(*port)).collect();
     let who = match names.len() {
@@ -94,11 +102,17 @@ fn source(view: &View<'_>, port: u32, sent: &Pause, received: &Pause, victims: &
     let mut finding = Finding::new(Class::PauseStorm, Place::Port(port), confidence)
         .because(match (is_told, names.is_empty()) {
             (true, _) => "the NIC itself warns of the storm",
+            _ if !is_known => "it pauses the network; whether it is paused itself, and passes a storm on, is unknown",
             (false, false) => "it pauses the network, is not paused itself, and others are paused at the same time",
             (false, true) => "it pauses the network and is not paused itself; no other port with counters is paused",
         })
         .means(
-            format!("the NIC pauses the network{share} and is not paused itself: its host does not take the packets{who}"),
+            match is_known {
+                true => format!(
+                    "the NIC pauses the network{share} and is not paused itself: its host does not take the packets{who}"
+                ),
+                false => format!("the NIC pauses the network{share}: its host may not take the packets{who}"),
+            },
             "look at this host: its PCIe link, IOMMU, memory bandwidth, a hung NIC; until then set a PFC watchdog on the \
              port of the switch",
         );
@@ -121,7 +135,7 @@ fn source(view: &View<'_>, port: u32, sent: &Pause, received: &Pause, victims: &
             finding.sum(&of, Watched::RcvPauseFrames.name(), frames as f64, "frames");
         }
     }
-    if received.frames.is_none() && received.share.is_none() {
+    if !is_known {
         finding.unknown("whether the port is paused itself: its driver does not count it");
     }
     finding

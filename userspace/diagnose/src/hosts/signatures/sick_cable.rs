@@ -50,22 +50,23 @@ fn of_errors(view: &View<'_>, port: u32) -> Finding {
         .copied()
         .filter(|watched| *watched != Watched::Icrc)
         .collect();
-    let is_clean = view.any_span(port, &own).is_some() && view.grown_lately(port, &own, SPAN) == 0;
-    let finding = Finding::new(Class::SickCable, Place::Port(port), Confidence::Likely);
+    let has_own = view.grown_lately(port, &own, SPAN) > 0;
+    let are_known = view.any_span(port, &own).is_some();
+    let of = |confidence| Finding::new(Class::SickCable, Place::Port(port), confidence);
     // An ICRC is that of the sender: what damaged the packet may be anywhere on its way.
-    let mut finding = if is_clean {
-        Finding {
-            confidence: Confidence::Possible,
-            ..finding
-        }
-        .because("packets arrive with a wrong ICRC, but this link has no errors of its own")
+    let mut finding = if !has_own {
+        of(Confidence::Possible)
+        .because(match are_known {
+            true => "packets arrive with a wrong ICRC, but this link has no errors of its own",
+            false => "packets arrive with a wrong ICRC; whether this link has errors of its own is unknown",
+        })
         .means(
             "packets arrive damaged; an earlier link, a switch's memory or the sender's NIC damaged them, or this one",
             "compare with the other receivers of the same senders: if they see it too, look at the senders and their \
              switch; if not, replace this cable",
         )
     } else {
-        finding.because("the NIC counts errors of its own link").means(
+        of(Confidence::Likely).because("the NIC counts errors of its own link").means(
             "the link damages packets",
             "clean or replace the cable and transceiver of this port; the switch's counters of the port tell whether the \
              other direction suffers too",

@@ -10,7 +10,7 @@ mod text;
 
 use crate::arguments::{DiagnoseHostsArguments, Output};
 use crate::commands::span;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use rocescope_diagnose::hosts::{Analyzer, Change, Counts, HostVerdict, HostsWindow, Settings, Unknown};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{CounterRow, FlowRow, HOST_DIAGNOSIS_TABLES, HostVerdictRow, Row, Text, footer, json};
@@ -30,15 +30,20 @@ pub(super) fn run(arguments: &DiagnoseHostsArguments) -> Result<ExitCode> {
     }
     ensure!(
         rows(&found) > 0,
-        "{} has no rows in `counters` and `flows`: `rocescope counters --out` and `rocescope capture --out` write them{}",
+        "{} has no rows in `counters` and `flows`: `rocescope counters --out` and `rocescope capture --out` write them{}{}",
         root.display(),
+        span::unsealed(&found),
         span::damage(&found)
     );
     let window_ns = i64::try_from(arguments.window.as_nanos()).context("duration too long")?;
     let writer = arguments.write.then(|| writer(arguments, &found)).transpose()?;
     let sink = Sink::new(writer, &arguments.observer, time);
     let names = arguments.hosts.names();
-    let diagnosis = judge(&found, time, window_ns, &names, sink)?;
+    let Some(diagnosis) = judge(&found, time, window_ns, &names, sink)? else {
+        // Values from before the requested time are read too, and are no reason to say that there is no fault in it.
+        let nothing = span::nothing(root, &arguments.span)?;
+        return Err(nothing.unwrap_or_else(|| anyhow!("{} has no whole window", root.display())));
+    };
     crate::print(&match arguments.output {
         Output::Table => names.text(&text::document(&diagnosis)),
         Output::Json => names.json(&(json::pretty(&diagnosis) + "\n")),
@@ -54,7 +59,9 @@ pub(in crate::commands) fn faults(root: &Path, time: TimeRange, names: &Hosts) -
         return Ok(None);
     }
     let sink = Sink::new(None, "", time);
-    let diagnosis = judge(&found, time, Settings::default().window_ns, names, sink)?;
+    let Some(diagnosis) = judge(&found, time, Settings::default().window_ns, names, sink)? else {
+        return Ok(None);
+    };
     let has_counters = found.row_count(CounterRow::TABLE.name) > 0;
     Ok((has_counters || !diagnosis.verdicts.is_empty()).then_some(HostFaults {
         verdicts: diagnosis.verdicts,
@@ -66,7 +73,8 @@ fn open(root: &Path, time: TimeRange) -> Result<Scan> {
     Ok(Query::default().within(feed::with_earlier_counters(time)).open(root)?)
 }
 
-fn judge(found: &Scan, time: TimeRange, window_ns: i64, names: &Hosts, mut sink: Sink) -> Result<Diagnosis> {
+/// The diagnosis of a time; `None` if it has no window.
+fn judge(found: &Scan, time: TimeRange, window_ns: i64, names: &Hosts, mut sink: Sink) -> Result<Option<Diagnosis>> {
     let settings = Settings {
         window_ns,
         ..Settings::default()
@@ -76,7 +84,10 @@ fn judge(found: &Scan, time: TimeRange, window_ns: i64, names: &Hosts, mut sink:
         analyzer.know(address, host);
     }
     feed::hours(found, time, window_ns, &mut analyzer, |window| sink.take(window))?;
-    sink.finish(&analyzer, found)
+    if sink.from_ns.is_none() {
+        return Ok(None);
+    }
+    sink.finish(&analyzer, found).map(Some)
 }
 
 fn rows(found: &Scan) -> u64 {

@@ -15,7 +15,13 @@ pub(super) fn document(diagnosis: &Diagnosis) -> String {
 }
 
 fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
-    if diagnosis.verdicts.is_empty() {
+    let judged_nothing = diagnosis.counts.ports == 0 && diagnosis.counts.captured_windows == 0;
+    if judged_nothing {
+        writeln!(
+            out,
+            "nothing could be judged: no counters of ports, no captured traffic"
+        )?;
+    } else if diagnosis.verdicts.is_empty() {
         writeln!(out, "no faults found")?;
     }
     for verdict in &diagnosis.verdicts {
