@@ -67,8 +67,8 @@ pub use tables::{
     DIAGNOSIS_TABLES, EventRow, FIRST_PROBE_QPN, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow,
     HOST_DIAGNOSIS_TABLES, HostPortRow, HostVerdictRow, LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow,
     LoopbackRow, MeshRows, OPERATION_TABLES, OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow,
-    QUEUE_PAIR_TABLES, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, SpreadRow, StepRow, TABLES,
-    TelemetryRow, VerdictRow, WindowRow, WindowRows,
+    QUEUE_PAIR_TABLES, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, SpreadRow, StepProbeRow, StepRow,
+    TABLES, TelemetryRow, VerdictRow, WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

@@ -14,7 +14,8 @@ table! {
         time: Time, None, [min], show "Time";
         /// `time` in full precision.
         time_ns: i64, UnixNanoseconds, [min], hide "Exact time";
-        /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`, `capture_loss`; of
+        /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`, `capture_loss`,
+        /// `slow_step`: an agent's monitor asked for a recording of the flow of a step; of
         /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`,
         /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full.
         kind: Text, None, [same], show "Event";
@@ -37,6 +38,7 @@ table! {
         /// `rnr_episode`: the requested RNR timer, in ns. `cnp_burst`: CNPs per second. `retransmission`: time from the
         /// NAK to the first retransmitted packet, in ns. `connect`: time from REQ to REP, in ns. `capture_loss`: time
         /// from the first to the last loss that began in the window, in ns; gaps in it prove no fabric loss.
+        /// `slow_step`: the round trip that was too long, in ns.
         /// `not_stored`: time from the start of the first of these windows to the end of the last, or from the first
         /// to the last of these rows, in ns.
         value: Option<f64>, None, [none], show "Value";
@@ -64,8 +66,11 @@ impl EventRow {
         "reject",
     ];
 
+    /// The kind of a request of an agent's monitor.
+    pub const SLOW_STEP: &'static str = "slow_step";
+
     /// Every kind, with the unit of its `value` and `previous`.
-    pub const KINDS: [(&'static str, Unit); 16] = [
+    pub const KINDS: [(&'static str, Unit); 17] = [
         ("nak", Unit::None),
         ("rnr_nak", Unit::Nanoseconds),
         ("jitter", Unit::BitsPerSecond),
@@ -73,6 +78,7 @@ impl EventRow {
         ("elephant_end", Unit::BitsPerSecond),
         ("cnp_burst", Unit::PacketsPerSecond),
         ("capture_loss", Unit::Nanoseconds),
+        (Self::SLOW_STEP, Unit::Nanoseconds),
         ("retransmission", Unit::Nanoseconds),
         ("rnr_episode", Unit::Nanoseconds),
         ("fatal_nak", Unit::None),

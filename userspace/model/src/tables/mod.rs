@@ -21,6 +21,7 @@ mod queue_pairs;
 mod sla;
 mod small_flows;
 mod spread;
+mod step_probes;
 mod steps;
 mod telemetry;
 mod verdicts;
@@ -46,6 +47,7 @@ pub use queue_pairs::QueuePairRow;
 pub use sla::SlaRow;
 pub use small_flows::SmallFlowRow;
 pub use spread::SpreadRow;
+pub use step_probes::StepProbeRow;
 pub use steps::StepRow;
 pub use telemetry::TelemetryRow;
 pub use verdicts::VerdictRow;
@@ -76,6 +78,7 @@ pub const TABLES: &[&Table] = &[
     LoopbackRow::TABLE,
     SmallFlowRow::TABLE,
     StepRow::TABLE,
+    StepProbeRow::TABLE,
     TelemetryRow::TABLE,
 ];
 
@@ -124,6 +127,8 @@ pub const AGENT_TABLES: &[&Table] = &[
     CounterRow::TABLE,
     SmallFlowRow::TABLE,
     LoopbackRow::TABLE,
+    StepRow::TABLE,
+    StepProbeRow::TABLE,
 ];
 
 /// The tables that loopback tests inside a host are written to.

@@ -1,4 +1,4 @@
-//! `small_flows`: probes along the paths of the smallest flows.
+//! `small_flows`: probes along the paths of flows: the smallest, and those of slow steps.
 
 use crate::row::table;
 use crate::{Text, Time};
@@ -7,7 +7,9 @@ use core::net::IpAddr;
 table! {
     /// One row for each small flow that a capture box named, and each end of it: what an agent measured with probes
     /// along the flow's path, in the window after. The flow is the row of `flows` of the same `window_start_ns` and
-    /// `flow_hash`, in the dataset of the capture box.
+    /// `flow_hash`, in the dataset of the capture box. An agent whose monitor found a step of a collective slow has a row
+    /// for the burst of probes that followed; its detection is the row of `step_probes` whose `time_ns` is this
+    /// `window_start_ns`.
     SmallFlowRow = "small_flows" {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
@@ -15,9 +17,9 @@ table! {
         time: Time, None, [last], show "Time";
         /// `time` in full precision.
         time_ns: i64, UnixNanoseconds, [last], hide "Exact time";
-        /// Name of the capture box that named the flow.
+        /// Name of the capture box that named the flow; of a slow step, of the agent.
         capture: Text, None, [same], show "Capture box";
-        /// Start of the window in which the flow was small, as in `flows`.
+        /// Start of the window in which the flow was small, as in `flows`; of a slow step, the time of its detection.
         window_start_ns: i64, UnixNanoseconds, [min], hide "Exact window start";
         /// Length of that window.
         window_ns: i64, Nanoseconds, [span], hide "Window length";

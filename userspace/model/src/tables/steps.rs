@@ -6,9 +6,10 @@ use core::net::IpAddr;
 
 table! {
     /// One row for each step of a rank in a collective: what it sent to one receiver before its chunk or its receiver
-    /// changed. `rocescope collective import` writes it, and a capture with `--collectives`.
+    /// changed. `rocescope collective import` and
+    /// `follow` write it, an agent with `[collective]`, and a capture with `--collectives`.
     StepRow = "steps" {
-        /// Name of the import.
+        /// Name of the import, of the agent or of the capture.
         observer: Text, None, [same], hide "Observer";
         /// Start of the step. Sources without the time of day count from 1970.
         time: Time, None, [min], show "Start";
