@@ -12,6 +12,7 @@ use crate::session::{Arrival, InFlight, Matched, Session};
 use crate::throttle::Throttle;
 use crate::tracer::{Finished, Limits, Reply, Started, Tracer, Tuple};
 use crate::types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal, Sequence};
+use crate::watch::{Trip, WatchedPath, Watches};
 use fastrand::Rng;
 use rocescope_model::{PathRow, ProbeRow, SmallFlowRow, Text, Time};
 use std::collections::VecDeque;
@@ -107,6 +108,7 @@ pub struct Agent {
     last_refusal: Option<(NicIndex, Refusal)>,
     presences: Vec<(NicIndex, Presence)>,
     flows: FlowProbes,
+    watches: Watches,
 }
 
 impl Agent {
@@ -152,6 +154,7 @@ impl Agent {
             last_refusal: None,
             presences: Vec::new(),
             flows: FlowProbes::new(settings.flow_probes, settings.timeout),
+            watches: Watches::default(),
             settings,
         }
     }
@@ -199,6 +202,7 @@ impl Agent {
             .chain(ends)
             .chain(begins.flatten())
             .chain(self.flows.next_due())
+            .chain(self.watches.next_due())
             .chain(waits)
             .min()
     }
@@ -207,11 +211,30 @@ impl Agent {
     pub fn stop(&mut self) {
         self.stopped = true;
         self.flows.stop();
+        self.watches.stop();
     }
 
     /// Asks for probes along the path of a flow, in the next window.
     pub fn probe_flow(&mut self, task: FlowTask, now: Nanos) {
         self.flows.request(task, &self.settings.observer, &self.nics, now);
+    }
+
+    /// Probes these paths at a steady pace from now on, and no others. Those that begin at no NIC of this host are left out.
+    pub fn watch(&mut self, paths: impl Iterator<Item = WatchedPath>, pace: Nanos, now: Nanos) {
+        if !self.stopped {
+            self.watches.set(paths, pace, &self.nics, now);
+        }
+    }
+
+    /// The round trips along these paths since the last call, in the order of their answers; the caller has to take them
+    /// regularly.
+    pub fn trips(&mut self) -> std::vec::Drain<'_, Trip> {
+        self.watches.trips.drain(..)
+    }
+
+    /// The paths whose last probes are not answered, with the age of the oldest of these.
+    pub fn unanswered(&self, now: Nanos) -> impl Iterator<Item = (WatchedPath, Nanos)> {
+        self.watches.unanswered(now)
     }
 
     /// The counters of these probes.
@@ -238,6 +261,9 @@ impl Agent {
             return Some(packet);
         }
         if let Some(packet) = self.flows.next_packet(self.id, now) {
+            return Some(packet);
+        }
+        if let Some(packet) = self.watches.next_packet(self.id, now) {
             return Some(packet);
         }
         if self.stopped {
@@ -301,7 +327,10 @@ impl Agent {
     /// Records that a datagram was not sent.
     pub fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
         if outgoing.remote.is_some() {
-            self.flows.refused(outgoing, why);
+            match Watches::owns(outgoing) {
+                true => self.watches.refused(outgoing.sequence),
+                false => self.flows.refused(outgoing, why),
+            }
             return;
         }
         self.last_refusal = Some((outgoing.src, why));
@@ -342,7 +371,11 @@ impl Agent {
                     (DatagramKind::Question, Some(from)) if *intact => self.question(*nic, payload, *from, arrival),
                     (DatagramKind::Answer { held_ns }, Some(from)) if *intact && payload.agent == self.id => {
                         let at = arrival.nic_received.unwrap_or(arrival.received);
-                        self.flows.answered(payload.sequence, *from, Nanos(held_ns.into()), at);
+                        let held = Nanos(held_ns.into());
+                        match Watches::numbers(payload.sequence) {
+                            true => self.watches.answered(payload.sequence, *from, held, at),
+                            false => self.flows.answered(payload.sequence, *from, held, at),
+                        }
                     }
                     _ => self.arrived(*nic, payload, arrival),
                 }
@@ -368,7 +401,10 @@ impl Agent {
 
     fn left(&mut self, payload: &Payload, nic_sent: Nanos) {
         if payload.agent == self.id && payload.kind == DatagramKind::Question {
-            self.flows.left(payload.sequence, nic_sent);
+            match Watches::numbers(payload.sequence) {
+                true => self.watches.left(payload.sequence, nic_sent),
+                false => self.flows.left(payload.sequence, nic_sent),
+            }
             return;
         }
         if payload.agent != self.id || payload.kind != DatagramKind::Probe {
@@ -493,6 +529,7 @@ impl Agent {
         self.tracer.stepped(by);
         self.clocks.stepped(by);
         self.flows.stepped();
+        self.watches.stepped();
     }
 
     /// Finishes probes that timed out and traces that ended.
@@ -510,6 +547,7 @@ impl Agent {
             }
         }
         self.flows.expire(now);
+        self.watches.expire(now, self.settings.timeout);
         while let Some(ended) = self.tracer.ended(now) {
             self.trace_ended(&ended);
         }

@@ -17,6 +17,7 @@
 //! | [`tracer`], [`route`] | traces of all 5-tuples, a few at a time; the known path of one |
 //! | `answers` | limits how often a switch has to answer |
 //! | [`flows`] | probes along the paths of flows, to agents of other hosts |
+//! | [`watch`] | the same at a steady pace, with the round trip of each |
 //! | [`loopback`] | tests between the NICs of a host and its own memory and GPUs |
 //! | [`throttle`] | slows the agent down before it disturbs the host |
 //! | [`counters`] | the counters of an agent, and their invariant |
@@ -49,6 +50,7 @@ pub mod shuffle;
 pub mod throttle;
 pub mod tracer;
 pub mod types;
+pub mod watch;
 
 pub use agent::{Agent, Settings};
 pub use backend::Backend;
@@ -56,3 +58,4 @@ pub use counters::Counters;
 pub use drive::drive;
 pub use flows::{FlowCounters, FlowTask};
 pub use types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Sequence};
+pub use watch::{Trip, WatchedPath};
