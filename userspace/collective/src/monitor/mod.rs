@@ -10,6 +10,13 @@
 //! once more, whatever is left: a deadlock may have formed after the first question (§V of the paper; the authors' program
 //! waits 10 of 30 ms).
 //!
+//! | module | contents |
+//! |---|---|
+//! | `group` | the monitors of all hosts of a collective, for the simulator |
+//! | [`host`] | the monitors of one host, from the steps that its jobs report and the probes of its agent |
+//! | [`placement`] | which rank is where |
+//! | [`notice`] | detections that agents pass on, as text |
+//!
 //! ```
 //! use rocescope_collective::monitor::{Monitor, Settings, Step};
 //!
@@ -24,6 +31,9 @@
 //! ```
 
 mod group;
+pub mod host;
+pub mod notice;
+pub mod placement;
 
 pub use group::{Group, Notice};
 
@@ -96,6 +106,11 @@ impl Monitor {
             due_ns: None,
             stalled: false,
         }
+    }
+
+    /// Other rules, from the next step on.
+    pub fn reconfigure(&mut self, settings: Settings) {
+        self.settings = settings;
     }
 
     /// A step begins: it has all its detections, and the first may come at once.

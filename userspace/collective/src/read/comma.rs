@@ -2,7 +2,7 @@
 //! and the network transfers of each. Times are microseconds.
 
 use super::json::{number, objects, small, text, time};
-use super::{File, Imported, complete};
+use super::{File, Imported, Operation, Receive, complete};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -48,9 +48,21 @@ fn collective(value: &Value, all: &mut Imported) -> Option<()> {
     let name = format!("{communicator}:{operation}:{}", number(value, "seq_num")?);
     // How many operations to each rank came before.
     let mut channels: BTreeMap<u32, u16> = BTreeMap::new();
+    let mut received: BTreeMap<u32, u16> = BTreeMap::new();
+    let operation_of = |channel| Operation {
+        collective: name.clone().into(),
+        rank,
+        channel,
+    };
     let operations = value.get("proxyops").and_then(Value::as_array);
     for proxy in operations.into_iter().flatten() {
         if proxy.get("is_send").and_then(Value::as_bool) != Some(true) {
+            if let Some(from) = small(proxy, "peer") {
+                let channel = received.entry(from).or_default();
+                let by = operation_of(*channel);
+                all.receives.push(Receive { by, from });
+                *channel = channel.saturating_add(1);
+            }
             continue;
         }
         let Some(peer) = small(proxy, "peer") else {
@@ -83,6 +95,8 @@ fn collective(value: &Value, all: &mut Imported) -> Option<()> {
                 ..StepRow::default()
             });
         }
+        // An object is written when its collective is over.
+        all.finished.push(operation_of(*channel));
         *channel = channel.saturating_add(1);
     }
     Some(())

@@ -9,6 +9,7 @@
 //! | [`nccl_inspector`] | the lines of NCCL Inspector |
 //! | [`flight_recorder`] | dumps of `PyTorch`'s flight recorder |
 //! | [`nccl_debug`] | the log of NCCL: which rank has which queue pair |
+//! | [`follow`] | a file of one of these formats while a job writes it |
 
 use crate::complaints::Complaints;
 use alloc::string::String;
@@ -17,6 +18,7 @@ use rocescope_model::{StepRow, TelemetryRow, Text, Time};
 
 pub mod comma;
 pub mod flight_recorder;
+pub mod follow;
 mod json;
 pub mod nccl_debug;
 pub mod nccl_inspector;
@@ -33,8 +35,32 @@ pub struct Imported {
     pub steps: Vec<StepRow>,
     /// Reports of switches, and pauses.
     pub telemetry: Vec<TelemetryRow>,
+    /// From whom ranks receive.
+    pub receives: Vec<Receive>,
+    /// Operations that have sent their last step.
+    pub finished: Vec<Operation>,
     /// What was skipped, and what the format lacks.
     pub complaints: Complaints,
+}
+
+/// The part of a rank and a channel in a collective.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// The collective.
+    pub collective: Text,
+    /// The rank.
+    pub rank: u32,
+    /// The channel.
+    pub channel: u16,
+}
+
+/// A rank receives its data from another rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receive {
+    /// Who receives.
+    pub by: Operation,
+    /// The rank that sends.
+    pub from: u32,
 }
 
 /// A file of an input.

@@ -4,7 +4,7 @@
 //! for its fields. Events of a process nest: a collective, its operations to a peer, their steps, and what the network
 //! plugin sent for each. Times are microseconds since the process began.
 
-use super::{File, Imported, complete, nanos};
+use super::{File, Imported, Operation, Receive, complete, nanos};
 use crate::complaints::Complaints;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -35,25 +35,10 @@ pub fn read(files: &[File], observer: &str) -> Imported {
     let mut all = Imported::default();
     let mut has_qps = false;
     for file in files {
-        let mut processes: BTreeMap<u64, Process> = BTreeMap::new();
-        for (at, line) in file.text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.chars().all(|sign| "[]{},".contains(sign)) {
-                continue;
-            }
-            let place = || format!("{}:{}", file.name, at + 1);
-            let event = Event::of(line);
-            let Some((event, pid)) = event.and_then(|event| Some((event, field(line, "pid")?.parse().ok()?))) else {
-                all.complaints
-                    .add("no event with `name`, `ph`, `pid` and `ts`; skipped", place());
-                continue;
-            };
-            let process = processes.entry(pid).or_default();
-            has_qps |= process.take(&event, &mut all, place);
-        }
-        let open = processes.into_values().filter_map(|process| process.step);
-        all.steps
-            .extend(open.filter(|row| row.duration_ns.is_none() && row.time_ns > 0));
+        let mut trace = Trace::default();
+        trace.lines(&file.name, &file.text, &mut all);
+        has_qps |= trace.has_qps;
+        all.steps.extend(trace.open().cloned());
     }
     if !all.steps.is_empty() {
         let lack =
@@ -66,6 +51,46 @@ pub fn read(files: &[File], observer: &str) -> Imported {
     }
     complete(&mut all, observer, FORMAT);
     all
+}
+
+/// A file, line by line.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    processes: BTreeMap<u64, Process>,
+    lines: usize,
+    has_qps: bool,
+    /// The newest time, from the start of the process.
+    pub(super) newest_ns: i64,
+}
+
+impl Trace {
+    /// Takes whole lines.
+    pub(super) fn lines(&mut self, name: &str, text: &str, all: &mut Imported) {
+        for line in text.lines() {
+            self.lines += 1;
+            let line = line.trim();
+            if line.is_empty() || line.chars().all(|sign| "[]{},".contains(sign)) {
+                continue;
+            }
+            let at = self.lines;
+            let place = || format!("{name}:{at}");
+            let event = Event::of(line);
+            let Some((event, pid)) = event.and_then(|event| Some((event, field(line, "pid")?.parse().ok()?))) else {
+                all.complaints
+                    .add("no event with `name`, `ph`, `pid` and `ts`; skipped", place());
+                continue;
+            };
+            self.newest_ns = self.newest_ns.max(nanos(event.us));
+            let process = self.processes.entry(pid).or_default();
+            self.has_qps |= process.take(&event, all, place);
+        }
+    }
+
+    /// The steps that send now.
+    pub(super) fn open(&self) -> impl Iterator<Item = &StepRow> {
+        let open = self.processes.values().filter_map(|process| process.step.as_ref());
+        open.filter(|row| row.duration_ns.is_none() && row.time_ns > 0)
+    }
 }
 
 /// What every line has.
@@ -149,7 +174,19 @@ impl Process {
                         .add("an operation without `Channel` or `Peer`; skipped", place());
                 }
             }
-            ("PROXY", "ProgressSend", false) => self.send = None,
+            ("PROXY", "ProgressSend", false) => {
+                if let Some((channel, ..)) = self.send.take() {
+                    all.finished.push(self.operation(channel));
+                }
+            }
+            ("PROXY", "ProgressRecv", true) => {
+                if let (Some(channel), Some(from)) = (event.number("Channel"), event.number("Peer")) {
+                    all.receives.push(Receive {
+                        by: self.operation(channel as u16),
+                        from: from as u32,
+                    });
+                }
+            }
             ("NET", "SendGpuWait", true) => {
                 self.step = self.begin(&mut all.complaints, place);
                 self.since_us = event.us;
@@ -187,6 +224,14 @@ impl Process {
             _ => {}
         }
         false
+    }
+
+    fn operation(&self, channel: u16) -> Operation {
+        Operation {
+            collective: self.collective.clone().into(),
+            rank: self.rank,
+            channel,
+        }
     }
 
     fn begin(&mut self, complaints: &mut Complaints, place: impl Fn() -> String) -> Option<StepRow> {
