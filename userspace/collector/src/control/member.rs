@@ -3,8 +3,8 @@
 
 use super::durable;
 use super::message::{
-    AgentMessage, DroppedRows, FlowCounts, FlowRequest, FromMember, MemberState, Refused, Role, SmallFlows, ToMember,
-    WireCounts,
+    AgentMessage, DroppedRows, FlowCounts, FlowRequest, FromMember, MemberState, RecordingCounts, RecordingRequest,
+    Refused, Role, SmallFlows, ToMember, WireCounts,
 };
 use crate::server::StatusSink;
 use rocescope_model::human::visible;
@@ -89,10 +89,12 @@ struct Inside {
     small_flows: VecDeque<SmallFlows>,
     from_agents: VecDeque<AgentMessage>,
     to_agents: VecDeque<AgentMessage>,
+    /// Of an agent those to send, of a capture box those that came.
+    recordings: VecDeque<RecordingRequest>,
 }
 
 /// Appends to a queue that is bounded.
-fn push(queue: &mut VecDeque<AgentMessage>, message: AgentMessage) {
+fn push<T>(queue: &mut VecDeque<T>, message: T) {
     queue.push_back(message);
     let excess = queue.len().saturating_sub(MAX_MESSAGES);
     queue.drain(..excess);
@@ -181,6 +183,11 @@ impl Member {
         self.update(|state| state.dropped = dropped);
     }
 
+    /// Reports that this capture box records on request, and what it recorded.
+    pub fn has_recorded(&self, recordings: RecordingCounts) {
+        self.update(|state| (state.records, state.recordings) = (true, recordings));
+    }
+
     fn update(&self, change: impl FnOnce(&mut MemberState)) {
         let mut inside = self.inside();
         let before = inside.state.clone();
@@ -212,9 +219,24 @@ impl Member {
         self.changed.notify_one();
     }
 
-    /// The messages of other agents since the last call.
-    pub fn received(&self) -> Vec<AgentMessage> {
-        self.inside().from_agents.drain(..).collect()
+    /// The messages of other agents since the last call, of those that `is_mine` accepts; the others wait for who does.
+    pub fn received(&self, is_mine: impl Fn(&str) -> bool) -> Vec<AgentMessage> {
+        let mut inside = self.inside();
+        let (mine, others) = inside.from_agents.drain(..).partition(|message| is_mine(&message.text));
+        inside.from_agents = others;
+        drop(inside);
+        mine.into()
+    }
+
+    /// Asks the capture boxes along the path of a flow for a recording.
+    pub fn ask_for_recording(&self, request: RecordingRequest) {
+        push(&mut self.inside().recordings, request);
+        self.changed.notify_one();
+    }
+
+    /// The requests for recordings since the last call.
+    pub fn recording_requests(&self) -> Vec<RecordingRequest> {
+        self.inside().recordings.drain(..).collect()
     }
 
     /// A message of the controller.
@@ -228,6 +250,13 @@ impl Member {
                 inside.requests.drain(..excess);
             }
             ToMember::FromAgent(message) => push(&mut self.inside().from_agents, message),
+            // Only a capture box reads them; an agent must not send them back.
+            ToMember::Record(request) => {
+                let mut inside = self.inside();
+                if inside.state.role == Role::Capture {
+                    push(&mut inside.recordings, *request);
+                }
+            }
         }
     }
 
@@ -275,6 +304,9 @@ impl Member {
         }
         messages.extend(inside.small_flows.drain(..).map(FromMember::SmallFlows));
         messages.extend(inside.to_agents.drain(..).map(FromMember::ToAgent));
+        if inside.state.role == Role::Agent {
+            messages.extend(inside.recordings.drain(..).map(FromMember::Record));
+        }
         messages
     }
 

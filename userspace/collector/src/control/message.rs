@@ -98,6 +98,17 @@ impl DroppedRows {
     }
 }
 
+/// Recordings that agents asked a capture box for, since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordingCounts {
+    /// Passed to the flight recorder.
+    pub recorded: u64,
+    /// Not recorded: the flow did not pass this box.
+    pub elsewhere: u64,
+    /// Not recorded: more than the box records in an hour on request.
+    pub over_budget: u64,
+}
+
 /// What a member runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberState {
@@ -121,6 +132,12 @@ pub struct MemberState {
     /// Rows that an agent dropped, since its start.
     #[serde(default)]
     pub dropped: DroppedRows,
+    /// Whether a capture box records on request.
+    #[serde(default)]
+    pub records: bool,
+    /// Recordings on request.
+    #[serde(default)]
+    pub recordings: RecordingCounts,
 }
 
 /// A flow of a window, which a capture box saw.
@@ -168,6 +185,32 @@ pub struct FlowRequest {
     pub probes: u16,
 }
 
+/// A request of an agent for a recording: a step of a collective is slow along the path of a flow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordingRequest {
+    /// The agent: the controller sets the name in its certificate.
+    pub agent: String,
+    /// Source address of the flow.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// When it was slow, in nanoseconds since 1970.
+    pub time_ns: i64,
+    /// The round trip that was too long.
+    pub round_trip_ns: i64,
+    /// The collective.
+    pub collective: String,
+    /// The rank that sends.
+    pub host: String,
+    /// The step.
+    pub step: u32,
+}
+
+impl RecordingRequest {
+    /// The controller drops a request whose names are longer together.
+    pub const MAX_BYTES: usize = 512;
+}
+
 /// From a member to the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -178,6 +221,8 @@ pub enum FromMember {
     SmallFlows(SmallFlows),
     /// To another agent.
     ToAgent(AgentMessage),
+    /// For the capture boxes along the path of a flow, from an agent.
+    Record(RecordingRequest),
 }
 
 /// From the controller to a member.
@@ -195,6 +240,8 @@ pub enum ToMember {
     ProbeFlows(Vec<FlowRequest>),
     /// From another agent.
     FromAgent(AgentMessage),
+    /// Record a flow, if it passes this box.
+    Record(Box<RecordingRequest>),
 }
 
 /// A message of an agent to another one; the controller passes it on unread.
@@ -301,6 +348,21 @@ pub struct AgentMessageTotals {
     pub undelivered: u64,
 }
 
+/// Requests of agents for recordings, since the start of the controller.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordingTotals {
+    /// From agents.
+    pub requested: u64,
+    /// Passed on, once for each capture box that records.
+    pub passed_on: u64,
+    /// Dropped: no capture box that records is connected.
+    pub without_box: u64,
+    /// Dropped: too long, or not from an agent.
+    pub refused: u64,
+    /// Not passed on to a box that did not read its messages in time.
+    pub undelivered: u64,
+}
+
 /// What the controller knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControllerStatus {
@@ -322,6 +384,9 @@ pub struct ControllerStatus {
     /// Messages between agents.
     #[serde(default)]
     pub agent_messages: AgentMessageTotals,
+    /// Requests for recordings.
+    #[serde(default)]
+    pub recordings: RecordingTotals,
     /// Rows that agents dropped, since the start of the controller.
     #[serde(default)]
     pub dropped: DroppedRows,

@@ -9,8 +9,8 @@ mod passing;
 use super::settings::{ControlSettings, StatusSink, VERSIONS};
 use crate::Error;
 use crate::control::message::{
-    AgentMessageTotals, Applied, ControllerStatus, DroppedRows, FlowTotals, MemberState, MemberStatus, Refused,
-    ToMember, Version,
+    AgentMessageTotals, Applied, ControllerStatus, DroppedRows, FlowTotals, MemberState, MemberStatus, RecordingTotals,
+    Refused, ToMember, Version,
 };
 use crate::control::versions::Versions;
 use crate::control::{Plan, durable};
@@ -49,6 +49,7 @@ struct State {
     is_changed: bool,
     flows: FlowTotals,
     agent_messages: AgentMessageTotals,
+    recordings: RecordingTotals,
     dropped: DroppedRows,
 }
 
@@ -101,6 +102,7 @@ impl Controller {
                 is_changed: false,
                 flows: FlowTotals::default(),
                 agent_messages: AgentMessageTotals::default(),
+                recordings: RecordingTotals::default(),
                 dropped: DroppedRows::default(),
             }),
             roster,
@@ -287,6 +289,7 @@ impl Controller {
             members: state.members.values().map(|member| member.status.clone()).collect(),
             flows: state.flows,
             agent_messages: state.agent_messages,
+            recordings: state.recordings,
             dropped: state.dropped,
             unmatched: state.versions.plan().unmatched(&state.names()),
         }

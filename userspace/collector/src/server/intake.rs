@@ -13,7 +13,7 @@ use futures_util::stream::{self, BoxStream};
 use rocescope_model::human::is_visible;
 use rocescope_model::{
     Cells, ConnectionRow, CounterRow, EventRow, FlowRow, LoopbackRow, Mismatch, PathRow, ProbeRow, QueuePairRow, Row,
-    SmallFlowRow, Table, Time, Type, Value,
+    SmallFlowRow, StepProbeRow, StepRow, Table, Time, Type, Value,
 };
 use rocescope_store::{Batch, Numbered, Parcel};
 use std::sync::Arc;
@@ -169,13 +169,15 @@ fn read<R: Row>(batch: &Batch) -> Result<(), Mismatch> {
 }
 
 /// The tables of agents, and those of capture boxes.
-const RECEIVED: [(&Table, Read); 9] = [
+const RECEIVED: [(&Table, Read); 11] = [
     (ProbeRow::TABLE, read::<ProbeRow>),
     (PathRow::TABLE, read::<PathRow>),
     (CounterRow::TABLE, read::<CounterRow>),
     (QueuePairRow::TABLE, read::<QueuePairRow>),
     (SmallFlowRow::TABLE, read::<SmallFlowRow>),
     (LoopbackRow::TABLE, read::<LoopbackRow>),
+    (StepRow::TABLE, read::<StepRow>),
+    (StepProbeRow::TABLE, read::<StepProbeRow>),
     (FlowRow::TABLE, read::<FlowRow>),
     (EventRow::TABLE, read::<EventRow>),
     (ConnectionRow::TABLE, read::<ConnectionRow>),

@@ -100,6 +100,7 @@ impl Subscription {
             Ok(FromMember::State(state)) => self.controller.report(&self.slot.name, state),
             Ok(FromMember::SmallFlows(flows)) => self.controller.small_flows(&self.slot.name, &flows),
             Ok(FromMember::ToAgent(message)) => self.controller.pass_on(&self.slot.name, message),
+            Ok(FromMember::Record(request)) => self.controller.record(&self.slot.name, &request),
             Err(reason) => {
                 let why = format!("{}: unreadable message of a member: {reason}", self.slot.name);
                 self.shared.refusals.count(Refusal::Protocol, &self.slot.peer, &why);

@@ -1,7 +1,7 @@
-//! Passes on to members: requests for probes along small flows, and messages of other agents.
+//! Passes on to members: requests for probes along small flows, messages of other agents, and requests for recordings.
 
 use super::{Controller, Member};
-use crate::control::message::{AgentMessage, FlowRequest, Role, SmallFlows, ToMember};
+use crate::control::message::{AgentMessage, FlowRequest, RecordingRequest, Role, SmallFlows, ToMember};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
@@ -80,5 +80,36 @@ impl Controller {
             Some(Err(_)) => &mut totals.undelivered,
         };
         *total += 1;
+    }
+
+    /// An agent asks for a recording: all boxes that record get it, and those that the flow passes answer it. Only they
+    /// know which those are.
+    pub(in crate::server) fn record(&self, from: &str, request: &RecordingRequest) {
+        let mut state = self.state();
+        let is_agent = |member: &Member| member.status.state.role == Role::Agent;
+        let mut totals = state.recordings;
+        totals.requested += 1;
+        let is_short = request.collective.len() + request.host.len() <= RecordingRequest::MAX_BYTES;
+        if !is_short || !state.members.get(from).is_some_and(is_agent) {
+            totals.refused += 1;
+            state.recordings = totals;
+            return;
+        }
+        let boxes = state.members.values().filter(|member| member.status.state.records);
+        let mailboxes = boxes.filter_map(|member| member.mailbox.as_ref());
+        let before = totals.passed_on + totals.undelivered;
+        for (_, mailbox) in mailboxes {
+            let agent = from.to_owned();
+            let request = RecordingRequest {
+                agent,
+                ..request.clone()
+            };
+            match mailbox.try_send(ToMember::Record(Box::new(request))) {
+                Ok(()) => totals.passed_on += 1,
+                Err(_) => totals.undelivered += 1,
+            }
+        }
+        totals.without_box += u64::from(totals.passed_on + totals.undelivered == before);
+        state.recordings = totals;
     }
 }

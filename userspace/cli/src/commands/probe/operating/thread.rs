@@ -67,7 +67,8 @@ struct Thread {
 
 impl Thread {
     fn step(&mut self) {
-        let received = self.member.as_ref().map(|member| member.received());
+        let received = self.member.as_ref();
+        let received = received.map(|member| member.received(|text| Message::parse(text).is_some()));
         for message in received.into_iter().flatten() {
             let Some(parsed) = Message::parse(&message.text) else {
                 continue;
