@@ -12,7 +12,7 @@ use crate::recorder::Recorder;
 use crate::request::IntakeRequest;
 use crate::stored::Stored;
 use rocescope_capture::file::Frame;
-use rocescope_model::WindowRows;
+use rocescope_model::{EventRow, WindowRows};
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::Counters;
 use rocescope_store::{Retained, Summary};
@@ -33,6 +33,9 @@ pub struct Intake {
 /// with [`EngineError::Stopped`].
 pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
 
+/// Events that others ask for, such as recordings: called with the rows of each turn, before anyone gets them.
+pub type Asked = Box<dyn FnMut(&WindowRows) -> Vec<EventRow>>;
+
 /// The destinations of rows.
 #[derive(Default)]
 pub struct Outputs {
@@ -45,6 +48,7 @@ pub struct Outputs {
     store_error: Option<rocescope_store::Error>,
     notices: Notices,
     taps: Vec<Tap>,
+    asked: Option<Asked>,
     recorder: Option<Recorder>,
     frames: Option<FrameOutput>,
     /// Rows of connections and events kept in memory, if requested.
@@ -134,6 +138,7 @@ impl Outputs {
             notices: notices.clone(),
             store_error: None,
             taps: Vec::new(),
+            asked: None,
             kept: request.keeps_connections.then(Default::default),
         })
     }
@@ -141,6 +146,11 @@ impl Outputs {
     /// Passes the rows to `tap` too.
     pub fn tap(&mut self, tap: Tap) {
         self.taps.push(tap);
+    }
+
+    /// Adds the events that `asked` returns to the rows.
+    pub fn ask(&mut self, asked: Asked) {
+        self.asked = Some(asked);
     }
 
     /// What the dataset lacks, while it is written; `None` without one.
@@ -189,6 +199,10 @@ impl Outputs {
     /// Writes the rows of a window at `time_ns`. A full disk or a vanished directory stops the writing, but not the
     /// capture.
     fn take(&mut self, rows: &mut WindowRows, time_ns: u64) -> Result<()> {
+        if let Some(asked) = &mut self.asked {
+            let events = asked(rows);
+            rows.events.extend(events);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.turn(&rows.events, time_ns);
         }

@@ -104,6 +104,9 @@ pub struct SubscriptionArguments {
     /// Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u8).range(0..=64))]
     pub small_flows: u8,
+    /// Number of recordings an hour that agents may request, of flows of slow steps that pass this box; 0: none
+    #[arg(long, value_name = "COUNT", default_value_t = 12, value_parser = clap::value_parser!(u16).range(0..=3600))]
+    pub recordings: u16,
 }
 
 impl SubscriptionArguments {

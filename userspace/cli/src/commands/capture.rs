@@ -92,11 +92,13 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
     let is_lines = arguments.output == CaptureOutput::Jsonl && arguments.check.is_none();
     let lines = is_lines.then(|| windows(arguments));
     let tap = lines.or_else(|| status_line::tap(arguments));
+    let records = arguments.recorder.keep_frames.is_some();
+    let asked = subscription.as_ref().filter(|_| records).and_then(Subscription::asked);
     let tap = match subscription {
         Some(subscription) => Some(subscription.tap(tap)?),
         None => tap,
     };
-    let (report, outcome) = match capture.run(tap) {
+    let (report, outcome) = match capture.run(tap, asked) {
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         ended => ended?,
     };

@@ -111,7 +111,7 @@ fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     let request = requests::connections(arguments)?;
     let capture = LiveCapture::open(request, Signals::install()?, reload(None)?, notices())?;
     let names = capture.origin().source.clone();
-    let (report, outcome) = capture.run(None)?;
+    let (report, outcome) = capture.run(None, None)?;
     outcome.check()?;
     let ended = report.check().err().map(anyhow::Error::from);
     Ok((names, Found::of(outcome, ended)))

@@ -26,7 +26,7 @@ pub use watch::{Reload, Reloaded};
 use crate::dataset::Origin;
 use crate::drops::Drops;
 use crate::error::{EngineError, Result};
-use crate::intake::{Outputs, Tap};
+use crate::intake::{Asked, Outputs, Tap};
 use crate::metrics::{self, Measured, Metrics};
 use crate::notice::{Notice, Notices};
 use crate::outcome::Outcome;
@@ -138,13 +138,14 @@ impl LiveCapture {
     }
 
     /// Starts the command, if there is one, and captures until something ends the capture. `tap` receives the
-    /// rows of every window too.
+    /// rows of every window too; `asked` adds events that others ask for.
     ///
     /// # Errors
     /// The dataset, the recorder's files or the metrics cannot be opened, or the capture fails.
-    pub fn run(mut self, tap: Option<Tap>) -> Result<(LiveReport, Outcome)> {
+    pub fn run(mut self, tap: Option<Tap>, asked: Option<Asked>) -> Result<(LiveReport, Outcome)> {
         let mut outputs = self.outputs()?;
         tap.into_iter().for_each(|tap| outputs.tap(tap));
+        asked.into_iter().for_each(|asked| outputs.ask(asked));
         let Self {
             request,
             source,

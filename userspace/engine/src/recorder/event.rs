@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 /// The kinds of events, with their names in the table `events`.
-pub(super) const KINDS: [&str; 3] = ["nak", "rnr_nak", "jitter"];
+pub(super) const KINDS: [&str; 4] = ["nak", "rnr_nak", "jitter", EventRow::SLOW_STEP];
 /// Extension of every file.
 pub(super) const ENDING: &str = ".pcapng";
 /// Maximum length of the observer in a file name.
@@ -34,6 +34,8 @@ enum What {
     Refusal { syndrome: Syndrome, psn: u32 },
     /// A flow changed its rate; the description.
     Jitter(String),
+    /// An agent found a step of a collective slow along the path of the flow; the description.
+    SlowStep(String),
 }
 
 impl Event {
@@ -52,16 +54,22 @@ impl Event {
         }
     }
 
-    /// The event of a jitter row, which has no frame of its own; `None` for other kinds.
-    pub(super) fn jitter(row: &EventRow, window_ns: u64) -> Option<Self> {
+    /// The event of a row that has no frame of its own: jitter, or a request for a recording; `None` for other kinds.
+    pub(super) fn of_row(row: &EventRow, window_ns: u64) -> Option<Self> {
         let time_ns = u64::try_from(row.time_ns).ok()?;
-        (&*row.kind == "jitter").then(|| Self {
+        let detail = row.detail.to_string();
+        let (what, length_ns) = match &*row.kind {
+            "jitter" => (What::Jitter(detail), window_ns),
+            EventRow::SLOW_STEP => (What::SlowStep(detail), 0),
+            _ => return None,
+        };
+        Some(Self {
             time_ns,
-            last_ns: time_ns.saturating_add(window_ns),
+            last_ns: time_ns.saturating_add(length_ns),
             src: row.src,
             dst: row.dst,
             dst_qpn: row.dst_qpn,
-            what: What::Jitter(row.detail.to_string()),
+            what,
         })
     }
 
@@ -73,6 +81,7 @@ impl Event {
                 _ => 0,
             },
             What::Jitter(_) => 2,
+            What::SlowStep(_) => 3,
         }
     }
 
@@ -112,7 +121,7 @@ impl Event {
         }
         match &self.what {
             What::Refusal { syndrome, psn } => line + &format!(", {} at PSN {psn}", refusal(*syndrome)),
-            What::Jitter(detail) => line + ", " + detail,
+            What::Jitter(detail) | What::SlowStep(detail) => line + ", " + detail,
         }
     }
 

@@ -148,7 +148,7 @@ impl Recorder {
     pub fn turn(&mut self, events: &[EventRow], time_ns: u64) {
         let mut happened = false;
         for row in events {
-            if let Some(event) = Event::jitter(row, self.window_ns) {
+            if let Some(event) = Event::of_row(row, self.window_ns) {
                 self.happened(&event);
                 happened = true;
             }

@@ -1,7 +1,7 @@
 //! The status of the fleet as text.
 
 use rocescope_collector::control::message::{
-    AgentMessageTotals, ControllerStatus, DroppedRows, MemberStatus, Standing, WireCounts,
+    AgentMessageTotals, ControllerStatus, DroppedRows, MemberStatus, RecordingTotals, Standing, WireCounts,
 };
 use rocescope_model::Time;
 use rocescope_model::human::plural;
@@ -55,6 +55,7 @@ pub(super) fn text(status: &ControllerStatus) -> String {
             messages.delivered, messages.without_agent, messages.refused, messages.undelivered
         );
     }
+    out += &recordings(status);
     out += &wire(status);
     if status.dropped != DroppedRows::default() {
         let _ = writeln!(
@@ -79,6 +80,26 @@ pub(super) fn text(status: &ControllerStatus) -> String {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+/// What agents asked capture boxes to record, and what these recorded.
+fn recordings(status: &ControllerStatus) -> String {
+    let totals = &status.recordings;
+    if *totals == RecordingTotals::default() {
+        return String::new();
+    }
+    let sum = |count: fn(&MemberStatus) -> u64| status.members.iter().map(count).sum::<u64>();
+    format!(
+        "recordings of slow steps: {} requested, {} without a capture box that records, {} refused, {} undelivered; boxes \
+         recorded {}, left out {} of flows that did not pass them and {} beyond their budget\n",
+        totals.requested,
+        totals.without_box,
+        totals.refused,
+        totals.undelivered,
+        sum(|member| member.state.recordings.recorded),
+        sum(|member| member.state.recordings.elsewhere),
+        sum(|member| member.state.recordings.over_budget),
+    )
 }
 
 /// What capture boxes sent for the analysis of hosts, and what they left out.

@@ -3,18 +3,22 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `recordings` | records flows that agents ask for |
 //! | `wire` | chooses the rows |
 
+mod recordings;
 mod wire;
 
 use super::membership;
 use crate::arguments::SubscriptionArguments;
 use crate::status;
+use crate::units::now;
 use anyhow::{Context, Result};
+use recordings::Recordings;
 use rocescope_collector::control::Member;
 use rocescope_collector::control::message::{Flow, Role, SmallFlows, WireCounts};
 use rocescope_collector::{Files, Sender, Spool, sender};
-use rocescope_engine::intake::Tap;
+use rocescope_engine::intake::{Asked, Tap};
 use rocescope_engine::signals::Reloader;
 use rocescope_model::{Cells, FlowRow, WindowRows};
 use std::ops::ControlFlow;
@@ -35,6 +39,7 @@ pub(super) struct Subscription {
     reloader: Reloader,
     spool: Option<(PathBuf, u64)>,
     wire_rows: u32,
+    recordings: u16,
 }
 
 /// The connection.
@@ -62,6 +67,7 @@ impl Subscription {
             spool,
             spool_bytes,
             wire_rows,
+            recordings,
         } = arguments.clone()
         else {
             return None;
@@ -77,7 +83,23 @@ impl Subscription {
             reloader,
             spool: spool.map(|spool| (spool, spool_bytes)),
             wire_rows,
+            recordings,
         })
+    }
+
+    /// What records flows that agents ask for, if there is a flight recorder.
+    pub(super) fn asked(&self) -> Option<Asked> {
+        let member = Arc::clone(&self.member);
+        let mut recordings = Recordings::new(&self.settings.agent, self.recordings);
+        if self.recordings == 0 {
+            return None;
+        }
+        member.has_recorded(recordings.counts);
+        Some(Box::new(move |rows: &WindowRows| {
+            let events = recordings.turn(member.recording_requests(), rows, now().0);
+            member.has_recorded(recordings.counts);
+            events
+        }))
     }
 
     /// What the reload reports to.

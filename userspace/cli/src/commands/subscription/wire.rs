@@ -2,7 +2,7 @@
 
 use rocescope_collector::control::message::WireCounts;
 use rocescope_diagnose::hosts::is_judged;
-use rocescope_model::{ConnectionRow, FlowRow, WindowRows};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, WindowRows};
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -35,9 +35,11 @@ impl Wire {
 
     /// Adds the rows of a tap; returns those to send when a window has ended, or `is_end`.
     pub(super) fn take(&mut self, rows: &WindowRows, is_end: bool) -> Option<WindowRows> {
-        let judged = rows.events.iter().filter(|event| is_judged(event));
-        self.waiting.events.extend(judged.cloned());
-        self.counts.unread += (rows.events.len() - rows.events.iter().filter(|event| is_judged(event)).count()) as u64;
+        // What was recorded is evidence about collectives.
+        let is_read = |event: &&EventRow| is_judged(event) || &*event.kind == EventRow::SLOW_STEP;
+        let read = rows.events.iter().filter(is_read);
+        self.waiting.events.extend(read.cloned());
+        self.counts.unread += (rows.events.len() - rows.events.iter().filter(is_read).count()) as u64;
         self.waiting.flows.extend_from_slice(&rows.flows);
         self.waiting.connections.extend_from_slice(&rows.connections);
         let windows = rows.windows.len().max(usize::from(is_end));
@@ -127,7 +129,7 @@ const fn has_failed(row: &ConnectionRow) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rocescope_model::{EventRow, WindowRow};
+    use rocescope_model::WindowRow;
 
     fn flow(src: u8, dst: u8, bytes: u64, retransmitted: u64) -> FlowRow {
         FlowRow {

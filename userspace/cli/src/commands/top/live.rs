@@ -33,9 +33,8 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     lines.show_on(feed.begin(ender, Some(capture.drops()))?);
     let feed = TappedFeed::new(feed);
     let mut host = ThisHost::new(&host_name()?);
-    let captured = capture.run(Some(
-        feed.tap(move |rows| rows.windows.last().map(|window| host.read(window))),
-    ));
+    let tap = feed.tap(move |rows| rows.windows.last().map(|window| host.read(window)));
+    let captured = capture.run(Some(tap), None);
     let captured = captured.map_err(anyhow::Error::from);
     feed.finish(captured.and_then(|(report, outcome)| {
         outcome.check()?;
