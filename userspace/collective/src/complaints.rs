@@ -39,6 +39,11 @@ impl Complaints {
         self.kinds.is_empty()
     }
 
+    /// Each kind, with the first of its complaints.
+    pub fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.kinds.iter().map(|one| (one.kind.as_str(), one.first.as_str()))
+    }
+
     /// One line for each kind.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {

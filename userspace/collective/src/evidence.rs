@@ -1,9 +1,9 @@
-//! What hosts and captures saw while the collective ran: pauses that its hosts sent or received, and ECN marks of its
-//! flows. It names no port of a switch, so it is evidence beside the root causes, and all there is without telemetry of
+//! What hosts and captures saw while the collective ran: pauses that its hosts sent or received, ECN marks of its flows, and
+//! paths of its steps whose probes took too long. It names no port of a switch, so it is evidence beside the root causes, and all there is without telemetry of
 //! switches.
 
 use crate::steps::{FlowKey, Steps};
-use crate::telemetry::{HostPause, Marked, Telemetry};
+use crate::telemetry::{Burst, HostPause, Marked, SlowPath, Telemetry};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -42,9 +42,20 @@ pub enum Evidence {
         /// Those with marks.
         marked: u64,
     },
+    /// Probes along the path of its steps took longer than with empty queues.
+    Slow {
+        /// The detection with the longest round trip, of those that share sender and receiver.
+        worst: SlowPath,
+        /// How many detections there are.
+        detections: u64,
+        /// All bursts of probes together, without a mean.
+        bursts: Option<Burst>,
+        /// The capture boxes that recorded its flow.
+        recorded_by: Vec<Text>,
+    },
 }
 
-/// The evidence about a collective, the longest pauses and the most marks first.
+/// The evidence about a collective: pauses, marks, slow paths, of each the worst first.
 #[must_use]
 pub fn evidence(steps: &Steps, telemetry: &Telemetry) -> Vec<Evidence> {
     let Some((first_ns, last_ns)) = steps.span_ns() else {
@@ -68,7 +79,45 @@ pub fn evidence(steps: &Steps, telemetry: &Telemetry) -> Vec<Evidence> {
         .iter()
         .filter(|marked| overlaps(marked.start_ns, marked.end_ns));
     all.extend(marked(of_time.filter(|marked| is_own(&marked.flow))));
+    let hosts: HashSet<&str> = steps.hosts.iter().map(|host| &**host).collect();
+    let is_own = |slow: &&SlowPath| {
+        let has_hosts = hosts.contains(&*slow.host) && hosts.contains(&*slow.to);
+        (has_hosts || (members.contains(&slow.src) && members.contains(&slow.dst)))
+            && overlaps(slow.time_ns, slow.time_ns)
+    };
+    all.extend(slow(telemetry.slow.iter().filter(is_own)));
     all
+}
+
+fn slow<'a>(found: impl Iterator<Item = &'a SlowPath>) -> Vec<Evidence> {
+    let mut by_path: BTreeMap<(IpAddr, IpAddr), Vec<&SlowPath>> = BTreeMap::new();
+    for one in found {
+        by_path.entry((one.src, one.dst)).or_default().push(one);
+    }
+    let mut all: Vec<(i64, Evidence)> = Vec::new();
+    for of_path in by_path.into_values() {
+        let Some(worst) = of_path.iter().max_by_key(|slow| slow.round_trip_ns) else {
+            continue;
+        };
+        let sum = |one: Burst, two: Burst| Burst {
+            probes: one.probes + two.probes,
+            answered: one.answered + two.answered,
+            mean_ns: None,
+            max_ns: one.max_ns.max(two.max_ns),
+        };
+        let mut recorded_by: Vec<Text> = of_path.iter().flat_map(|slow| slow.recorded_by.clone()).collect();
+        recorded_by.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+        recorded_by.dedup();
+        let evidence = Evidence::Slow {
+            worst: (*worst).clone(),
+            detections: of_path.len() as u64,
+            bursts: of_path.iter().filter_map(|slow| slow.burst).reduce(sum),
+            recorded_by,
+        };
+        all.push((worst.round_trip_ns, evidence));
+    }
+    all.sort_by_key(|(round_trip_ns, _)| core::cmp::Reverse(*round_trip_ns));
+    all.into_iter().map(|(_, evidence)| evidence).collect()
 }
 
 fn paused<'a>(pauses: impl Iterator<Item = &'a HostPause>, members: &HashSet<IpAddr>) -> Vec<Evidence> {

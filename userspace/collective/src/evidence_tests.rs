@@ -3,8 +3,9 @@ use crate::sample::{row, steps};
 use crate::telemetry::Source;
 use crate::telemetry::counters::Counters;
 use crate::telemetry::marks::Marks;
+use crate::telemetry::slow_paths::SlowPaths;
 use alloc::string::ToString;
-use rocescope_model::{CounterRow, FlowRow, StepRow};
+use rocescope_model::{CounterRow, EventRow, FlowRow, SmallFlowRow, StepProbeRow, StepRow};
 use std::vec;
 
 const MS: i64 = 1_000_000;
@@ -115,4 +116,71 @@ fn marks_of_its_flows_add_up_over_windows() {
             marked: 42,
         }]
     );
+}
+
+fn detection(time_ns: i64, round_trip_ns: i64) -> StepProbeRow {
+    StepProbeRow {
+        observer: "h1".into(),
+        time_ns,
+        event: Text::from_static(StepProbeRow::SLOW),
+        host: "a".into(),
+        dst_host: "b".into(),
+        step: 1,
+        src: address(1),
+        dst: address(2),
+        base_round_trip_ns: 20_000,
+        round_trip_ns: Some(round_trip_ns),
+        ..StepProbeRow::default()
+    }
+}
+
+#[test]
+fn slow_paths_of_its_steps_are_evidence_with_what_was_asked() {
+    let other = StepProbeRow {
+        host: "x".into(),
+        src: address(8),
+        ..detection(10 * S + MS, 9 * MS)
+    };
+    let end = StepProbeRow {
+        event: Text::from_static(StepProbeRow::END),
+        ..detection(10 * S + MS, 0)
+    };
+    let probes = [
+        detection(10 * S + MS, 2 * MS),
+        detection(10 * S + 2 * MS, 3 * MS),
+        detection(11 * S, 9 * MS),
+        other,
+        end,
+    ];
+    let burst = SmallFlowRow {
+        capture: "h1".into(),
+        window_start_ns: 10 * S + MS,
+        probes: 50,
+        answered: 49,
+        max_round_trip_ns: Some(4 * MS),
+        ..SmallFlowRow::default()
+    };
+    let recording = EventRow {
+        observer: "box".into(),
+        kind: Text::from_static(EventRow::SLOW_STEP),
+        src: Some(address(1)),
+        dst: Some(address(2)),
+        time_ns: 10 * S + 2 * MS,
+        ..EventRow::default()
+    };
+    let telemetry = SlowPaths {
+        probes: &probes,
+        bursts: &[burst],
+        recordings: &[recording],
+    }
+    .telemetry();
+    let found = evidence(&collective(), &telemetry);
+    let [slow] = &found[..] else { panic!("{found:?}") };
+    let document = crate::document::EvidenceDocument::of(slow);
+    assert_eq!(
+        document.text,
+        "Probes along the path of host a to b took up to 3.000 ms in step 1, instead of 0.020 ms; 2 detections. Of 50 probes \
+         after it, 49 were answered, within 4.000 ms. Recorded by box."
+    );
+    assert_eq!((document.kind, &*document.observer), ("slow_path", "h1"));
 }

@@ -12,7 +12,7 @@
 //! | [`readings`] | the choices that the paper leaves |
 //! | [`rating`] | how much each flow outside the collective delayed its flows |
 //! | [`causes`] | the roots: contention, incast, pauses and their origin, deadlocks |
-//! | [`evidence`] | pauses that its hosts counted, and ECN marks of its flows |
+//! | [`evidence`] | pauses that its hosts counted, ECN marks of its flows, paths that probes found slow |
 //! | [`monitor`] | when a host asks the network why a step is slow |
 //! | [`analysis`] | all of it, in two modes |
 //! | [`document`], [`dot`] | the result as text, JSON and a graph |

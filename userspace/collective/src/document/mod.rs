@@ -6,7 +6,7 @@
 //! | `culprits` | the link, rank or QP that made the collective slow |
 //! | `flows` | other flows, with their ratings |
 //! | `causes` | root causes |
-//! | `evidence` | pauses that hosts counted, and ECN marks |
+//! | `evidence` | pauses that hosts counted, ECN marks, and paths that probes found slow |
 //! | `provenance` | the weights of the provenance graph |
 //! | `text` | sentences and tables |
 
@@ -25,7 +25,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 pub use causes::CauseDocument;
 pub use culprits::CulpritDocument;
-pub use evidence::EvidenceDocument;
+pub use evidence::{EvidenceDocument, SlowDocument};
 pub use flows::{ContributorDocument, DelayedDocument, FlowDocument, WindowDocument};
 pub use path::{PartDocument, PathDocument, VertexDocument};
 pub use provenance::{FlowWeightDocument, PortDocument, PortWeightDocument, ReportDocument, ShareDocument};
@@ -46,7 +46,7 @@ pub struct Document {
     pub contributors: Vec<ContributorDocument>,
     /// Root causes.
     pub root_causes: Vec<CauseDocument>,
-    /// What hosts and captures saw while it ran: pauses and ECN marks.
+    /// What hosts and captures saw while it ran: pauses, ECN marks, slow paths.
     pub evidence: Vec<EvidenceDocument>,
     /// The weights of the provenance graph, by report.
     pub provenance: Vec<ReportDocument>,

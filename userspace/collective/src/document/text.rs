@@ -62,7 +62,7 @@ impl Document {
             }
         }
         if !self.evidence.is_empty() {
-            out.push_str("\nPauses and marks while it ran\n");
+            out.push_str("\nWhat hosts, captures and probes saw while it ran\n");
             for evidence in &self.evidence {
                 out.push_str(&format!("{}\n", evidence.text));
             }

@@ -33,9 +33,9 @@ pub enum Format {
 /// What was appended.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Appended {
-    /// Steps that ended, from whom ranks receive, and what was skipped.
+    /// Steps, from whom ranks receive, and what was skipped.
     pub ended: Imported,
-    /// Steps that go on.
+    /// Steps that go on: they are reported again when they end.
     pub open: Vec<StepRow>,
 }
 
@@ -97,9 +97,10 @@ impl Follower {
             _ => flight_recorder::read(&file, &self.observer),
         };
         ended.complaints.append(complaints);
-        // A step without an end goes on, or its job has ended.
-        let open = ended.steps.extract_if(.., |row| row.duration_ns.is_none()).collect();
-        Appended { ended, open }
+        Appended {
+            ended,
+            open: Vec::new(),
+        }
     }
 
     fn trace(&mut self, lines: &str, now_ns: i64, complaints: Complaints) -> Appended {

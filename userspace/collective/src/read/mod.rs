@@ -14,6 +14,7 @@
 use crate::complaints::Complaints;
 use alloc::string::String;
 use alloc::vec::Vec;
+use rocescope_model::human::{is_visible, visible};
 use rocescope_model::{StepRow, TelemetryRow, Text, Time};
 
 pub mod comma;
@@ -85,5 +86,16 @@ fn complete(all: &mut Imported, observer: &str, format: &'static str) {
         row.observer = String::from(observer).into();
         row.format = Text::from_static(format);
         row.time = Time(row.time_ns);
+        // A file may have anything, and a collector refuses rows with control characters.
+        for text in [
+            &mut row.collective,
+            &mut row.operation,
+            &mut row.host,
+            &mut row.dst_host,
+        ] {
+            if !text.chars().all(is_visible) {
+                *text = visible(text).into();
+            }
+        }
     }
 }

@@ -9,10 +9,12 @@
 //! | [`taps`] | packets at capture points on both sides of a queue, as rows of `telemetry` |
 //! | [`counters`] | rows of `counters`: pauses that NICs sent and received |
 //! | [`marks`] | rows of `flows`: ECN marks |
+//! | [`slow_paths`] | rows of agents' monitors: round trips that took too long, and what was asked |
 
 pub mod counters;
 pub mod marks;
 mod rows;
+pub mod slow_paths;
 pub mod taps;
 
 use crate::complaints::Complaints;
@@ -172,6 +174,50 @@ pub struct Marked {
     pub marked: u64,
 }
 
+/// What an agent's monitor found slow, and what it asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlowPath {
+    /// The agent.
+    pub agent: Text,
+    /// When.
+    pub time_ns: i64,
+    /// The host that sends.
+    pub host: Text,
+    /// The host that receives.
+    pub to: Text,
+    /// The step.
+    pub step: u32,
+    /// Source address of the probes.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// UDP source port.
+    pub src_port: u16,
+    /// Whether probes were not answered; otherwise one was answered late.
+    pub is_overdue: bool,
+    /// Round trip with empty queues.
+    pub base_ns: i64,
+    /// The round trip, or the age of the oldest probe without an answer.
+    pub round_trip_ns: i64,
+    /// The burst of probes that it asked for.
+    pub burst: Option<Burst>,
+    /// The capture boxes that recorded the flow.
+    pub recorded_by: Vec<Text>,
+}
+
+/// A burst of probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Burst {
+    /// Probes.
+    pub probes: u64,
+    /// Those that were answered.
+    pub answered: u64,
+    /// Mean round trip.
+    pub mean_ns: Option<i64>,
+    /// The longest.
+    pub max_ns: Option<i64>,
+}
+
 /// All that is known of the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Telemetry {
@@ -183,6 +229,8 @@ pub struct Telemetry {
     pub host_pauses: Vec<HostPause>,
     /// ECN marks.
     pub marks: Vec<Marked>,
+    /// Paths that were slow, in the order of time.
+    pub slow: Vec<SlowPath>,
     /// What is missing or contradicts itself.
     pub complaints: Complaints,
 }
@@ -195,6 +243,8 @@ impl Telemetry {
         self.pauses.extend(other.pauses);
         self.host_pauses.extend(other.host_pauses);
         self.marks.extend(other.marks);
+        self.slow.extend(other.slow);
+        self.slow.sort_by_key(|slow| slow.time_ns);
         self.complaints.append(other.complaints);
     }
 }
