@@ -27,8 +27,8 @@ mod words;
 pub use agent::{AgentArguments, Parts};
 pub use collect::{CollectArguments, SendArguments};
 pub use collective::{
-    CollectiveAction, CollectiveFormat, CollectiveImportArguments, CollectiveMode, CollectiveOutput,
-    DiagnoseCollectiveArguments,
+    CollectiveAction, CollectiveFollowArguments, CollectiveFormat, CollectiveImportArguments, CollectiveMode,
+    CollectiveOutput, DiagnoseCollectiveArguments, FollowFormat,
 };
 pub use compare::CompareArguments;
 pub use control::{ControlAction, ControlArguments, SubscriptionArguments};

@@ -234,7 +234,7 @@ impl Agent {
 
     /// The paths whose last probes are not answered, with the age of the oldest of these.
     pub fn unanswered(&self, now: Nanos) -> impl Iterator<Item = (WatchedPath, Nanos)> {
-        self.watches.unanswered(now)
+        self.watches.unanswered(now, self.settings.timeout)
     }
 
     /// The counters of these probes.

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 /// Distinguishes these probes from those of flows.
 const MARK: u64 = 1 << 63;
-/// A path with fewer unanswered probes may have lost some; with as many it is not answered.
+/// A path with fewer unanswered probes may have lost some.
 const LOST: u32 = 3;
 
 /// A path to the agent of another host.
@@ -176,11 +176,13 @@ impl Watches {
         }
     }
 
-    /// The paths whose last probes are not answered, with the age of the oldest of these.
-    pub(crate) fn unanswered(&self, now: Nanos) -> impl Iterator<Item = (WatchedPath, Nanos)> {
+    /// The paths whose last probes are not answered, with the age of the oldest of these: older than `timeout`, because the
+    /// other agent may be late on a busy host.
+    pub(crate) fn unanswered(&self, now: Nanos, timeout: Nanos) -> impl Iterator<Item = (WatchedPath, Nanos)> {
         self.watches.iter().filter_map(move |(path, watch)| {
             let (first, count) = watch.unanswered?;
-            (count >= LOST).then_some((*path, now - first))
+            let age = now - first;
+            (count >= LOST && age > timeout).then_some((*path, age))
         })
     }
 
@@ -257,19 +259,19 @@ mod tests {
                     false => watches.answered(probe.sequence, path("10.0.0.3").dst, Nanos(0), Nanos(at * 10 * MS + 1)),
                 }
             }
-            let found: Vec<_> = watches.unanswered(Nanos(at * 10 * MS + 5)).collect();
+            let found: Vec<_> = watches.unanswered(Nanos(at * 10 * MS + 5), Nanos(5 * MS)).collect();
             let expected = [(path("10.0.0.2"), Nanos(at * 10 * MS + 5))];
             assert_eq!(found, expected[usize::from(at < 2)..]);
         }
         // One answer ends it, and a probe that the NIC refuses is no evidence.
         watches.answered(last.unwrap(), path("10.0.0.2").dst, Nanos(0), Nanos(31 * MS));
-        assert_eq!(watches.unanswered(Nanos(40 * MS)).count(), 0);
+        assert_eq!(watches.unanswered(Nanos(40 * MS), Nanos(0)).count(), 0);
         for at in 4..9 {
             while let Some(probe) = watches.next_packet(7, Nanos(at * 10 * MS)) {
                 watches.refused(probe.sequence);
             }
         }
-        assert_eq!(watches.unanswered(Nanos(100 * MS)).count(), 0);
+        assert_eq!(watches.unanswered(Nanos(100 * MS), Nanos(0)).count(), 0);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The arguments of `rocescope agent`.
 
-use super::{CountersArguments, HostpingRunArguments, Output, ProbeArguments, SendArguments};
+use super::{
+    CollectiveFollowArguments, CountersArguments, HostpingRunArguments, Output, ProbeArguments, SendArguments,
+};
 use crate::units::{HOUR, name, positive_duration, within};
 use clap::Args;
 use std::path::PathBuf;
@@ -48,4 +50,6 @@ pub struct Parts {
     pub counters: Option<Box<CountersArguments>>,
     /// The table `[hostping]`: the options of `hostping run`.
     pub hostping: Option<Box<HostpingRunArguments>>,
+    /// The table `[collective]`: the options of `collective follow`.
+    pub collective: Option<Box<CollectiveFollowArguments>>,
 }

@@ -1,17 +1,20 @@
 //! `rocescope collective`, and `rocescope diagnose collective`.
 
 use super::SpanArguments;
-use crate::units::name;
+use crate::units::{HOUR, name, positive_duration, within};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use rocescope_collective::readings::Readings;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The actions of `rocescope collective`.
 #[derive(Debug, Subcommand)]
 pub enum CollectiveAction {
     /// Write steps of collectives and telemetry of switches to a dataset
     Import(CollectiveImportArguments),
+    /// Write the steps of collectives to a dataset while jobs write their files
+    Follow(Box<CollectiveFollowArguments>),
 }
 
 /// What an import reads.
@@ -50,6 +53,66 @@ pub struct CollectiveImportArguments {
     #[arg(long, value_name = "NAME", default_value = "import", value_parser = name)]
     pub observer: String,
 }
+
+/// The formats of files that grow while a job runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FollowFormat {
+    /// `CoMMA`'s JSON
+    Comma,
+    /// The trace of NCCL's example profiler
+    NcclProfiler,
+    /// Lines of NCCL Inspector
+    NcclInspector,
+    /// JSON dumps of `PyTorch`'s flight recorder
+    FlightRecorder,
+}
+
+/// `rocescope collective follow`, and the table `[collective]` of an agent.
+#[derive(Clone, Debug, Args)]
+pub struct CollectiveFollowArguments {
+    /// Format of the files
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: FollowFormat,
+    /// Files that jobs write, or folders of them; what they have at the start is not read again
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    pub steps: Vec<PathBuf>,
+    /// Dataset to write the table `steps` to; an agent sends its rows to the collector
+    #[arg(long, value_name = "DATASET")]
+    pub out: Option<PathBuf>,
+    /// Name in the rows; default: the host name
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub observer: Option<String>,
+    /// Stop after DURATION
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub duration: Option<Duration>,
+    /// Watch the steps: FILE has a line `RANK AGENT ADDRESS` for each rank. Without it an agent only sends steps
+    #[arg(long, value_name = "FILE", help_heading = MONITOR)]
+    pub ranks: Option<PathBuf>,
+    /// Ask when a round trip along the path of a step takes more than PERCENT of the shortest in the last minutes
+    #[arg(long, value_name = "PERCENT", default_value_t = 150, value_parser = clap::value_parser!(u32).range(101..=10_000), help_heading = MONITOR)]
+    pub threshold: u32,
+    /// A round trip is slow only if it takes longer than the shortest by DURATION: timestamps of hosts vary
+    #[arg(long, value_name = "DURATION", default_value = "20us", value_parser = positive_duration, help_heading = MONITOR)]
+    pub min_delay: Duration,
+    /// Maximum number of detections in each step, without those that agents of other hosts pass on
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = MONITOR)]
+    pub detections: u32,
+    /// Time between two probes along the path of a step
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = within::<1, HOUR>, help_heading = MONITOR)]
+    pub interval: Duration,
+    /// Number of probes in the burst along the path of a slow step; the budget is that of `flow-probes`
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1_000), help_heading = MONITOR)]
+    pub burst: u16,
+    /// UDP source port of probes for steps whose port is unknown: switches may route them by another path
+    #[arg(long, value_name = "PORT", default_value_t = 49_152, value_parser = clap::value_parser!(u16).range(1..), help_heading = MONITOR)]
+    pub source_port: u16,
+    /// Maximum number of paths that are probed at a time
+    #[arg(long, value_name = "COUNT", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1_000), help_heading = MONITOR)]
+    pub max_paths: u16,
+}
+
+/// The heading of what only an agent does.
+const MONITOR: &str = "Monitor, in an agent";
 
 /// The rules of an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -271,6 +271,14 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope collective follow",
+        examples: &[(
+            "The steps of jobs while they run",
+            "rocescope collective follow --format nccl-profiler --steps DIR --out DATASET",
+        )],
+        one: None,
+    },
+    Ending {
         command: "rocescope hostping",
         examples: &[(
             "Which link inside this host is slow?",

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The settings that a controller may set, by command.
-const SETTINGS: [(&str, &[&str]); 3] = [
+const SETTINGS: [(&str, &[&str]); 4] = [
     (
         "probe",
         &[
@@ -24,6 +24,10 @@ const SETTINGS: [(&str, &[&str]); 3] = [
         ],
     ),
     ("counters", &["interval", "refresh"]),
+    (
+        "collective",
+        &["threshold", "min-delay", "detections", "interval", "burst"],
+    ),
     (
         "capture",
         &[

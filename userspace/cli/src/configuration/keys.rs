@@ -6,10 +6,11 @@ use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command};
 
 /// Commands with options that can be set.
-pub const COMMANDS: [&str; 9] = [
+pub const COMMANDS: [&str; 10] = [
     "agent",
     "capture",
     "collect",
+    "collective",
     "connections",
     "control",
     "counters",
@@ -18,11 +19,13 @@ pub const COMMANDS: [&str; 9] = [
     "top",
 ];
 
-/// The words of the command whose options a table has: `[hostping]` those of its only action that runs on.
+/// The words of the command whose options a table has: `[hostping]` and `[collective]` those of their only action that runs
+/// on.
 #[must_use]
 pub fn words(table: &str) -> Vec<&str> {
     match table {
         "hostping" => vec!["hostping", "run"],
+        "collective" => vec!["collective", "follow"],
         table => vec![table],
     }
 }

@@ -20,7 +20,9 @@ pub mod keys;
 pub mod text;
 
 use crate::Arguments;
-use crate::arguments::{AgentArguments, Command, FILE_VARIABLE, HostpingAction, Parts, SendMethod, settle};
+use crate::arguments::{
+    AgentArguments, CollectiveAction, Command, FILE_VARIABLE, HostpingAction, Parts, ProbeBackend, SendMethod, settle,
+};
 use crate::units::now;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -95,7 +97,7 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
         let why = "an agent runs what its configuration file asks for: set --config";
         return Err(unusable(why).into());
     };
-    for name in ["probe", "counters", "hostping"]
+    for name in ["probe", "counters", "hostping", "collective"]
         .into_iter()
         .filter(|name| file.has_table(name))
     {
@@ -114,6 +116,21 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
                 hostping.observer.clone_from(&agent.observer);
                 hostping.duration = None;
                 parts.hostping = Some(hostping);
+            }
+            Command::Collective(CollectiveAction::Follow(mut collective)) => {
+                if collective.out.is_some() {
+                    let why = "[collective]: an agent sends its rows to the collector: remove `out`";
+                    return Err(unusable(why).into());
+                }
+                let probes = parts.probe.as_ref().filter(|probe| probe.backend == ProbeBackend::Raw);
+                if collective.ranks.is_some() && (probes.is_none() || agent.flow_probes == 0) {
+                    let why = "[collective]: `ranks` needs probes to other hosts: add [probe] with the backend `raw`, and \
+                               `flow-probes` above 0";
+                    return Err(unusable(why).into());
+                }
+                collective.observer.clone_from(&agent.observer);
+                collective.duration = None;
+                parts.collective = Some(collective);
             }
             Command::Probe(mut probe) => {
                 if probe.interfaces.is_empty() && !probe.all {
@@ -143,8 +160,9 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
             probe: None,
             counters: None,
             hostping: None,
+            collective: None,
         } => Err(unusable(
-            "nothing to do: the configuration file has none of the tables [probe], [counters] and [hostping]",
+            "nothing to do: the configuration file has none of the tables [probe], [counters], [hostping] and [collective]",
         )
         .into()),
         parts => Ok(parts),
@@ -164,7 +182,9 @@ pub fn refused_by_agent(file: &ConfigurationFile) -> Option<String> {
         ArgumentsError::CommandLine(error) => file::message_of(error),
         ArgumentsError::File(errors) => errors.to_string(),
     };
-    let why = why.split("\n\nUsage").next().unwrap_or_default().trim();
+    let why = why.split("\n\nUsage").next().unwrap_or_default();
+    // clap names missing options on lines of their own.
+    let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
     Some(format!("{}: `rocescope agent`: {why}", file.path().display()))
 }
 

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,7 @@ pub(crate) struct Hub {
     prefix: String,
     names: Vec<String>,
     cable: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
+    delay_us: Arc<AtomicU64>,
 }
 
 impl Hub {
@@ -35,7 +36,9 @@ impl Hub {
             prefix: format!("rctl{}", std::process::id()),
             names: Vec::new(),
             cable: None,
+            delay_us: Arc::default(),
         };
+        hub.delay(delay);
         if !hub.add("s") {
             assert!(std::env::var_os("CI").is_none(), "no namespace");
             eprintln!("skipped: network namespaces need root and iproute2");
@@ -77,10 +80,17 @@ impl Hub {
         hub.ip("s", "link set far master hub up");
         let stop = Arc::new(AtomicBool::new(false));
         let (namespace, theirs) = (hub.namespace("s"), Arc::clone(&stop));
+        let delay_us = Arc::clone(&hub.delay_us);
         let ends = [format!("port{hosts}"), "near".to_owned()];
-        let thread = std::thread::spawn(move || cable(&namespace, &ends, delay, lossy, &theirs));
+        let thread = std::thread::spawn(move || cable(&namespace, &ends, &delay_us, lossy, &theirs));
         hub.cable = Some((stop, thread));
         Some(hub)
+    }
+
+    /// Sets the delay of the last cable, for frames from now on.
+    pub(crate) fn delay(&self, delay: Duration) {
+        let micros = u64::try_from(delay.as_micros()).unwrap();
+        self.delay_us.store(micros, Ordering::Relaxed);
     }
 
     fn add(&mut self, node: &str) -> bool {
@@ -132,7 +142,7 @@ impl Drop for Hub {
 }
 
 /// Carries frames between two interfaces, each after a delay; loses every third with a UDP source port.
-fn cable(namespace: &str, ends: &[String; 2], delay: Duration, lossy: Option<u16>, stop: &AtomicBool) {
+fn cable(namespace: &str, ends: &[String; 2], delay_us: &AtomicU64, lossy: Option<u16>, stop: &AtomicBool) {
     let namespace = File::open(format!("/run/netns/{namespace}")).unwrap();
     move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
     let open = |name: &String| {
@@ -149,6 +159,7 @@ fn cable(namespace: &str, ends: &[String; 2], delay: Duration, lossy: Option<u16
     let mut buffer = vec![0; 16 << 10];
     let mut met = 0_u64;
     while !stop.load(Ordering::Relaxed) {
+        let delay = Duration::from_micros(delay_us.load(Ordering::Relaxed));
         for (end, socket) in sockets.iter().enumerate() {
             while let Ok(bytes) = rustix::io::read(socket, &mut buffer) {
                 if lossy.is_some() && udp_src_port(&buffer[..bytes]) == lossy {

@@ -7,6 +7,7 @@
 //! | `operators` | who may apply, and what `rocescope control` prints |
 //! | `changes` | what an operator learns of a change |
 //! | `messages` | messages between agents |
+//! | `monitor` | agents watch the steps of a job, and ask about slow ones |
 //! | `killed` | processes that are killed at any moment |
 //! | `dropped` | rows that a full spool dropped |
 //! | `twice` | two agents with one certificate |
@@ -22,6 +23,7 @@ mod fleet;
 mod hub;
 mod killed;
 mod messages;
+mod monitor;
 mod operators;
 mod resumed;
 mod rig;

@@ -170,7 +170,7 @@ fn an_agent_without_something_to_do_is_a_usage_error() {
     assert!(said.contains("an agent sends its rows: set --collector"), "{said}");
     let said = refused(&format!("[agent]\n{send}"));
     assert!(
-        said.contains("none of the tables [probe], [counters] and [hostping]"),
+        said.contains("none of the tables [probe], [counters], [hostping] and [collective]"),
         "{said}"
     );
     let said = refused(&format!("[agent]\n{send}[probe]\n"));
@@ -217,7 +217,10 @@ fn config_check_refuses_what_the_agent_refuses() {
             "[agent]\n[probe]\n",
             "[probe]: nothing to probe between: set `interface` or `all`",
         ),
-        ("[agent]\n", "none of the tables [probe], [counters] and [hostping]"),
+        (
+            "[agent]\n",
+            "none of the tables [probe], [counters], [hostping] and [collective]",
+        ),
     ] {
         let (is_valid, said) = check(&text.replace("[agent]", "[agent]\ncollector = \"https://c:4792\""));
         assert!(!is_valid && said.contains(why) && said.lines().count() == 1, "{said}");

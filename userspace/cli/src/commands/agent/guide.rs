@@ -1,6 +1,7 @@
 //! What the controller asks of an agent, taken at the edges of its windows.
 
 use super::counting::Pace;
+use super::watching::Watching;
 use crate::arguments::{AgentArguments, Command};
 use crate::commands::probe::{Companion, set_pace};
 use crate::configuration;
@@ -21,17 +22,30 @@ pub(super) struct Guide {
     edge_ns: i64,
     /// Where the pace of the counters is set.
     counters: Option<Sender<Pace>>,
+    /// The monitor of collectives.
+    watching: Option<Watching>,
 }
 
 impl Guide {
-    pub(super) fn new(member: Arc<Member>, arguments: &AgentArguments, counters: Option<Sender<Pace>>) -> Self {
+    pub(super) fn new(
+        member: Arc<Member>,
+        arguments: &AgentArguments,
+        counters: Option<Sender<Pace>>,
+        watching: Option<Watching>,
+    ) -> Self {
         let window_ns = i64::try_from(arguments.window.as_nanos()).unwrap_or(i64::MAX);
         Self {
             member,
             window_ns,
             edge_ns: edge(window_ns),
             counters,
+            watching,
         }
+    }
+
+    /// What the monitor of collectives did, in a line.
+    pub(super) fn watched(&self) -> Option<String> {
+        self.watching.as_ref().map(Watching::summary)
     }
 
     /// Takes a configuration if a window has ended and one waits.
@@ -65,6 +79,9 @@ impl Guide {
         if let (Some(counters), Some(arguments)) = (&self.counters, &parts.counters) {
             // A thread that failed is reported at the end.
             let _ = counters.send(Pace::from(&**arguments));
+        }
+        if let (Some(watching), Some(arguments)) = (&mut self.watching, &parts.collective) {
+            watching.reconfigure(arguments);
         }
         status!("running version {} of the controller's configuration", held.version);
     }
@@ -102,6 +119,9 @@ impl Companion for Guide {
                 ..SmallFlowRow::default()
             };
             agent.probe_flow(FlowTask { flow: row, probes }, now);
+        }
+        if let Some(watching) = &mut self.watching {
+            watching.turn(agent, &self.member, now);
         }
         let counters = agent.flow_counters();
         self.member.has_probed(FlowCounts {

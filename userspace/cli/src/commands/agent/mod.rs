@@ -1,16 +1,22 @@
 //! `rocescope agent`: what the configuration asks for on a host, in one process: probes and paths if it has the table
-//! `[probe]`, counters if it has `[counters]`, loopback tests if it has `[hostping]`. One spool and one connection carry all rows to the collector.
+//! `[probe]`, counters if it has `[counters]`, loopback tests if it has `[hostping]`, steps of collectives if it has
+//! `[collective]`. One spool and one connection carry all rows to the collector.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `counting` | reads counters in a thread |
+//! | `following` | reads the files of jobs in a thread |
 //! | `guide` | takes the controller's configuration |
 //! | `testing` | runs loopback tests in a thread |
+//! | `watching` | the monitor of collectives: asks about slow steps |
 
 mod counting;
+mod following;
 mod guide;
 mod testing;
+mod watching;
 
+use super::collective::follow::Following;
 use super::cost::Cost;
 use super::counters;
 use super::host_name::host_name;
@@ -23,6 +29,7 @@ use crate::configuration::controlled::HELD;
 use crate::status;
 use anyhow::{Context, Result};
 use counting::{Counting, Pace};
+use following::Reading;
 use guide::Guide;
 use rocescope_collector::control::message::Role;
 use rocescope_engine::resources::{allow_locked_memory, allow_most_files};
@@ -33,6 +40,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testing::Testing;
+use watching::Watching;
 
 /// Interval between two checks of the connection, where nothing is probed.
 const TICK: Duration = Duration::from_secs(1);
@@ -89,7 +97,14 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     let counting = counting.transpose()?;
     let testing = tester.map(|(tester, arguments)| Testing::start(tester, arguments, relay.spooler()));
     let testing = testing.transpose()?;
-    let mut guide = Guide::new(Arc::clone(&member), arguments, counting.as_ref().map(Counting::pace));
+    let (mut reading, mut watching) = (None, None);
+    if let Some(collective) = arguments.parts.collective.as_deref() {
+        let (thread, steps) = Reading::start(Following::new(collective, &observer), relay.spooler())?;
+        reading = Some(thread);
+        watching = Watching::open(collective, &observer, steps, relay.spooler()).context("[collective]")?;
+    }
+    let pace = counting.as_ref().map(Counting::pace);
+    let mut guide = Guide::new(Arc::clone(&member), arguments, pace, watching);
     cost.shrink()?;
     let prober = match opened {
         Some((opened, probe)) => {
@@ -102,8 +117,14 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
             None
         }
     };
+    if let Some(watched) = guide.watched() {
+        status!("{watched}");
+    }
     // Its end ends the thread of the counters.
     drop(guide);
+    if let Some(reading) = reading {
+        status!("{}", reading.end()?);
+    }
     if let Some(counting) = counting {
         status!("{}", counting.end()?);
     }

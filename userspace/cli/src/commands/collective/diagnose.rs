@@ -12,9 +12,10 @@ use rocescope_collective::readings::Readings;
 use rocescope_collective::steps::{Builder, Steps};
 use rocescope_collective::telemetry::counters::Counters;
 use rocescope_collective::telemetry::marks::Marks;
+use rocescope_collective::telemetry::slow_paths::SlowPaths;
 use rocescope_collective::telemetry::{Source, Telemetry};
 use rocescope_model::human::plural;
-use rocescope_model::{CounterRow, FlowRow, Row, StepRow, TelemetryRow, json};
+use rocescope_model::{CounterRow, EventRow, FlowRow, Row, SmallFlowRow, StepProbeRow, StepRow, TelemetryRow, json};
 use rocescope_store::{Query, Scan};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -70,7 +71,8 @@ pub(in crate::commands) fn analysis(
     Ok(analysis)
 }
 
-/// What the dataset has about the network: telemetry, and about the time of these steps counters of hosts and ECN marks.
+/// What the dataset has about the network: telemetry, and about the time of these steps counters of hosts, ECN marks, and
+/// what agents' monitors found.
 fn telemetry(found: &Scan, steps: &Steps) -> Result<Telemetry> {
     let mut telemetry = found.rows::<TelemetryRow>()?.as_slice().telemetry();
     let Some((first_ns, last_ns)) = steps.span_ns() else {
@@ -91,7 +93,38 @@ fn telemetry(found: &Scan, steps: &Steps) -> Result<Telemetry> {
         }
     })?;
     telemetry.append(Marks(&marked).telemetry());
+    telemetry.append(slow_paths(found, first_ns, last_ns)?);
     Ok(telemetry)
+}
+
+/// What the monitors of agents found and asked in this time.
+fn slow_paths(found: &Scan, first_ns: i64, last_ns: i64) -> Result<Telemetry> {
+    let time = first_ns..=last_ns;
+    let mut probes = Vec::new();
+    found.select::<StepProbeRow>().for_each(|row: StepProbeRow| {
+        if &*row.event != StepProbeRow::END && time.contains(&row.time_ns) {
+            probes.push(row);
+        }
+    })?;
+    let (mut bursts, mut recordings) = (Vec::new(), Vec::new());
+    if !probes.is_empty() {
+        found.select::<SmallFlowRow>().for_each(|row: SmallFlowRow| {
+            if time.contains(&row.window_start_ns) {
+                bursts.push(row);
+            }
+        })?;
+        found.select::<EventRow>().for_each(|row: EventRow| {
+            if &*row.kind == EventRow::SLOW_STEP && time.contains(&row.time_ns) {
+                recordings.push(row);
+            }
+        })?;
+    }
+    Ok(SlowPaths {
+        probes: &probes,
+        bursts: &bursts,
+        recordings: &recordings,
+    }
+    .telemetry())
 }
 
 fn mode(arguments: &DiagnoseCollectiveArguments) -> Result<Mode> {

@@ -3,12 +3,14 @@
 //! | module | what it does |
 //! |---|---|
 //! | `files` | reads a file, or those of a folder |
+//! | [`follow`] | `rocescope collective follow`: files while jobs write them |
 //! | `taps` | queues of ports from captures on both sides |
 //! | `vedrfolnir` | finds the files of a run of the simulator |
 //! | `diagnose` | `rocescope diagnose collective` |
 
 pub(super) mod diagnose;
 mod files;
+pub(super) mod follow;
 mod taps;
 mod vedrfolnir;
 
@@ -25,6 +27,7 @@ use std::time::Instant;
 pub(super) fn run(action: &CollectiveAction) -> Result<ExitCode> {
     match action {
         CollectiveAction::Import(arguments) => import(arguments),
+        CollectiveAction::Follow(arguments) => follow::run(arguments),
     }
 }
 

@@ -1,0 +1,177 @@
+//! The monitor of collectives: steps and round trips in, probes, recordings and detections out.
+
+use crate::arguments::CollectiveFollowArguments;
+use crate::commands::relay::Spooler;
+use crate::status;
+use anyhow::{Context, Result};
+use rocescope_collective::monitor::Settings;
+use rocescope_collective::monitor::host::{Host, HostSettings, Path};
+use rocescope_collective::monitor::notice::StepNotice;
+use rocescope_collective::monitor::placement::Placement;
+use rocescope_collective::read::follow::Appended;
+use rocescope_collector::control::Member;
+use rocescope_collector::control::message::RecordingRequest;
+use rocescope_model::human::readable;
+use rocescope_model::{SmallFlowRow, StepProbeRow, Unit, Value};
+use rocescope_probe::{Agent, FlowTask, Nanos, WatchedPath};
+use std::collections::HashSet;
+use std::sync::mpsc::Receiver;
+
+/// The time over which the probes of a burst are spread.
+const BURST_NS: i64 = 100_000_000;
+
+/// The monitor.
+pub(super) struct Watching {
+    host: Host,
+    observer: String,
+    steps: Receiver<Appended>,
+    spooler: Spooler,
+    pace: Nanos,
+    burst: u16,
+    /// What was reported.
+    reported: HashSet<String>,
+    detections: u64,
+    questions: u64,
+    passed_on: u64,
+}
+
+impl Watching {
+    /// The monitor, if the ranks are known.
+    pub(super) fn open(
+        arguments: &CollectiveFollowArguments,
+        observer: &str,
+        steps: Receiver<Appended>,
+        spooler: Spooler,
+    ) -> Result<Option<Self>> {
+        let Some(ranks) = &arguments.ranks else {
+            return Ok(None);
+        };
+        let text = std::fs::read_to_string(ranks).with_context(|| format!("cannot read {}", ranks.display()))?;
+        let placement = Placement::parse(&text).map_err(|why| anyhow::anyhow!("{}: {why}", ranks.display()))?;
+        Ok(Some(Self {
+            host: Host::new(observer.to_owned(), settings(arguments), placement),
+            observer: observer.to_owned(),
+            steps,
+            spooler,
+            pace: Nanos::from(arguments.interval),
+            burst: arguments.burst,
+            reported: HashSet::new(),
+            detections: 0,
+            questions: 0,
+            passed_on: 0,
+        }))
+    }
+
+    /// Adopts what may change while the agent runs, from the next step on.
+    pub(super) fn reconfigure(&mut self, arguments: &CollectiveFollowArguments) {
+        self.host.reconfigure(settings(arguments));
+        self.pace = Nanos::from(arguments.interval);
+        self.burst = arguments.burst;
+    }
+
+    /// Takes what happened since the last turn.
+    pub(super) fn turn(&mut self, agent: &mut Agent, member: &Member, now: Nanos) {
+        for trip in agent.trips() {
+            self.host.probed(&path(&trip.path), trip.at.0, trip.round_trip.0);
+        }
+        let unanswered: Vec<(WatchedPath, Nanos)> = agent.unanswered(now).collect();
+        for (watched, age) in unanswered {
+            self.host.unanswered(&path(&watched), now.0, age.0);
+        }
+        for appended in self.steps.try_iter() {
+            self.host.take(&appended.ended, &appended.open, now.0);
+        }
+        for message in member.received(StepNotice::is_one) {
+            if let Some(notice) = StepNotice::parse(&message.text) {
+                self.host.notified(&message.agent, &notice);
+            }
+        }
+        let turn = self.host.turn(now.0);
+        for row in &turn.rows {
+            self.detections += u64::from(&*row.event != StepProbeRow::END);
+            if row.asked {
+                self.ask(row, agent, member, now);
+            }
+        }
+        self.passed_on += turn.notices.len() as u64;
+        for (to, notice) in turn.notices {
+            member.send_to(&to, notice.to_string());
+        }
+        self.spooler.append(&turn.rows);
+        for (kind, first) in self.host.complaints.kinds() {
+            if self.reported.insert(kind.to_owned()) {
+                status!("collective: {first}: {kind}");
+            }
+        }
+        let paths = self
+            .host
+            .paths()
+            .map(|Path { src, dst, port }| WatchedPath { src, dst, port });
+        agent.watch(paths, self.pace, now);
+    }
+
+    /// Asks for a burst of probes along the path of a step, and for recordings of its flow.
+    fn ask(&mut self, row: &StepProbeRow, agent: &mut Agent, member: &Member, now: Nanos) {
+        self.questions += 1;
+        let time = |ns: i64| readable(&Value::I64(ns), Unit::Nanoseconds);
+        let round_trip_ns = row.round_trip_ns.unwrap_or(0);
+        status!(
+            "step {} of rank {} in {}: a round trip to {} takes {} instead of {}: asking for {} probes and recordings",
+            row.step,
+            row.host,
+            row.collective,
+            row.dst,
+            time(round_trip_ns),
+            time(row.base_round_trip_ns),
+            self.burst
+        );
+        let flow = SmallFlowRow {
+            capture: self.observer.clone().into(),
+            window_start_ns: row.time_ns,
+            window_ns: BURST_NS,
+            src: row.src,
+            dst: row.dst,
+            udp_src_port: row.udp_src_port,
+            ..SmallFlowRow::default()
+        };
+        let probes = self.burst;
+        agent.probe_flow(FlowTask { flow, probes }, now);
+        member.ask_for_recording(RecordingRequest {
+            agent: String::new(),
+            src: row.src,
+            dst: row.dst,
+            time_ns: row.time_ns,
+            round_trip_ns,
+            collective: row.collective.to_string(),
+            host: row.host.to_string(),
+            step: row.step,
+        });
+    }
+
+    /// What it did, in a line.
+    pub(super) fn summary(&self) -> String {
+        format!(
+            "monitor of collectives: {} detections, {} of them asked for probes and recordings; detections passed on {} times",
+            self.detections, self.questions, self.passed_on
+        )
+    }
+}
+
+fn path(watched: &WatchedPath) -> Path {
+    let WatchedPath { src, dst, port } = *watched;
+    Path { src, dst, port }
+}
+
+fn settings(arguments: &CollectiveFollowArguments) -> HostSettings {
+    HostSettings {
+        monitor: Settings {
+            threshold_percent: arguments.threshold,
+            detections: arguments.detections,
+            // No counters of switches are read, which would have to fill first.
+            settle_ns: 0,
+        },
+        min_delay_ns: Nanos::from(arguments.min_delay).0,
+        port: arguments.source_port,
+        paths: arguments.max_paths.into(),
+    }
+}
