@@ -106,11 +106,17 @@ _rocescope() {
             rocescope,verify)
                 cmd="rocescope__subcmd__verify"
                 ;;
+            rocescope__subcmd__collective,follow)
+                cmd="rocescope__subcmd__collective__subcmd__follow"
+                ;;
             rocescope__subcmd__collective,help)
                 cmd="rocescope__subcmd__collective__subcmd__help"
                 ;;
             rocescope__subcmd__collective,import)
                 cmd="rocescope__subcmd__collective__subcmd__import"
+                ;;
+            rocescope__subcmd__collective__subcmd__help,follow)
+                cmd="rocescope__subcmd__collective__subcmd__help__subcmd__follow"
                 ;;
             rocescope__subcmd__collective__subcmd__help,help)
                 cmd="rocescope__subcmd__collective__subcmd__help__subcmd__help"
@@ -291,6 +297,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help,verify)
                 cmd="rocescope__subcmd__help__subcmd__verify"
+                ;;
+            rocescope__subcmd__help__subcmd__collective,follow)
+                cmd="rocescope__subcmd__help__subcmd__collective__subcmd__follow"
                 ;;
             rocescope__subcmd__help__subcmd__collective,import)
                 cmd="rocescope__subcmd__help__subcmd__collective__subcmd__import"
@@ -558,7 +567,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --collectives --verify-icrc --udp-port --status-interval --quiet --hosts --mode --direction --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-bytes --no-sketches --segment-age --keep-age --keep-bytes --keep-free --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --collector --cert --key --ca --control-file --spool --spool-bytes --wire-rows --small-flows --interface --config --help --version"
+            opts="-r -c -w -D -o -q -i -h -V --read --count --write --list-interfaces --check --output --filter --anonymize --connections --collectives --verify-icrc --udp-port --status-interval --quiet --hosts --mode --direction --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-bytes --no-sketches --segment-age --keep-age --keep-bytes --keep-free --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --spread-rows --exact-flows --flow-key --connection-memory --elephant --jitter-relative --jitter-absolute --collector --cert --key --ca --control-file --spool --spool-bytes --wire-rows --small-flows --recordings --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -780,6 +789,10 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --recordings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --interface)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -898,7 +911,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__collective)
-            opts="-h -V --config --help --version import help"
+            opts="-h -V --config --help --version import follow help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -915,9 +928,93 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        rocescope__subcmd__collective__subcmd__help)
-            opts="import help"
+        rocescope__subcmd__collective__subcmd__follow)
+            opts="-h -V --format --steps --out --observer --duration --ranks --threshold --min-delay --detections --interval --burst --source-port --max-paths --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "comma nccl-profiler nccl-inspector flight-recorder" -- "${cur}"))
+                    return 0
+                    ;;
+                --steps)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ranks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --min-delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --detections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --burst)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-paths)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__collective__subcmd__help)
+            opts="import follow help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__collective__subcmd__help__subcmd__follow)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2250,8 +2347,22 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__collective)
-            opts="import"
+            opts="import follow"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__collective__subcmd__follow)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -136,6 +136,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l spool -d
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l spool-bytes -d 'Maximum size of the spool; when it is full, the oldest rows are deleted' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l wire-rows -d 'Rows a window for the analysis of hosts, those with trouble first; the others are counted' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l small-flows -d 'Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l recordings -d 'Number of recordings an hour that agents may request, of flows of slow steps that pass this box; 0: none' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s D -l list-interfaces -d 'List the interfaces: state, speed, driver, XDP mode and RDMA device'
@@ -188,11 +189,12 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -l hosts -d
 complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand compare" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -s h -l help -d 'Print help'
-complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -f -a "import" -d 'Write steps of collectives and telemetry of switches to a dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import follow help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import follow help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import follow help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import follow help" -f -a "import" -d 'Write steps of collectives and telemetry of switches to a dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import follow help" -f -a "follow" -d 'Write the steps of collectives to a dataset while jobs write their files'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and not __fish_seen_subcommand_from import follow help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -l format -d 'Format of the input' -r -f -a "vedrfolnir\t'The folder of a run of Vedrfolnir\'s simulator: `fct.txt`, `telemetry_SWITCH.txt`, `pfc.txt`, `topology.txt`'
 comma\t'`CoMMA`\'s JSON: a file for each rank'
 nccl-profiler\t'The trace of NCCL\'s example profiler: a file for each process'
@@ -205,7 +207,27 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fi
 complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from import" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l format -d 'Format of the files' -r -f -a "comma\t'`CoMMA`\'s JSON'
+nccl-profiler\t'The trace of NCCL\'s example profiler'
+nccl-inspector\t'Lines of NCCL Inspector'
+flight-recorder\t'JSON dumps of `PyTorch`\'s flight recorder'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l steps -d 'Files that jobs write, or folders of them; what they have at the start is not read again' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l out -d 'Dataset to write the table `steps` to; an agent sends its rows to the collector' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l observer -d 'Name in the rows; default: the host name' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l duration -d 'Stop after DURATION' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l ranks -d 'Watch the steps: FILE has a line `RANK AGENT ADDRESS` for each rank. Without it an agent only sends steps' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l threshold -d 'Ask when a round trip along the path of a step takes more than PERCENT of the shortest in the last minutes' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l min-delay -d 'A round trip is slow only if it takes longer than the shortest by DURATION: timestamps of hosts vary' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l detections -d 'Maximum number of detections in each step, without those that agents of other hosts pass on' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l interval -d 'Time between two probes along the path of a step' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l burst -d 'Number of probes in the burst along the path of a slow step; the budget is that of `flow-probes`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l source-port -d 'UDP source port of probes for steps whose port is unknown: switches may route them by another path' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l max-paths -d 'Maximum number of paths that are probed at a time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from follow" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from help" -f -a "import" -d 'Write steps of collectives and telemetry of switches to a dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from help" -f -a "follow" -d 'Write the steps of collectives to a dataset while jobs write their files'
 complete -c rocescope -n "__fish_rocescope_using_subcommand collective; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -s h -l help -d 'Print help'
@@ -896,6 +918,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload ship sql top topology verify help" -f -a "verify" -d 'Check every file of a dataset against its checksums, and its tables against each other'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload ship sql top topology verify help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from collective" -f -a "import" -d 'Write steps of collectives and telemetry of switches to a dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from collective" -f -a "follow" -d 'Write the steps of collectives to a dataset while jobs write their files'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print every setting in effect and its source'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Validate the configuration file'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'

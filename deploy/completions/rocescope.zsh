@@ -125,6 +125,7 @@ direction\:"Addresses and destination QP alone"))' \
 '--spool-bytes=[Maximum size of the spool; when it is full, the oldest rows are deleted]:SIZE:_default' \
 '--wire-rows=[Rows a window for the analysis of hosts, those with trouble first; the others are counted]:ROWS:_default' \
 '--small-flows=[Number of flows below the elephant threshold, smallest first, along whose paths each window requests probes]:COUNT:_default' \
+'--recordings=[Number of recordings an hour that agents may request, of flows of slow steps that pass this box; 0\: none]:COUNT:_default' \
 '*-i+[Interface to capture on; repeatable]:IFACE:_default' \
 '*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
@@ -245,6 +246,31 @@ taps\:"Captures of ports of switches, on both sides of a queue\: \`taps.toml\` n
 ':input -- The folder to read, or a single file:_files' \
 && ret=0
 ;;
+(follow)
+_arguments "${_arguments_options[@]}" : \
+'--format=[Format of the files]:FORMAT:((comma\:"\`CoMMA\`'\''s JSON"
+nccl-profiler\:"The trace of NCCL'\''s example profiler"
+nccl-inspector\:"Lines of NCCL Inspector"
+flight-recorder\:"JSON dumps of \`PyTorch\`'\''s flight recorder"))' \
+'*--steps=[Files that jobs write, or folders of them; what they have at the start is not read again]:PATH:_files' \
+'--out=[Dataset to write the table \`steps\` to; an agent sends its rows to the collector]:DATASET:_files' \
+'--observer=[Name in the rows; default\: the host name]:NAME:_default' \
+'--duration=[Stop after DURATION]:DURATION:_default' \
+'--ranks=[Watch the steps\: FILE has a line \`RANK AGENT ADDRESS\` for each rank. Without it an agent only sends steps]:FILE:_files' \
+'--threshold=[Ask when a round trip along the path of a step takes more than PERCENT of the shortest in the last minutes]:PERCENT:_default' \
+'--min-delay=[A round trip is slow only if it takes longer than the shortest by DURATION\: timestamps of hosts vary]:DURATION:_default' \
+'--detections=[Maximum number of detections in each step, without those that agents of other hosts pass on]:COUNT:_default' \
+'--interval=[Time between two probes along the path of a step]:DURATION:_default' \
+'--burst=[Number of probes in the burst along the path of a slow step; the budget is that of \`flow-probes\`]:COUNT:_default' \
+'--source-port=[UDP source port of probes for steps whose port is unknown\: switches may route them by another path]:PORT:_default' \
+'--max-paths=[Maximum number of paths that are probed at a time]:COUNT:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_rocescope__subcmd__collective__subcmd__help_commands" \
@@ -258,6 +284,10 @@ _arguments "${_arguments_options[@]}" : \
         curcontext="${curcontext%:*:*}:rocescope-collective-help-command-$line[1]:"
         case $line[1] in
             (import)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(follow)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -1578,6 +1608,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(follow)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
         esac
     ;;
 esac
@@ -1910,17 +1944,29 @@ _rocescope__subcmd__collect_commands() {
 _rocescope__subcmd__collective_commands() {
     local commands; commands=(
 'import:Write steps of collectives and telemetry of switches to a dataset' \
+'follow:Write the steps of collectives to a dataset while jobs write their files' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope collective commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__collective__subcmd__follow_commands] )) ||
+_rocescope__subcmd__collective__subcmd__follow_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope collective follow commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__collective__subcmd__help_commands] )) ||
 _rocescope__subcmd__collective__subcmd__help_commands() {
     local commands; commands=(
 'import:Write steps of collectives and telemetry of switches to a dataset' \
+'follow:Write the steps of collectives to a dataset while jobs write their files' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope collective help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__collective__subcmd__help__subcmd__follow_commands] )) ||
+_rocescope__subcmd__collective__subcmd__help__subcmd__follow_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope collective help follow commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__collective__subcmd__help__subcmd__help_commands] )) ||
 _rocescope__subcmd__collective__subcmd__help__subcmd__help_commands() {
@@ -2221,8 +2267,14 @@ _rocescope__subcmd__help__subcmd__collect_commands() {
 _rocescope__subcmd__help__subcmd__collective_commands() {
     local commands; commands=(
 'import:Write steps of collectives and telemetry of switches to a dataset' \
+'follow:Write the steps of collectives to a dataset while jobs write their files' \
     )
     _describe -t commands 'rocescope help collective commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__collective__subcmd__follow_commands] )) ||
+_rocescope__subcmd__help__subcmd__collective__subcmd__follow_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help collective follow commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__collective__subcmd__import_commands] )) ||
 _rocescope__subcmd__help__subcmd__collective__subcmd__import_commands() {
