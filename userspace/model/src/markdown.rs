@@ -89,6 +89,9 @@ with one directory for each day and hour (UTC).
       .damaged/
         flows/
           rail3-20261121T023900Z-0000.arrows        a damaged journal, set aside
+      .shipped/
+        flows/                                      markers of the segments that a store has
+      .compact/                                     hours whose segments are being joined
 
 - `date` and `hour` come from the row's own time (`window_start`, or `time` for events). DuckDB reads
   `hour` as text (`'02'`); polars, pandas and Spark read it as a number.
@@ -98,8 +101,8 @@ with one directory for each day and hour (UTC).
 - Several observers may write into one root; one process at a time may write for an observer.
 - When a capture ends, it writes a segment without rows for every table that got no rows, so that a
   query over any table finds a schema.
-- Everything that is not a complete segment is in `.open`, which readers ignore: a table can be read
-  while it is being written.
+- Everything that is not a complete segment is in directories whose name begins with a dot, which readers
+  ignore: a table can be read while it is being written.
 
 ## Sealing and repair
 
@@ -139,6 +142,32 @@ damaged.
 
 When the disk is full, writing ends: the rows appended before are sealed if there is enough space,
 otherwise they stay in the journal for `repair`.
+
+## Compaction
+
+`rocescope compact` joins the segments of an hour that is over: those of one table with the same observer,
+columns and metadata, up to 256 MiB. Every row stays as it is. Rows are in the order of time if those of the
+joined segments were; of equal times, the row of the earlier segment is first. A joined segment has the name
+of its first one with a number from 10000 on.
+
+- **One step.** The new segments are written to a directory below `.compact`, which gets hard links to every
+  other file of the hour. Then the two directories exchange their names (`renameat2`, which ext4, XFS, Btrfs
+  and tmpfs have). A reader that lists the hour finds the old segments or the new ones. After `kill -9` at any
+  time, the next run removes what is in `.compact`: before the exchange the hour does not need it, and after it
+  only replaced segments are there.
+- **Readers.** What was replaced stays in `.compact` for ten seconds, and readers of rocescope open it there.
+  Another engine that listed an hour before and opens a file after the exchange fails because the file is
+  missing; it never counts rows twice. Run the query again.
+- **Writers** go on, also in the same hour: a segment is sealed before or after an exchange, not meanwhile. A
+  segment whose journal is still there stays as it is.
+- **Damage.** A segment that does not match its checksums is named and stays as it is; so do segments without
+  checksums, of other columns than those of this version, and files that rocescope did not name.
+- **Stores.** Segments that `rocescope ship` copied are joined only with each other; the joined segment has a
+  marker, so it is not shipped again. Others are joined only with each other and have none: they are shipped
+  later. One that `ship` began to copy stays as it is until the store has it.
+- **Space.** An hour of a table is on disk twice until the run ends.
+
+## Checksums
 
 The footer of a segment has checksums of all bytes of the file (`rocescope.checksums`). Readers of
 rocescope compare the footer and the columns that they read, skip a damaged segment, and report it with

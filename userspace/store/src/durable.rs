@@ -43,7 +43,8 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-fn sync_directory(path: &Path) -> Result<(), Error> {
+/// Syncs the names in a directory.
+pub(crate) fn sync_directory(path: &Path) -> Result<(), Error> {
     File::open(path)
         .and_then(|directory| directory.sync_all())
         .map_err(|source| Error::io("sync directory", path, source))

@@ -56,6 +56,12 @@ pub enum Error {
         /// Root of the dataset.
         root: PathBuf,
     },
+    /// Another process joins segments of this root.
+    #[error("another process compacts {}: wait until it ends", root.display())]
+    Compacting {
+        /// Root of the dataset.
+        root: PathBuf,
+    },
     /// The content of a file, or of the given rows, is invalid.
     #[error("cannot {action} {}: {reason}", path.display())]
     Content {

@@ -20,6 +20,7 @@
 //! | [`mod@repair`] | [`repair`](repair()): seals the journals of a killed writer |
 //! | [`mod@verify`] | [`verify`](verify()): checks every byte |
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
+//! | [`mod@compact`] | [`compact`](compact()): joins small segments of hours that are over |
 //! | [`error`] | [`Error`] |
 //! | `journal`, `seal`, `parallel_seal` | the open segment, and how one or several are sealed |
 //! | `batches` | reads a journal back: what is whole, truncated, damaged |
@@ -31,7 +32,7 @@
 //! | `encode`, `decode`, `schema` | rows to Arrow and back, by the model's column types |
 //! | `marks` | which numbered rows of each sender are stored |
 //! | `split` | splits rows into batches of one partition |
-//! | `name`, `walk`, `durable`, `lock` | file names, directory walks, syncing, one writer per observer |
+//! | `name`, `walk`, `durable`, `lock` | file names, directory walks, syncing, who may change what |
 //!
 //! ```
 //! use rocescope_model::{OpcodeRow, Time, WindowRows};
@@ -82,6 +83,7 @@ mod split;
 mod walk;
 mod zero_frame;
 
+pub mod compact;
 pub mod error;
 pub mod parcel;
 pub mod query;
@@ -93,6 +95,7 @@ pub mod summary;
 pub mod verify;
 pub mod writer;
 
+pub use compact::{Compacted, Compaction, compact};
 pub use error::Error;
 pub use parcel::Parcel;
 pub use query::{Query, Rows, TimeRange};

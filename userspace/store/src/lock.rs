@@ -1,12 +1,13 @@
-//! One writer per observer and root, which makes names unique and leftovers recognisable.
+//! Locks of a dataset, all of them kernel locks (`flock`): they end with the process that holds them, even after a kill.
 //!
-//! The lock is a kernel lock (`flock`) on an empty file that remains: it ends with the process that holds it, even
-//! after a kill. A journal whose observer is not locked is a leftover.
+//! One writer per observer and root makes names unique and leftovers recognisable: its lock is on an empty file that
+//! remains, and a journal whose observer is not locked is a leftover. The other locks are on directories.
 
 use crate::Error;
-use crate::name::{Observer, lock_path};
+use crate::name::{COMPACT, OPEN, Observer, lock_path};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Holds the lock until it is dropped.
 #[derive(Debug)]
@@ -36,4 +37,61 @@ impl ObserverLock {
             Err(TryLockError::Error(source)) => Err(Error::io("lock", &path, source)),
         }
     }
+}
+
+/// Held while the names in the directory of an hour change: shared by everyone who adds a segment, exclusive for the
+/// moment in which compaction exchanges the directory, which would take a segment away that came after it was listed.
+#[derive(Debug)]
+pub(crate) struct HourLock(File);
+
+impl Drop for HourLock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+impl HourLock {
+    pub(crate) fn shared(root: &Path) -> Result<Self, Error> {
+        Self::acquire(root, File::lock_shared)
+    }
+
+    pub(crate) fn exclusive(root: &Path) -> Result<Self, Error> {
+        Self::acquire(root, File::lock)
+    }
+
+    fn acquire(root: &Path, lock: fn(&File) -> io::Result<()>) -> Result<Self, Error> {
+        let (path, directory) = directory(root, OPEN)?;
+        lock(&directory).map_err(|source| Error::io("lock", &path, source))?;
+        Ok(Self(directory))
+    }
+}
+
+/// One compaction per root.
+#[derive(Debug)]
+pub(crate) struct CompactLock(File);
+
+impl Drop for CompactLock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+impl CompactLock {
+    /// Acquires the lock; `None` if a running process holds it.
+    pub(crate) fn acquire(root: &Path) -> Result<Option<Self>, Error> {
+        let (path, directory) = directory(root, COMPACT)?;
+        match directory.try_lock() {
+            Ok(()) => Ok(Some(Self(directory))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(Error::io("lock", &path, source)),
+        }
+    }
+}
+
+/// Opens a directory in the root, and makes it if it does not exist.
+fn directory(root: &Path, name: &str) -> Result<(PathBuf, File), Error> {
+    let path = root.join(name);
+    std::fs::create_dir_all(&path).map_err(|source| Error::io("create", &path, source))?;
+    let directory = File::open(&path).map_err(|source| Error::io("open", &path, source))?;
+    Ok((path, directory))
 }

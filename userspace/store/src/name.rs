@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const OPEN: &str = ".open";
 /// Directory of damaged journals, in the root.
 pub(crate) const DAMAGED: &str = ".damaged";
+/// Directory of hours whose segments are being joined, or were just replaced, in the root.
+pub(crate) const COMPACT: &str = ".compact";
 /// Suffix of a sealed segment.
 const SEALED: &str = ".parquet";
 /// Suffix of a segment that is being sealed.
@@ -105,6 +107,16 @@ impl SegmentName {
         Self { observer, start, seq }
     }
 
+    /// Returns the name with another number.
+    pub(crate) fn numbered(&self, seq: u32) -> Self {
+        Self { seq, ..self.clone() }
+    }
+
+    /// Returns the name of the sealed file.
+    pub(crate) fn file(&self) -> String {
+        format!("{self}{SEALED}")
+    }
+
     /// Parses a name without its suffix.
     fn parse(stem: &str) -> Option<Self> {
         let (rest, seq) = stem.rsplit_once('-')?;
@@ -159,8 +171,7 @@ pub(crate) struct SegmentPaths {
 impl SegmentPaths {
     pub(crate) fn sealed(&self) -> PathBuf {
         let partition = Partition::of(self.name.start).path();
-        let file = format!("{}{SEALED}", self.name);
-        self.root.join(&self.table).join(partition).join(file)
+        self.root.join(&self.table).join(partition).join(self.name.file())
     }
 
     pub(crate) fn unfinished(&self) -> PathBuf {

@@ -9,7 +9,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use rocescope_model::tables::find;
 use rocescope_model::{Cells, Column, Row, Table, Time, Type, Unit, Value};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Rows in a batch with sketches, which have a megabyte per row, and in one without.
 const SKETCH_ROWS: usize = 8;
@@ -161,6 +161,13 @@ impl Segment {
             }
         }
         Ok(())
+    }
+}
+
+impl Batches {
+    /// Returns the path of the segment.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 }
 

@@ -1,6 +1,7 @@
 //! The content of a dataset, and its unreadable files.
 
 use crate::checksum::{self, Checksums, Found};
+use crate::compact::replaced;
 use crate::error::Error;
 use crate::guard::guarded;
 use crate::query::{Bounds, Query, Statistics};
@@ -212,7 +213,7 @@ pub(crate) struct Footer {
 }
 
 pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
-    let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
+    let file = open_file(path).map_err(|source| Error::io("open", path, source))?;
     let checksums = match checksum::read(&file).map_err(|source| Error::io("read", path, source))? {
         Found::Whole(checksums) => Some(checksums),
         Found::None => None,
@@ -246,4 +247,14 @@ pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
         pairs,
         checksums,
     })
+}
+
+/// Opens a segment, also for a while after compaction replaced it: whoever listed it before reads on.
+fn open_file(path: &Path) -> io::Result<File> {
+    match (File::open(path), replaced(path)) {
+        (Err(error), Some(replaced)) if error.kind() == io::ErrorKind::NotFound => {
+            File::open(replaced).map_err(|_| error)
+        }
+        (opened, _) => opened,
+    }
 }

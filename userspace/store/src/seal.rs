@@ -6,6 +6,7 @@
 //! `.damaged`.
 
 use crate::batches::Batches;
+use crate::lock::HourLock;
 use crate::name::SegmentPaths;
 use crate::segment_writer::SegmentWriter;
 use crate::{Error, Unreadable, checksum, durable};
@@ -102,12 +103,13 @@ fn seal_batches(
         // Report the first error.
         let _ = durable::remove(&unfinished);
     })?;
+    let _lock = HourLock::shared(&place.root)?;
     durable::publish(&unfinished, &path, &place.root)?;
     Ok(Sealed { path, rows, bytes })
 }
 
 /// Writes batches as a Parquet file and syncs it. Returns rows and bytes.
-fn write_segment(
+pub(crate) fn write_segment(
     path: &Path,
     schema: SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch, Error>>,

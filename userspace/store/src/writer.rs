@@ -7,6 +7,7 @@ mod numbered;
 
 pub use numbered::Numbered;
 
+use crate::compact::is_known_to_ship;
 use crate::journal::Journal;
 use crate::lock::ObserverLock;
 use crate::marks::Marks;
@@ -396,7 +397,11 @@ impl Writer {
     fn free_place(&self, table: &Table, start: Time) -> SegmentPaths {
         let at = |seq| self.place(table, start, seq);
         let mut seq = 0;
-        while seq < u32::MAX && (at(seq).sealed().exists() || at(seq).journal().exists()) {
+        let is_taken = |at: &SegmentPaths| {
+            let sealed = at.sealed();
+            sealed.exists() || at.journal().exists() || is_known_to_ship(&self.root, &sealed)
+        };
+        while seq < u32::MAX && is_taken(&at(seq)) {
             seq += 1;
         }
         at(seq)

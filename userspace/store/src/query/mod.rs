@@ -30,7 +30,7 @@ pub use statistics::Statistics;
 pub use timeline::Timeline;
 
 use crate::name::OPEN;
-use crate::{Error, Scan, scan, walk};
+use crate::{Error, Scan, Segment, Unreadable, scan, walk};
 use condition::Condition;
 use rocescope_model::Table;
 use std::path::Path;
@@ -40,6 +40,19 @@ use std::path::Path;
 pub struct Query {
     tables: Option<Vec<&'static str>>,
     pub(crate) condition: Condition,
+}
+
+/// A dataset is listed at most this often until nothing of it vanishes meanwhile.
+const LISTS: u32 = 10;
+
+/// The segments of a dataset at one moment.
+#[derive(Debug, Default)]
+struct List {
+    segments: Vec<Segment>,
+    unreadable: Vec<Unreadable>,
+    statistics: Statistics,
+    /// Whether a segment was gone when its footer was due.
+    vanished: bool,
 }
 
 impl Query {
@@ -86,9 +99,28 @@ impl Query {
     /// # Errors
     /// Directories cannot be read. An unreadable file is listed and is not an error.
     pub fn scan(self, root: &Path) -> Result<Scan, Error> {
-        let mut statistics = Statistics::default();
-        let mut segments = Vec::new();
-        let mut unreadable = Vec::new();
+        let mut lists = 1;
+        let mut found = self.list(root)?;
+        // A segment that vanished was deleted, or compaction replaced it by one that is not in the list.
+        while found.vanished && lists < LISTS {
+            found = self.list(root)?;
+            lists += 1;
+        }
+        let leftovers = walk::leftovers(root)?.into_iter();
+        let journals = leftovers.filter(|l| l.journal && self.has_table(&l.place.table));
+        Ok(Scan {
+            segments: found.segments,
+            unreadable: found.unreadable,
+            open: journals.map(|l| l.path).collect(),
+            statistics: found.statistics,
+            query: self,
+        })
+    }
+
+    /// Lists the segments, and reads their footers.
+    fn list(&self, root: &Path) -> Result<List, Error> {
+        let mut list = List::default();
+        let statistics = &mut list.statistics;
         for found in walk::segments(root)? {
             statistics.segments += 1;
             if !self.has_table(&found.table) {
@@ -106,23 +138,17 @@ impl Query {
                     Ok(segment) => {
                         statistics.rows += segment.rows;
                         statistics.bytes += segment.bytes;
-                        segments.push(segment);
+                        list.segments.push(segment);
                     }
-                    // Deleted after the directory was read.
-                    Err(None) => statistics.segments -= 1,
-                    Err(Some(file)) => unreadable.push(file),
+                    Err(None) => {
+                        statistics.segments -= 1;
+                        list.vanished = true;
+                    }
+                    Err(Some(file)) => list.unreadable.push(file),
                 }
             }
         }
-        let leftovers = walk::leftovers(root)?.into_iter();
-        let journals = leftovers.filter(|l| l.journal && self.has_table(&l.place.table));
-        Ok(Scan {
-            segments,
-            unreadable,
-            open: journals.map(|l| l.path).collect(),
-            statistics,
-            query: self,
-        })
+        Ok(list)
     }
 
     fn has_table(&self, name: &str) -> bool {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+mod compaction;
 mod damage;
 mod flips;
 mod full_disk;
