@@ -28,6 +28,9 @@ _rocescope() {
             rocescope,collective)
                 cmd="rocescope__subcmd__collective"
                 ;;
+            rocescope,compact)
+                cmd="rocescope__subcmd__compact"
+                ;;
             rocescope,compare)
                 cmd="rocescope__subcmd__compare"
                 ;;
@@ -219,6 +222,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help,collective)
                 cmd="rocescope__subcmd__help__subcmd__collective"
+                ;;
+            rocescope__subcmd__help,compact)
+                cmd="rocescope__subcmd__help__subcmd__compact"
                 ;;
             rocescope__subcmd__help,compare)
                 cmd="rocescope__subcmd__help__subcmd__compare"
@@ -479,7 +485,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload ship sql top topology verify help"
+            opts="-h -V --config --help --version agent capture completions collect compact compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload ship sql top topology verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1075,6 +1081,40 @@ _rocescope() {
                     ;;
                 --observer)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__compact)
+            opts="-o -h -V --segment-bytes --settle --output --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --segment-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --settle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -2291,7 +2331,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="agent capture completions collect compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload ship sql top topology verify help"
+            opts="agent capture completions collect compact compare collective config connections control counters demo diagnose doctor extract generate hostping man merge paths probe repair report schema restore-vlan-offload ship sql top topology verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2377,6 +2417,20 @@ _rocescope() {
         rocescope__subcmd__help__subcmd__collective__subcmd__import)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__compact)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -187,6 +187,22 @@ _arguments "${_arguments_options[@]}" : \
 '--version[Print version]' \
 && ret=0
 ;;
+(compact)
+_arguments "${_arguments_options[@]}" : \
+'--segment-bytes=[Join segments up to SIZE; those of half of it stay as they are]:SIZE:_default' \
+'--settle=[Leave hours that ended less than DURATION ago\: rows may still come]:DURATION:_default' \
+'-o+[Format of the result]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--output=[Format of the result]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- Dataset to compact:_files' \
+&& ret=0
+;;
 (compare)
 _arguments "${_arguments_options[@]}" : \
 '--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
@@ -1588,6 +1604,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(compact)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (compare)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -1896,6 +1916,7 @@ _rocescope_commands() {
 'capture:Capture from interfaces or a file\: top flows, opcode mix, and a Parquet dataset' \
 'completions:Print the completion script for a shell' \
 'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
+'compact:Join the small segments of a dataset into larger ones, once their hour is over' \
 'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
 'collective:Read the steps of collectives and the telemetry of switches' \
 'config:Print, check or generate a configuration file' \
@@ -1982,6 +2003,11 @@ _rocescope__subcmd__collective__subcmd__help__subcmd__import_commands() {
 _rocescope__subcmd__collective__subcmd__import_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope collective import commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__compact_commands] )) ||
+_rocescope__subcmd__compact_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope compact commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__compare_commands] )) ||
 _rocescope__subcmd__compare_commands() {
@@ -2219,6 +2245,7 @@ _rocescope__subcmd__help_commands() {
 'capture:Capture from interfaces or a file\: top flows, opcode mix, and a Parquet dataset' \
 'completions:Print the completion script for a shell' \
 'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
+'compact:Join the small segments of a dataset into larger ones, once their hour is over' \
 'compare:Compare two datasets, or two times of one\: what changed, the largest change first' \
 'collective:Read the steps of collectives and the telemetry of switches' \
 'config:Print, check or generate a configuration file' \
@@ -2280,6 +2307,11 @@ _rocescope__subcmd__help__subcmd__collective__subcmd__follow_commands() {
 _rocescope__subcmd__help__subcmd__collective__subcmd__import_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help collective import commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__compact_commands] )) ||
+_rocescope__subcmd__help__subcmd__compact_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help compact commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__compare_commands] )) ||
 _rocescope__subcmd__help__subcmd__compare_commands() {

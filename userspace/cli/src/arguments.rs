@@ -3,6 +3,7 @@
 mod agent;
 mod collect;
 mod collective;
+mod compact;
 mod compare;
 mod control;
 mod counters;
@@ -30,6 +31,7 @@ pub use collective::{
     CollectiveAction, CollectiveFollowArguments, CollectiveFormat, CollectiveImportArguments, CollectiveMode,
     CollectiveOutput, DiagnoseCollectiveArguments, FollowFormat,
 };
+pub use compact::CompactArguments;
 pub use compare::CompareArguments;
 pub use control::{ControlAction, ControlArguments, SubscriptionArguments};
 pub use counters::CountersArguments;
@@ -104,6 +106,8 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Collect the rows of agents over the network into one dataset, and diagnose the mesh
     Collect(Box<CollectArguments>),
+    /// Join the small segments of a dataset into larger ones, once their hour is over
+    Compact(CompactArguments),
     /// Compare two datasets, or two times of one: what changed, the largest change first
     Compare(CompareArguments),
     /// Read the steps of collectives and the telemetry of switches

@@ -86,6 +86,20 @@ const ENDINGS: &[Ending] = &[
         one: None,
     },
     Ending {
+        command: "rocescope compact",
+        examples: &[
+            (
+                "Every hour, from a timer",
+                "rocescope compact /var/lib/rocescope/dataset",
+            ),
+            (
+                "Hours that ended two hours ago, files up to 1 GiB",
+                "rocescope compact DATASET --settle 2h --segment-bytes 1Gi",
+            ),
+        ],
+        one: Some("an error, or a damaged segment, which remains as it is"),
+    },
+    Ending {
         command: "rocescope compare",
         examples: &[
             ("What changed since the last job?", "rocescope compare before after"),

@@ -4,6 +4,7 @@ mod agent;
 mod capture;
 mod collect;
 mod collective;
+mod compact;
 mod compare;
 mod completions;
 mod config;
@@ -51,6 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Capture(arguments) => capture::run(arguments),
         Command::Collect(arguments) => collect::run(arguments),
         Command::Collective(action) => collective::run(action),
+        Command::Compact(arguments) => compact::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Completions(arguments) => completions::run(*arguments),
         Command::Config(action) => config::run(*action, arguments.config.as_deref()),
