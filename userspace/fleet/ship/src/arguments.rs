@@ -24,6 +24,10 @@ pub(crate) struct Arguments {
     /// How often to look for new segments
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive)]
     pub interval: Duration,
+    /// Ship only hours that ended this long ago, such as 30m, so that `rocescope compact` joins their segments before; by
+    /// default all
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub settle: Option<Duration>,
     /// Delete segments from the dataset once they are shipped and this old, such as 2d; by default none
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub keep: Option<Duration>,

@@ -122,7 +122,10 @@ impl<'a> Shipper<'a> {
         loop {
             let mut all = segments::all(&self.arguments.dataset)?;
             for segment in &all {
-                if !segments::is_shipped(&self.arguments.dataset, segment) && !self.given_up.contains(&segment.name) {
+                if self.is_settled(segment)
+                    && !segments::is_shipped(&self.arguments.dataset, segment)
+                    && !self.given_up.contains(&segment.name)
+                {
                     self.bring(segment).await?;
                 }
             }
@@ -138,6 +141,13 @@ impl<'a> Shipper<'a> {
         }
     }
 
+    /// Whether the hour of the segment ended long enough ago.
+    fn is_settled(&self, segment: &Segment) -> bool {
+        let Some(settle) = self.arguments.settle else { return true };
+        let ended = segment.end_of_hour().and_then(|end| end.checked_add(settle));
+        ended.is_none_or(|ended| ended <= SystemTime::now())
+    }
+
     /// Tries until the store has the segment; with `--once`, at most `--tries` times.
     async fn bring(&mut self, segment: &Segment) -> Result<()> {
         let root = &self.arguments.dataset;
@@ -145,10 +155,9 @@ impl<'a> Shipper<'a> {
             .name
             .iter()
             .fold(self.place.prefix.clone(), |to, part| to.join(&*part.to_string_lossy()));
-        let bytes = match fs::read(root.join(&segment.name)) {
-            Ok(bytes) => Bytes::from(bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error).with_context(|| segment.name.display().to_string()),
+        let begun = segments::begin(root, segment).with_context(|| segment.name.display().to_string())?;
+        let Some(bytes) = begun.map(Bytes::from) else {
+            return Ok(());
         };
         let mut tries = 0;
         loop {
