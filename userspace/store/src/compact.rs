@@ -28,7 +28,6 @@ use hour::Hour;
 use rocescope_model::{Time, tables};
 use std::path::{Path, PathBuf};
 
-pub(crate) use hour::replaced;
 pub(crate) use shipped::is_known as is_known_to_ship;
 
 /// What to join.

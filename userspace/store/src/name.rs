@@ -13,6 +13,14 @@ pub(crate) const OPEN: &str = ".open";
 pub(crate) const DAMAGED: &str = ".damaged";
 /// Directory of hours whose segments are being joined, or were just replaced, in the root.
 pub(crate) const COMPACT: &str = ".compact";
+
+/// Where a segment is for a while after others replaced it.
+pub(crate) fn replaced(segment: &Path) -> Option<PathBuf> {
+    /// Table, day, hour and name.
+    const LEVELS: usize = 4;
+    let root = segment.ancestors().nth(LEVELS)?;
+    Some(root.join(COMPACT).join(segment.strip_prefix(root).ok()?))
+}
 /// Suffix of a sealed segment.
 const SEALED: &str = ".parquet";
 /// Suffix of a segment that is being sealed.

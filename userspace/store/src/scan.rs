@@ -1,9 +1,9 @@
 //! The content of a dataset, and its unreadable files.
 
 use crate::checksum::{self, Checksums, Found};
-use crate::compact::replaced;
 use crate::error::Error;
 use crate::guard::guarded;
+use crate::name::replaced;
 use crate::query::{Bounds, Query, Statistics};
 use crate::walk;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -249,7 +249,7 @@ pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
     })
 }
 
-/// Opens a segment, also for a while after compaction replaced it: whoever listed it before reads on.
+/// Opens a segment, also for a while after compaction replaced it: a reader that listed it before still finds it.
 fn open_file(path: &Path) -> io::Result<File> {
     match (File::open(path), replaced(path)) {
         (Err(error), Some(replaced)) if error.kind() == io::ErrorKind::NotFound => {

@@ -29,7 +29,7 @@ pub struct EmptyLink {
     /// Flows in the run without: as many as the links beside it have in the mean.
     #[serde(serialize_with = "json::float")]
     pub expected: f64,
-    /// How often chance leaves one of all the links so empty, and so many flows beside it where they were, in percent: at
+    /// How often chance leaves one of all the links so empty, and as many flows beside it where they were, in percent: at
     /// most.
     #[serde(serialize_with = "json::float")]
     pub chance_percent: f64,

@@ -1,7 +1,7 @@
 //! Flows of two runs that took the same port at a node.
 //!
 //! A switch that hashes as before moves only flows whose links are gone, and perhaps some beside them. If chance had
-//! emptied a link, because the switch hashes otherwise now, the others would have been distributed anew too, and few of
+//! emptied a link, because the switch hashes otherwise now, the others would have been distributed again too, and few of
 //! them would be on the port of before.
 
 use super::walk::Hop;
@@ -27,7 +27,7 @@ impl<'a> Stayed<'a> {
     }
 
     /// How often chance leaves as many flows on their port, at most, if the flows of `node` that do not take `empty` in
-    /// either run are distributed anew over the other ones of `ports`. Chernoff's bound of the binomial tail: for `s` of
+    /// either run are distributed again over the other ones of `ports`. Chernoff's bound of the binomial tail: for `s` of
     /// `m` flows over `n` ports, `exp(-m · KL(s/m, 1/n))`.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^53 flows")]
     pub(super) fn chance(&self, node: &str, ports: &BTreeSet<&str>, empty: &str) -> f64 {

@@ -230,7 +230,7 @@ impl Reader {
             }
             self.counts.frames += 1;
             if rate == 0 {
-                // It stands for an unknown number of packets.
+                // How many packets it represents is unknown.
                 self.not_roce("no_sampling_rate");
                 continue;
             }

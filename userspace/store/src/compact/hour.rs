@@ -1,4 +1,4 @@
-//! The directory of an hour: made anew, then exchanged in one step.
+//! The directory of an hour: a new one is written, then both are exchanged in one step.
 
 use super::JoinedHour;
 use super::group::{Group, has_journal};
@@ -28,7 +28,7 @@ pub(super) struct Hour<'a> {
     partition: &'a str,
     /// What readers list.
     pub(super) directory: PathBuf,
-    /// What takes its place.
+    /// What readers list after the exchange.
     made: PathBuf,
 }
 
@@ -214,12 +214,4 @@ pub(super) fn remove_replaced(root: &Path) -> Result<(), Error> {
         fs::remove_dir_all(table.map_err(failed)?.path()).map_err(failed)?;
     }
     Ok(())
-}
-
-/// Where a segment is for a while after others replaced it.
-pub(crate) fn replaced(segment: &Path) -> Option<PathBuf> {
-    /// Table, day, hour and name.
-    const LEVELS: usize = 4;
-    let root = segment.ancestors().nth(LEVELS)?;
-    Some(root.join(COMPACT).join(segment.strip_prefix(root).ok()?))
 }

@@ -1,5 +1,5 @@
-//! Small segments become larger ones: equal row for row, whenever the process is killed and whoever reads or writes
-//! meanwhile.
+//! Small segments become larger ones: equal row for row, whenever the process is killed and while others read and
+//! write.
 
 use crate::rows::{HOUR, SECOND, START, files, read, scratch, together, window};
 use proptest::prelude::*;
