@@ -113,12 +113,12 @@ impl<'a> Hour<'a> {
             let first = group.parts.first().map(|part| part.name.numbered(number));
             first.as_ref().map(SegmentName::file).unwrap_or_default()
         };
-        let is_taken = |name: &String| {
+        let is_free = |name: &String| {
             let path = self.directory.join(name);
-            path.exists() || self.made.join(name).exists() || shipped::is_known(self.root, &path)
+            !(path.exists() || self.made.join(name).exists() || shipped::is_known(self.root, &path))
         };
-        let names = (FIRST_NUMBER..u32::MAX).map(name);
-        names.skip_while(is_taken).next().unwrap_or_default()
+        let mut names = (FIRST_NUMBER..u32::MAX).map(name);
+        names.find(is_free).unwrap_or_default()
     }
 
     /// Exchanges the directories; false if the hour has changed.
