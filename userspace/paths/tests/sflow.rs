@@ -63,6 +63,25 @@ fn datagram_of(agent: u32, number: u32, samples: &[Vec<u8>]) -> Vec<u8> {
 
 const PORTS: [u16; 4] = [4791; 4];
 
+/// They counted as exact.
+#[test]
+fn samples_without_a_sampling_rate_are_counted_and_left_out() {
+    let mut reader = Reader::new(PORTS);
+    let samples = [sample(&frame(49_152), 0, false), sample(&frame(49_153), 0, true)];
+    let mut taken = 0;
+    reader.datagram(&datagram(1, &samples), |_| taken += 1);
+    let counts = &reader.counts;
+    assert_eq!(
+        (
+            taken,
+            counts.frames,
+            counts.packets,
+            counts.not_roce["no_sampling_rate"]
+        ),
+        (0, 2, 0, 2)
+    );
+}
+
 #[test]
 fn flows_are_found_in_plain_and_expanded_samples() {
     let mut reader = Reader::new(PORTS);

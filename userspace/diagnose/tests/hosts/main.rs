@@ -8,3 +8,4 @@ mod join;
 mod known;
 mod retries;
 mod rows;
+mod unsure;

@@ -143,7 +143,9 @@ impl<'a> Shipper<'a> {
 
     /// Whether the hour of the segment ended long enough ago.
     fn is_settled(&self, segment: &Segment) -> bool {
-        let Some(settle) = self.arguments.settle else { return true };
+        let Some(settle) = self.arguments.settle else {
+            return true;
+        };
         let ended = segment.end_of_hour().and_then(|end| end.checked_add(settle));
         ended.is_none_or(|ended| ended <= SystemTime::now())
     }

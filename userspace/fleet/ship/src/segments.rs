@@ -234,7 +234,10 @@ mod tests {
         make(root, "flows/date=2026-11-21/hour=02/a.parquet");
         let segment = all(root).unwrap().remove(0);
         assert!(!is_shipped(root, &segment));
-        assert_eq!(begin(root, &segment).unwrap(), Some(segment.name.to_str().unwrap().into()));
+        assert_eq!(
+            begin(root, &segment).unwrap(),
+            Some(segment.name.to_str().unwrap().into())
+        );
         assert!(begun(root, &segment).exists() && !is_shipped(root, &segment));
         mark(root, &segment).unwrap();
         assert!(!begun(root, &segment).exists());

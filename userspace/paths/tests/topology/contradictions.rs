@@ -5,6 +5,25 @@ use rocescope_paths::topology::check;
 use std::path::Path;
 
 #[test]
+fn links_to_the_own_node_and_invalid_management_addresses_are_named() {
+    let text = r#"
+[[node]]
+name = "leaf1"
+management = "192.0.2.1:99999"
+[[link]]
+ends = ["leaf1:e9", "leaf1:e10"]
+[[link]]
+ends = ["leaf1:e1", "h1:e1"]
+"#;
+    let (topology, _) = read_text("fabric.toml", text);
+    let found = check(&topology, Path::new("."));
+    let kinds: Vec<&str> = found.iter().map(|found| found.kind).collect();
+    for kind in ["management_invalid", "tiers_not_adjacent"] {
+        assert!(kinds.contains(&kind), "{kind}: {found:?}");
+    }
+}
+
+#[test]
 fn contradictions_are_named_with_their_lines() {
     let (topology, _) = read_text(
         "fabric.toml",

@@ -3,8 +3,8 @@
 use crate::rows::{SECOND, START, files, read, scratch, together, window};
 use rocescope_model::{
     CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, LinkLoadRow, LinkRow, LoopbackRow, PathRow,
-    ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepRow, TABLES, TelemetryRow, Time, VerdictRow,
-    WindowRows,
+    ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow, StepRow, TABLES, TelemetryRow,
+    Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -143,6 +143,7 @@ struct Mesh {
     loopback: Vec<LoopbackRow>,
     small_flows: Vec<SmallFlowRow>,
     telemetry: Vec<TelemetryRow>,
+    step_probes: Vec<StepProbeRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -260,6 +261,13 @@ fn mesh(count: i64) -> Mesh {
                 ..TelemetryRow::default()
             })
             .collect(),
+        step_probes: (0..count)
+            .map(|number| StepProbeRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                ..StepProbeRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -268,7 +276,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 13] = [
+    let tables: [&dyn Cells; 14] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -282,6 +290,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.loopback,
         &rows.small_flows,
         &rows.telemetry,
+        &rows.step_probes,
     ];
     assert_eq!(
         tables.len() + STEP_CAPTURE_TABLES.len(),
@@ -312,6 +321,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         loopback: found.rows().unwrap(),
         small_flows: found.rows().unwrap(),
         telemetry: found.rows().unwrap(),
+        step_probes: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -329,7 +339,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "host_verdicts" => rows.host_verdicts.clear(),
             "loopback" => rows.loopback.clear(),
             "small_flows" => rows.small_flows.clear(),
-            _ => rows.telemetry.clear(),
+            "telemetry" => rows.telemetry.clear(),
+            _ => rows.step_probes.clear(),
         }
         rows
     });
