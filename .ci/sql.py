@@ -80,7 +80,7 @@ def main():
     connection = in_duckdb(roots)
     totals = [0.0, 0.0]
     print(f"{'question':24}{'rows':>6}{'sql, ms: min':>14}{'median':>9}{'max':>9}{'DuckDB: min':>13}{'median':>9}{'max':>9}{'ratio':>7}")
-    for file in sorted((ROOT / "fleet/questions").glob("*.sql")):
+    for file in sorted((ROOT / "fleet/rocescope_fleet/questions").glob("*.sql")):
         theirs, their_times = timed(lambda text=file.read_text(): connection.execute(text).fetchall())
         ours, our_times = timed(lambda name=file.stem: rows_of(program, roots, name))
         assert len(ours) == len(theirs), (file.stem, len(ours), len(theirs))

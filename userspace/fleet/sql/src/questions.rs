@@ -24,7 +24,7 @@ macro_rules! questions {
         /// All of them.
         pub const ALL: &[Question] = &[$(Question {
             name: $name,
-            sql: include_str!(concat!("../../../../fleet/questions/", $name, ".sql")),
+            sql: include_str!(concat!("../../../../fleet/rocescope_fleet/questions/", $name, ".sql")),
         }),*];
     };
 }
