@@ -56,15 +56,24 @@ impl<'a> Hour<'a> {
     /// # Errors
     /// A segment cannot be read or written, or the directories cannot be exchanged. The hour remains as it is.
     pub(super) fn replace(&self, groups: &[Group]) -> Result<Option<JoinedHour>, Error> {
-        let replaced = self.prepare(groups).and_then(|joined| {
-            let is_exchanged = self.exchange(groups)?;
+        let parts = || groups.iter().flat_map(|group| &group.parts);
+        let names: BTreeSet<OsString> = parts().map(|part| part.name.file().into()).collect();
+        let exchanged = self.prepare(groups).and_then(|joined| {
+            let is_exchanged = self.exchange(groups, &names)?;
             Ok(is_exchanged.then_some(joined))
         });
-        if !matches!(replaced, Ok(Some(_))) {
+        let Ok(Some(joined)) = exchanged else {
             // Report the first error.
             let _ = fs::remove_dir_all(&self.made);
+            return exchanged;
+        };
+        self.rescue(&names)?;
+        durable::sync_names(&self.directory, self.root)?;
+        durable::sync_names(&self.made, self.root)?;
+        for part in parts() {
+            shipped::unmark(self.root, &part.segment.path)?;
         }
-        replaced
+        Ok(Some(joined))
     }
 
     /// Writes the joined segments into the new directory.
@@ -122,43 +131,31 @@ impl<'a> Hour<'a> {
     }
 
     /// Exchanges the directories; false if the hour has changed.
-    fn exchange(&self, groups: &[Group]) -> Result<bool, Error> {
-        let parts = || groups.iter().flat_map(|group| &group.parts);
-        let names: BTreeSet<OsString> = parts().map(|part| part.name.file().into()).collect();
-        {
-            let _lock = HourLock::exclusive(self.root)?;
-            let Some(others) = self.others(&names)? else {
-                return Ok(false);
-            };
-            let is_same = groups.iter().all(|group| {
-                group.parts.iter().all(|part| {
-                    let path = &part.segment.path;
-                    State::of(self.root, path) == group.state && !has_journal(self.root, self.table, &part.name)
-                })
-            });
-            if !is_same {
-                return Ok(false);
-            }
-            for other in &others {
-                let (from, to) = (self.directory.join(other), self.made.join(other));
-                match fs::hard_link(&from, &to) {
-                    // Retention deleted it.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    linked => linked.map_err(|source| Error::io("link", &from, source))?,
-                }
-            }
-            durable::sync_directory(&self.made)?;
-            match renameat_with(CWD, &self.made, CWD, &self.directory, RenameFlags::EXCHANGE) {
-                Ok(()) => {}
-                Err(error) => return Err(not_exchanged(&self.directory, error.into())),
-            }
-            self.rescue(&names)?;
+    fn exchange(&self, groups: &[Group], names: &BTreeSet<OsString>) -> Result<bool, Error> {
+        let _lock = HourLock::exclusive(self.root)?;
+        let Some(others) = self.others(names)? else {
+            return Ok(false);
+        };
+        let is_same = groups.iter().all(|group| {
+            group.parts.iter().all(|part| {
+                let path = &part.segment.path;
+                State::of(self.root, path) == group.state && !has_journal(self.root, self.table, &part.name)
+            })
+        });
+        if !is_same {
+            return Ok(false);
         }
-        durable::sync_names(&self.directory, self.root)?;
-        durable::sync_names(&self.made, self.root)?;
-        for part in parts() {
-            shipped::unmark(self.root, &part.segment.path)?;
+        for other in &others {
+            let (from, to) = (self.directory.join(other), self.made.join(other));
+            match fs::hard_link(&from, &to) {
+                // Retention deleted it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                linked => linked.map_err(|source| Error::io("link", &from, source))?,
+            }
         }
+        durable::sync_directory(&self.made)?;
+        renameat_with(CWD, &self.made, CWD, &self.directory, RenameFlags::EXCHANGE)
+            .map_err(|error| not_exchanged(&self.directory, error.into()))?;
         Ok(true)
     }
 
