@@ -18,7 +18,7 @@ fn grows(metric: &str, increase: u64, others: &[(&str, u64)]) -> HostVerdict {
     verdicts.remove(0)
 }
 
-/// It was told as damage by the own link where the counters of the link were unknown.
+/// It was reported as damage by the own link where the counters of the link were unknown.
 #[test]
 fn a_wrong_icrc_alone_accuses_no_link() {
     for others in [&[][..], &[("symbol_error", 0)]] {
@@ -40,7 +40,7 @@ fn a_wrong_icrc_alone_accuses_no_link() {
     );
 }
 
-/// It was told that the port is not paused itself, although its driver does not count that.
+/// It was reported that the port is not paused itself, although its driver does not count that.
 #[test]
 fn a_port_whose_own_pauses_are_not_counted_may_pass_a_storm_on() {
     let verdict = grows("tx_pause_duration", 500_000, &[]);
