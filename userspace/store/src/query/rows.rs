@@ -4,9 +4,10 @@ use super::condition::Condition;
 use super::{TimeRange, Timeline};
 use crate::read::Undamaged;
 use crate::{Error, Scan, Segment};
-use rocescope_model::{Cells, Column, Row, Type, Value, footer};
+use rocescope_model::{Cells, Column, Row, Time, Type, Value, footer};
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::Range;
 use std::slice;
 
@@ -88,6 +89,34 @@ impl<'a, R: Row> Rows<'a, R> {
     pub const fn columns(mut self, wanted: fn(&Column) -> bool) -> Self {
         self.columns = wanted;
         self
+    }
+
+    /// Splits the selection into steps of at least `rows` rows, by the times at which segments begin. Each step has the
+    /// time from which all rows of the later steps are; the last has none.
+    #[must_use]
+    pub fn steps(mut self, rows: u64) -> Vec<(Self, Option<Time>)> {
+        // Segments whose time is unknown come first: what holds for later steps must be known.
+        let begin = |segment: &Segment| segment.bounds.time_ns.map_or(i64::MIN, |(first, _)| first);
+        self.segments.sort_by_key(|(_, segment)| begin(segment));
+        let mut steps = Vec::new();
+        while !self.segments.is_empty() {
+            let mut held = 0;
+            let more = |(_, segment): &(usize, &Segment)| {
+                let is_full = held >= rows;
+                held += segment.rows;
+                is_full
+            };
+            let end = self.segments.iter().position(more).unwrap_or(self.segments.len());
+            let later = self.segments.split_off(end);
+            let next = later.first().map(|(_, segment)| Time(begin(segment)));
+            let step = Self {
+                segments: mem::replace(&mut self.segments, later),
+                condition: self.condition.clone(),
+                ..self
+            };
+            steps.push((step, next));
+        }
+        steps
     }
 
     /// Returns the hours with such rows, in order.

@@ -187,3 +187,38 @@ fn a_missing_dataset_differs_from_one_without_requested_rows() {
     assert_eq!((found.segments.len(), found.statistics.opened()), (0, 0));
     assert_eq!(found.rows::<FlowRow>().unwrap(), WindowRows::default().flows);
 }
+
+#[test]
+fn steps_have_each_row_once_and_none_before_what_they_promise() {
+    let root = tempfile::tempdir().unwrap();
+    let odd: Vec<i64> = (0..10).map(|window| EDGE + (2 * window + 1) * SECOND).collect();
+    let even: Vec<i64> = (0..10).map(|window| EDGE + 2 * window * SECOND).collect();
+    write(root.path(), "a", &odd);
+    write(root.path(), "b", &even);
+    let all = scan(root.path()).unwrap();
+    let mut found = Vec::new();
+    let mut ends = Vec::new();
+    for (step, next) in all.select::<WindowRow>().steps(6) {
+        let mut rows = 0;
+        step.for_each(|row| {
+            rows += 1;
+            found.push(row.window_start_ns);
+        })
+        .unwrap();
+        assert!(rows == 6 || next.is_none(), "{rows}");
+        let later = found.iter().filter(|start| next.is_some_and(|next| **start >= next.0));
+        assert_eq!(later.count(), 0, "a row of a later step");
+        ends.push(next);
+    }
+    let expected: Vec<i64> = (0..20).map(|window| EDGE + window * SECOND).collect();
+    assert_eq!(found, expected);
+    assert_eq!(
+        ends,
+        [
+            Some(Time(expected[6])),
+            Some(Time(expected[12])),
+            Some(Time(expected[18])),
+            None
+        ]
+    );
+}

@@ -1,7 +1,7 @@
 //! Feeds rows of `probes` and `paths` to the analyzer.
 //!
-//! Segments are stored by hour, and host by host within it, so an hour of all hosts is read before its
-//! windows are analyzed: 16 bytes for each probe.
+//! The segments of an hour are read in the order in which they begin, and a window is analyzed once no unread segment
+//! begins before its end. So the analyzer holds the probes, 16 bytes each, of as long as a segment lasts.
 
 use crate::commands::span::PATHS_NS;
 use anyhow::Result;
@@ -30,10 +30,15 @@ pub(super) fn hours(
         let of_hour = paths.clone().of_hour(hour);
         of_hour.for_each_in_parallel(|row| analyzer.path(row))?;
         let mut last_ns = i64::MIN;
-        all.clone().of_hour(hour).for_each_in_parallel(|row| {
-            last_ns = last_ns.max(row.time_ns);
-            analyzer.probe(row);
-        })?;
+        for (step, next) in all.clone().of_hour(hour).steps(STEP_ROWS) {
+            step.for_each_in_parallel(|row| {
+                last_ns = last_ns.max(row.time_ns);
+                analyzer.probe(row);
+            })?;
+            while let Some(diagnosis) = next.and_then(|next| analyzer.advance_one(next)) {
+                take(analyzer, diagnosis)?;
+            }
+        }
         if last_ns == i64::MIN {
             continue;
         }
@@ -48,6 +53,9 @@ pub(super) fn hours(
     }
     Ok(())
 }
+
+/// The probes that are read before the next windows are analyzed: enough for two threads, and 16 MB.
+const STEP_ROWS: u64 = 1_000_000;
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 
