@@ -99,6 +99,20 @@ fn the_command_finds_in_a_dataset_what_the_analysis_finds_in_its_rows() {
     );
     let text = rocescope(&["diagnose", "hosts", "--to", &before], &root).unwrap();
     assert!(text.starts_with("no faults found\n"), "{text}");
+    // A time without rows is no time without faults.
+    let later = [
+        "diagnose",
+        "hosts",
+        "--from",
+        "2026-01-01T00:40:00Z",
+        "--to",
+        "2026-01-01T00:50:00Z",
+    ];
+    let error = rocescope(&later, &root).unwrap_err();
+    assert!(
+        error.contains("has no rows in") && error.contains("its rows are from 2026-01-01T00:00:"),
+        "{error}"
+    );
 
     rocescope(&["diagnose", "hosts", "--write"], &root).unwrap();
     let stored = scan(&root).unwrap().rows::<HostVerdictRow>().unwrap();

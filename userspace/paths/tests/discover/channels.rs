@@ -238,3 +238,28 @@ fn flows_without_ports_are_not_asked_about_with_ports() {
         "{commands:?}"
     );
 }
+
+#[test]
+fn no_path_is_guessed_to_an_address_of_two_nodes() {
+    let twice = "[[node]]\nname = \"h3\"\nkind = \"host\"\naddresses = [\"10.0.0.2\"]\n[[node]]\nname = \"leaf1\"";
+    let text = TOPOLOGY.replace("[[node]]\nname = \"leaf1\"", twice);
+    let plan = Plan {
+        fabric: parse(&text, Format::Toml, "").unwrap().fabric(),
+        devices: vec![None; 4],
+        vteps: Vec::new(),
+    };
+    let run = discover(
+        &plan,
+        &[flow(17)],
+        &Switch(Vec::new(), Arc::default()),
+        &Settings::default(),
+    );
+    let outcome = &run.traces[0].outcome;
+    assert_eq!(
+        (outcome.reason, &*outcome.detail),
+        (
+            "address_repeated",
+            "several nodes of the topology have the address 10.0.0.2"
+        )
+    );
+}

@@ -42,8 +42,18 @@ fn parallel_sessions_hide_the_delay_of_commands() {
     assert!(one > Duration::from_millis(16 * 3 * 50));
 }
 
+/// The most memory that this process has had resident since the last call, in MiB.
+fn peak_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
+    // Resets the peak.
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
+    kib / 1_024
+}
+
 #[test]
-fn a_hundred_thousand_flows_over_a_thousand_switches_take_linear_time() {
+fn a_hundred_thousand_flows_over_a_thousand_switches_take_linear_time_and_bounded_memory() {
     let clos = Clos {
         leaves: 984,
         spines: 16,
@@ -61,9 +71,13 @@ fn a_hundred_thousand_flows_over_a_thousand_switches_take_linear_time() {
         let run = discover(&plan, &flows[..count], &switches, &settings);
         assert_eq!(outcomes(&run), HashMap::from([("complete", count)]));
         assert!(switches.open[1].load(Ordering::Relaxed) <= 64);
-        run.took.as_secs_f64()
+        (run.took.as_secs_f64(), peak_mib())
     };
-    let (small, large) = (took(10_000), took(100_000));
-    println!("10,000 flows {small:.2} s, 100,000 flows {large:.2} s");
+    let before = peak_mib();
+    let ((small, small_mib), (large, large_mib)) = (took(10_000), took(100_000));
+    println!(
+        "before the runs {before} MiB; 10,000 flows {small:.2} s, {small_mib} MiB; 100,000 flows {large:.2} s, {large_mib} MiB"
+    );
     assert!(large < small * 20.0, "{small} {large}");
+    assert!(large_mib < 512, "{large_mib}");
 }

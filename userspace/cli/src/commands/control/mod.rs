@@ -147,3 +147,31 @@ fn applied(applied: &Applied) -> String {
         false => format!("{version} is in force, and is the same\n"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::applied;
+    use rocescope_collector::control::message::Applied;
+
+    #[test]
+    fn members_that_are_away_are_not_said_to_take_it_at_once() {
+        let all = Applied {
+            version: 3,
+            text_of: None,
+            is_new: true,
+            members: 5,
+            away: 0,
+            without_group: 0,
+            warnings: Vec::new(),
+        };
+        assert!(applied(&all).starts_with("version 3 is in force; 5 members will take it: "));
+        let some = Applied { away: 2, ..all };
+        let text = applied(&some);
+        assert!(
+            text.starts_with(
+                "version 3 is in force; 5 members will take it, 2 of them, now away, when they are back: "
+            ),
+            "{text}"
+        );
+    }
+}

@@ -176,3 +176,36 @@ fn emptied(links: &[EmptyLink], what: &str, (with, without): (&str, &str), top: 
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{EmptyLink, emptied};
+
+    #[test]
+    fn a_link_without_flows_is_told_of_the_run_that_has_none() {
+        let link = |chance_percent| EmptyLink {
+            from: "leaf1:eth5".into(),
+            to: "spine1:eth1".into(),
+            both: true,
+            flows: 4,
+            expected: 4.0,
+            chance_percent,
+        };
+        let text = |chance, what, runs| emptied(&[link(chance)], what, runs, 5);
+        let down = text(0.1, "down, or no longer in the routes", ("A", "B"));
+        assert!(
+            down.contains("spine1:eth1 in B down, or no longer in the routes: 4 flows in A, none in B"),
+            "{down}"
+        );
+        let up = text(0.1, "up, or back in the routes", ("B", "A"));
+        assert!(
+            up.contains("spine1:eth1 in B up, or back in the routes: 4 flows in B, none in A"),
+            "{up}"
+        );
+        let random = text(40.0, "up, or back in the routes", ("B", "A"));
+        assert!(
+            random.contains("spine1:eth1 in A perhaps empty at random: 4 flows in B, none in A"),
+            "{random}"
+        );
+    }
+}
