@@ -189,6 +189,7 @@ impl Names {
             dst: fabric.topology.nic_address(tuple.dst),
             udp_src_port: tuple.udp_src_port,
             udp_dst_port: tuple.udp_dst_port,
+            dscp: Some(0),
             sequence,
             outcome: match passage.outcome {
                 Outcome::Received => "received",

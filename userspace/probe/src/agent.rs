@@ -33,6 +33,8 @@ pub struct Settings {
     pub pool_size: usize,
     /// Lifetime of a source port: 10 minutes.
     pub pool_period: Nanos,
+    /// DSCPs of the source ports, in turn, 0 to 63: 0 alone. Probes along paths of flows have the first one.
+    pub dscps: Vec<u8>,
     /// Traces per second and NIC, 0 for none: 0.5.
     pub traces_per_second: f64,
     /// Maximum answers per second from one hop: 5.
@@ -61,6 +63,7 @@ impl Settings {
             timeout: Nanos(500_000_000),
             pool_size: 8,
             pool_period: Nanos(600_000_000_000),
+            dscps: vec![0],
             traces_per_second: 0.5,
             answers_per_second: 5.0,
             ttl_max: 8,
@@ -126,6 +129,7 @@ impl Agent {
                 (NicIndex(nic), count),
                 (settings.interval, settings.timeout),
                 (settings.pool_size, settings.pool_period),
+                &settings.dscps,
                 now + first,
                 rng.fork(),
             )
@@ -260,11 +264,10 @@ impl Agent {
             packet.sent = now;
             return Some(packet);
         }
-        if let Some(packet) = self.flows.next_packet(self.id, now) {
-            return Some(packet);
-        }
-        if let Some(packet) = self.watches.next_packet(self.id, now) {
-            return Some(packet);
+        let of_flow = self.flows.next_packet(self.id, now);
+        if let Some(packet) = of_flow.or_else(|| self.watches.next_packet(self.id, now)) {
+            let dscp = self.settings.dscps.first().copied().unwrap_or(0);
+            return Some(Outgoing { dscp, ..packet });
         }
         if self.stopped {
             return None;
@@ -302,6 +305,7 @@ impl Agent {
                 dst: due.dst,
                 remote: None,
                 port: due.port,
+                dscp: due.dscp,
                 sequence: due.sequence,
                 kind: DatagramKind::Probe,
                 sent: now,
@@ -312,7 +316,10 @@ impl Agent {
     }
 
     fn trace_packet(&self, begun: Started, ttl: u8, now: Nanos) -> Outgoing {
+        let session = self.sessions.get(begun.tuple.src.at());
+        let dscp = session.map_or(0, |session| session.dscp(begun.tuple.port));
         Outgoing {
+            dscp,
             src: begun.tuple.src,
             dst: begun.tuple.dst,
             remote: None,
@@ -621,6 +628,7 @@ impl Agent {
             dst: self.address(probe.dst),
             udp_src_port: probe.port,
             udp_dst_port: self.settings.udp_dst_port,
+            dscp: Some(probe.dscp),
             sequence: probe.sequence.0,
             outcome: outcome.into(),
             nic_send_ns: probe.nic_sent.map(|time| time.0),

@@ -3,7 +3,7 @@
 use crate::icmp::{self, Answer};
 use crate::payload::{LEN, Payload};
 use crate::types::Outgoing;
-use etherparse::{EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, UdpHeader};
+use etherparse::{EtherType, Ethernet2Header, IpDscp, IpNumber, Ipv4Header, Ipv6Header, UdpHeader};
 use rocescope_model::FIRST_PROBE_QPN;
 use rocescope_wire::extension::Deth;
 use rocescope_wire::icrc::{self, Icrc};
@@ -63,6 +63,8 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
             let mut header = Ipv4Header {
                 total_len: (IPV4_BYTES + UDP_LENGTH) as u16,
+                // Six bits: never too large.
+                dscp: IpDscp::try_new(outgoing.dscp & 0x3f).unwrap_or_default(),
                 identification: icmp::identification(outgoing.kind),
                 dont_fragment: true,
                 time_to_live: ttl,
@@ -76,6 +78,7 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
         }
         (source, destination) => {
             let header = Ipv6Header {
+                traffic_class: outgoing.dscp << 2,
                 payload_length: UDP_LENGTH as u16,
                 next_header: IpNumber::UDP,
                 hop_limit: ttl,
@@ -211,6 +214,7 @@ mod tests {
             src: NicIndex(1),
             dst: NicIndex(2),
             port: 0xc123,
+            dscp: 26,
             sequence: Sequence(0x1_2345_6789),
             kind,
             remote: None,

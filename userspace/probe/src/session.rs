@@ -18,6 +18,8 @@ pub struct InFlight {
     pub dst: NicIndex,
     /// UDP source port.
     pub port: u16,
+    /// The class of service of this port.
+    pub dscp: u8,
     /// When it was due (1).
     pub due: Nanos,
     /// When the agent sent it: later than due if the host delayed the agent.
@@ -50,6 +52,8 @@ pub struct Due {
     pub dst: NicIndex,
     /// UDP source port.
     pub port: u16,
+    /// The class of service of this port.
+    pub dscp: u8,
     /// How late it is.
     pub late: Nanos,
     /// Turns that were missed and are skipped.
@@ -79,6 +83,8 @@ pub struct Session {
     timeout: Nanos,
     rng: Rng,
     pool: Pool,
+    /// DSCPs of the ports, in turn.
+    dscps: Vec<u8>,
     shuffle: Shuffle,
     next_due: Nanos,
     next_sequence: u64,
@@ -93,6 +99,7 @@ impl Session {
         (nic, nics): (NicIndex, u16),
         (interval, timeout): (Nanos, Nanos),
         (pool_size, pool_period): (usize, Nanos),
+        dscps: &[u8],
         first: Nanos,
         mut rng: Rng,
     ) -> Self {
@@ -103,6 +110,7 @@ impl Session {
             timeout,
             shuffle: Shuffle::new(nics.saturating_sub(1), pool.ports().len() as u16),
             pool,
+            dscps: dscps.to_vec(),
             rng,
             next_due: first,
             next_sequence: 0,
@@ -143,6 +151,21 @@ impl Session {
         self.pool.ports()
     }
 
+    /// The DSCP of a source port.
+    #[must_use]
+    pub fn dscp(&self, port: u16) -> u8 {
+        let slot = self.pool.ports().iter().position(|known| *known == port);
+        self.dscp_of(slot.unwrap_or(0))
+    }
+
+    /// Every port keeps its class of service: all classes take the same share of probes, and each has paths of its own.
+    fn dscp_of(&self, slot: usize) -> u8 {
+        match self.dscps.len() {
+            0 => 0,
+            classes => self.dscps[slot % classes],
+        }
+    }
+
     /// Renews expired ports; returns whether there were any.
     pub fn renew(&mut self, now: Nanos) -> bool {
         self.pool.renew(now, &mut self.rng)
@@ -166,6 +189,7 @@ impl Session {
             sequence,
             dst: self.other(target.other),
             port: self.pool.port(target.port),
+            dscp: self.dscp_of(usize::from(target.port)),
             late,
             skipped: skipped.unsigned_abs(),
         };
@@ -173,6 +197,7 @@ impl Session {
             sequence,
             dst: due.dst,
             port: due.port,
+            dscp: due.dscp,
             due: turn,
             sent: now,
             nic_sent: None,
@@ -285,9 +310,25 @@ mod tests {
             (NicIndex(nic), nics),
             (INTERVAL, TIMEOUT),
             (4, Nanos(10_000)),
+            &[26, 0],
             Nanos(0),
             Rng::with_seed(seed),
         )
+    }
+
+    #[test]
+    fn classes_take_turns_among_the_ports_and_each_port_keeps_its_own() {
+        let mut session = session(0, 2, 1);
+        let ports = session.ports().to_vec();
+        let mut met = std::collections::BTreeMap::new();
+        for turn in 0..40 {
+            let due = session.next(Nanos(turn * INTERVAL.0), 1).unwrap();
+            let slot = ports.iter().position(|port| *port == due.port).unwrap();
+            assert_eq!(due.dscp, [26, 0][slot % 2]);
+            assert_eq!(session.dscp(due.port), due.dscp);
+            *met.entry(due.dscp).or_insert(0) += 1;
+        }
+        assert_eq!(met, [(0, 20), (26, 20)].into());
     }
 
     fn arrival(at: i64) -> Arrival {

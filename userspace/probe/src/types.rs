@@ -106,6 +106,8 @@ pub struct Outgoing {
     pub remote: Option<IpAddr>,
     /// UDP source port.
     pub port: u16,
+    /// The class of service, 0 to 63.
+    pub dscp: u8,
     /// Number of the probe; of a trace, 0.
     pub sequence: Sequence,
     /// A probe or a packet of a trace.

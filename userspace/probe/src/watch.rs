@@ -124,6 +124,7 @@ impl Watches {
             dst: watch.nic,
             remote: Some(path.dst),
             port: path.port,
+            dscp: 0,
             sequence: Sequence(sequence),
             kind: DatagramKind::Question,
             sent: now,

@@ -121,6 +121,7 @@ impl Analyzer {
             },
             window,
         );
+        self.tuples.classify(tuple, row.dscp.unwrap_or(0));
         let record = Record::new(
             tuple,
             row.time_ns.rem_euclid(self.settings.window_ns),

@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 use core::hash::BuildHasher;
 use hashbrown::DefaultHashBuilder;
 
-/// Returns the median latency of the reverse direction for each pair of NICs; `None` if it is unknown.
+/// Returns the median latency of the reverse direction for each pair of NICs and DSCP; `None` if it is unknown.
 pub(crate) fn ways_back(tuples: &Tuples, medians: &[Option<i32>]) -> Vec<Option<i32>> {
-    let back = |pair: u32| medians.get(tuples.opposite(pair)? as usize).copied()?;
+    let back = |lane: u32| medians.get(tuples.lane_back(lane)? as usize).copied()?;
     (0..).take(medians.len()).map(back).collect()
 }
 

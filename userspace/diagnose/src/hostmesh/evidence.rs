@@ -8,6 +8,7 @@ use super::shape::Shape;
 use super::suspects::Symptom;
 use super::tuples::Key;
 use super::verdict::Judge;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,10 +25,44 @@ pub(super) struct PlaceEvidence {
     pub(super) slower: Count,
     /// The most affected 5-tuples.
     pub(super) tuples: String,
+    /// By DSCP.
+    classes: BTreeMap<u8, Count>,
 }
 
 /// The maximum number of 5-tuples that a row names.
 const MAX_TUPLES: usize = 8;
+
+/// How likely chance spares the other classes, at most, where a sentence says that one class alone is affected.
+const CHANCE: f64 = 1e-4;
+
+impl PlaceEvidence {
+    /// Says which classes of service alone are affected, if probes of others cross the place and chance would not have
+    /// spared all of those; empty otherwise.
+    pub(super) fn only_class(&self) -> String {
+        let of = |affected: bool| {
+            let classes = self.classes.iter().filter(move |(_, count)| count.probes > 0);
+            classes.filter(move |(_, count)| (count.anomalous > 0) == affected)
+        };
+        let probes = |affected: bool| of(affected).map(|(_, count)| count.probes).sum::<u64>();
+        let anomalous: u64 = of(true).map(|(_, count)| count.anomalous).sum();
+        let (some, spared) = (probes(true), probes(false));
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        let chance = libm::pow(some as f64 / (some + spared).max(1) as f64, anomalous as f64);
+        if anomalous == 0 || spared == 0 || chance > CHANCE {
+            return String::new();
+        }
+        let names = |affected: bool| {
+            let names: Vec<String> = of(affected).map(|(dscp, _)| format!("{dscp}")).collect();
+            names.join(" and ")
+        };
+        format!(
+            "; only those with DSCP {}, and none of {spared} with DSCP {}: look at the queue, buffer and PFC settings of that \
+             class",
+            names(true),
+            names(false)
+        )
+    }
+}
 
 impl Judge<'_> {
     /// Gathers the evidence about a place.
@@ -49,7 +84,10 @@ impl Judge<'_> {
             found.unsent += unsent;
             found.late.add(cell.timed.into(), cell.late.into());
             found.slower.add(cell.compared.into(), cell.slower.into());
-            let anomalous = symptom.evidence(cell).path.anomalous + unsent;
+            let path = symptom.evidence(cell).path;
+            let class = found.classes.entry(tuples.all[cell.tuple as usize].dscp);
+            class.or_default().add(path.probes, path.anomalous);
+            let anomalous = path.anomalous + unsent;
             if anomalous > 0 && symptom != Symptom::Delay {
                 affected.push((anomalous, crossing.key));
             }

@@ -14,11 +14,11 @@ use super::tuples::Tuples;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Network latencies of a window by pair of NICs.
+/// Network latencies of a window by pair of NICs and DSCP.
 pub(crate) fn network<'a>(records: &'a [Record], tuples: &'a Tuples) -> impl Iterator<Item = (u32, i32)> + Clone + 'a {
     records.iter().filter_map(|record| {
         let value = record.network_ns()?;
-        Some((tuples.all[record.tuple as usize].pair, value))
+        Some((tuples.all[record.tuple as usize].lane, value))
     })
 }
 
@@ -58,7 +58,7 @@ impl Times {
 }
 
 /// Counts in each cell the probes that can be compared with the baseline and with the median of the reverse direction
-/// (by pair), and the late ones.
+/// (by pair and DSCP), and the late ones.
 pub(crate) fn mark(
     baseline: &Baseline,
     ways_back: &[Option<i32>],
@@ -71,12 +71,12 @@ pub(crate) fn mark(
         let Some(ns) = record.network_ns() else {
             return;
         };
-        let pair = tuples.all[record.tuple as usize].pair;
-        if let Some(late) = baseline.is_late(pair, ns, margin_ns) {
+        let lane = tuples.all[record.tuple as usize].lane;
+        if let Some(late) = baseline.is_late(lane, ns, margin_ns) {
             cell.timed += 1;
             cell.late += u32::from(late);
         }
-        if let Some(back) = ways_back[pair as usize] {
+        if let Some(back) = ways_back[lane as usize] {
             cell.compared += 1;
             cell.slower += u32::from(i64::from(ns) > i64::from(back) + margin_ns);
         }

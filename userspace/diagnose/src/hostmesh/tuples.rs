@@ -21,6 +21,10 @@ pub(crate) struct Tuple {
     pub(crate) key: Key,
     /// The number of the ordered pair of NICs.
     pub(crate) pair: u32,
+    /// The number of the pair and the DSCP: probes of other classes take other queues, and other times.
+    pub(crate) lane: u32,
+    /// The DSCP of its latest probe; 0 before one.
+    pub(crate) dscp: u8,
     /// Its latest path; [`Tuples::earlier`] holds those before.
     path: Option<Version>,
     /// The last window with a probe or trace of it.
@@ -43,6 +47,9 @@ pub(crate) struct Tuples {
     hasher: DefaultHashBuilder,
     pub(crate) pairs: Vec<(u32, u32)>,
     pair_numbers: HashMap<(u32, u32), u32>,
+    /// Pairs with a DSCP.
+    pub(crate) lanes: Vec<(u32, u8)>,
+    lane_numbers: HashMap<(u32, u8), u32>,
     arena: Vec<u32>,
     /// Paths before the latest, in order.
     earlier: HashMap<u32, Vec<Version>>,
@@ -70,9 +77,12 @@ impl Tuples {
             self.pairs.push((key.src, key.dst));
         }
         let new = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        let lane = self.lane(pair, 0);
         self.all.push(Tuple {
             key,
             pair,
+            lane,
+            dscp: 0,
             path: None,
             used: window,
         });
@@ -80,6 +90,31 @@ impl Tuples {
         self.index
             .insert_unique(hash, new, |number| hasher.hash_one(all[*number as usize].key));
         new
+    }
+
+    /// Notes the DSCP of a probe.
+    pub(crate) fn classify(&mut self, number: u32, dscp: u8) {
+        if self.all[number as usize].dscp == dscp {
+            return;
+        }
+        let lane = self.lane(self.all[number as usize].pair, dscp);
+        let tuple = &mut self.all[number as usize];
+        (tuple.dscp, tuple.lane) = (dscp, lane);
+    }
+
+    fn lane(&mut self, pair: u32, dscp: u8) -> u32 {
+        let next = u32::try_from(self.lanes.len()).unwrap_or(u32::MAX);
+        let lane = *self.lane_numbers.entry((pair, dscp)).or_insert(next);
+        if lane == next {
+            self.lanes.push((pair, dscp));
+        }
+        lane
+    }
+
+    /// The lane of the same NICs and DSCP in the other direction.
+    pub(crate) fn lane_back(&self, lane: u32) -> Option<u32> {
+        let (pair, dscp) = *self.lanes.get(lane as usize)?;
+        self.lane_numbers.get(&(self.opposite(pair)?, dscp)).copied()
     }
 
     /// The pair of the same NICs in the other direction.
@@ -177,6 +212,7 @@ impl Tuples {
                 continue;
             }
             let new = self.number(tuple.key, tuple.used);
+            self.classify(new, tuple.dscp);
             numbers.push(new);
             let mut keep = |mut version: Version| {
                 let links = old.links(version);

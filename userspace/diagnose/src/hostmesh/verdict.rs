@@ -93,7 +93,7 @@ impl Judge<'_> {
         self.votes(&mut row, suspect);
         row.sentence = Text::from(match class {
             Class::Silent => silence(&row, suspect),
-            _ => sentence(&row, &evidence, class),
+            _ => sentence(&row, &evidence, class) + &found.only_class(),
         });
         row
     }

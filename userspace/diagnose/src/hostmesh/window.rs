@@ -128,12 +128,12 @@ impl Analyzer {
         }
     }
 
-    /// Returns the network latencies by pair of NICs, and the host delays by host.
+    /// Returns the network latencies by pair of NICs and DSCP, and the host delays by host.
     fn times(&self, records: &[Record]) -> (Times, Times) {
         let Self { names, tuples, .. } = self;
         both(
             self.both,
-            || Times::of(tuples.pairs.len(), latency::network(records, tuples)),
+            || Times::of(tuples.lanes.len(), latency::network(records, tuples)),
             || Times::of(names.hosts.len(), latency::processing(records, tuples, names)),
         )
     }

@@ -1,7 +1,9 @@
 //! Every class of fault: its class and its place.
 
 use crate::run::{Run, WINDOW, lines};
-use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Nic, ROCE_PORT, Rails, Role};
+use rocescope_fabric::{
+    Fabric, FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Nic, ROCE_PORT, Rails, Role,
+};
 
 /// 4 hosts, 4 rails, 2 spines: the same fabric as the testbed.
 pub(crate) fn small(seed: u64) -> Run {
@@ -13,7 +15,11 @@ pub(crate) fn small(seed: u64) -> Run {
 }
 
 pub(crate) fn way(run: &Run, rail: u32, spine: u32, up: bool) -> LinkDirection {
-    let topology = &run.fabric.topology;
+    way_of(&run.fabric, rail, spine, up)
+}
+
+pub(crate) fn way_of(fabric: &Fabric, rail: u32, spine: u32, up: bool) -> LinkDirection {
+    let topology = &fabric.topology;
     let leaf = topology.node(Role::Rail { group: 0, rail });
     let link = topology.between(leaf, topology.node(Role::Spine(spine))).unwrap();
     LinkDirection { link, up }

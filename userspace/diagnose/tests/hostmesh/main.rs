@@ -4,6 +4,7 @@
 
 mod asymmetry;
 mod boundary;
+mod classes;
 mod faint;
 mod faults;
 mod quiet;

@@ -1,9 +1,9 @@
 //! A fabric, its agents, and the analyzer, window by window.
 
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
-use rocescope_fabric::probing::{Mesh, Names};
+use rocescope_fabric::probing::{Mesh, Names, Probe};
 use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, Rails};
-use rocescope_model::{Time, VerdictRow};
+use rocescope_model::{ProbeRow, Time, VerdictRow};
 
 /// Length of a window.
 pub(crate) const WINDOW: i64 = 20_000_000_000;
@@ -18,6 +18,13 @@ pub(crate) struct Run {
     at: i64,
     /// Hosts whose probes do not arrive, from and until when after the start.
     pub(crate) silent: Vec<(&'static str, i64, i64)>,
+    /// What happens to the probes of one class.
+    pub(crate) of_class: Option<fn(&Fabric, &Probe, &mut ProbeRow)>,
+}
+
+/// Ports have two classes.
+pub(crate) const fn dscp(port: u16) -> u8 {
+    if port.is_multiple_of(2) { 26 } else { 0 }
 }
 
 impl Run {
@@ -44,6 +51,7 @@ impl Run {
             analyzer,
             at: START,
             silent: Vec::new(),
+            of_class: None,
         }
     }
 
@@ -71,6 +79,7 @@ impl Run {
             names,
             at,
             silent,
+            of_class,
         } = self;
         mesh.paths(fabric, *at, |tuple, hops| {
             for row in names.path(fabric, tuple, *at, &hops) {
@@ -78,7 +87,11 @@ impl Run {
             }
         });
         mesh.probes(fabric, *at, *at + WINDOW, |probe| {
-            let row = names.probe(fabric, mesh, &probe);
+            let mut row = names.probe(fabric, mesh, &probe);
+            if let Some(of_class) = of_class {
+                row.dscp = Some(dscp(row.udp_src_port));
+                of_class(fabric, &probe, &mut row);
+            }
             let at_ns = row.time_ns - START;
             let is_silent = |(host, from_ns, until_ns): &(&str, i64, i64)| {
                 row.observer.as_str() == *host && (*from_ns..*until_ns).contains(&at_ns)

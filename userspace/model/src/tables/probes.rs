@@ -27,6 +27,8 @@ table! {
         udp_src_port: u16, None, [same], show "Port";
         /// UDP destination port: 4791 unless configured.
         udp_dst_port: u16, None, [same], hide "Destination port";
+        /// DSCP, 0 to 63, which decides the traffic class and the queues of switches; null in rows of earlier versions.
+        dscp: Option<u8>, None, [same], hide "DSCP";
         /// Sequence number of the probe at the sending NIC, from the start of the agent.
         sequence: u64, None, [none], hide "Sequence";
         /// `received`: within the timeout; `timeout`: not received within the timeout on this one-way path; `corrupt`:

@@ -193,6 +193,11 @@ fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {
         Some(observer) => observer.clone(),
         None => host_name()?,
     };
+    let classes = arguments.dscp.len();
+    ensure!(
+        classes <= arguments.source_ports.into(),
+        "{classes} classes of service need at least as many source ports: set --source-ports {classes} or more"
+    );
     // The random seed of a hasher suffices.
     let seed = arguments
         .seed
@@ -203,6 +208,7 @@ fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {
         timeout: Nanos::from(arguments.timeout),
         pool_size: arguments.source_ports.into(),
         pool_period: Nanos::from(arguments.renew),
+        dscps: arguments.dscp.clone(),
         traces_per_second: arguments.paths_rate,
         answers_per_second: arguments.icmp_rate,
         ttl_max: arguments.max_hops,

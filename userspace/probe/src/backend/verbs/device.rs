@@ -174,7 +174,9 @@ impl Device {
     pub(super) fn send(&mut self, target: Target, outgoing: &Outgoing) -> Result<(), Refusal> {
         let slot = self.sends.iter().position(Option::is_none);
         let slot = slot.ok_or(Refusal::Full)?;
-        let handle = self.handles.get(target.gid, outgoing.port, outgoing.sent);
+        let handle = self
+            .handles
+            .get(target.gid, (outgoing.port, outgoing.dscp), outgoing.sent);
         let handle = handle.ok_or(Refusal::Unreachable)?;
         let (Some(send), Some(memory)) = (self.sends.get_mut(slot), self.memory.get_mut(slot)) else {
             return Err(Refusal::Full);

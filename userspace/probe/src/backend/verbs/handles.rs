@@ -1,4 +1,4 @@
-//! Address handles: one for each GID and source port.
+//! Address handles: one for each GID, source port and DSCP.
 
 use super::port::{Gid, Port};
 use super::stamp::flow_label;
@@ -21,7 +21,7 @@ const MAX_HANDLES: usize = 1_024;
 pub(super) struct Handles {
     pd: NonNull<ib::ibv_pd>,
     port: Port,
-    made: BTreeMap<(Gid, u16), (NonNull<ib::ibv_ah>, Nanos)>,
+    made: BTreeMap<(Gid, u16, u8), (NonNull<ib::ibv_ah>, Nanos)>,
     /// GIDs whose next hop did not answer, and when.
     unanswered: BTreeMap<Gid, Nanos>,
 }
@@ -37,9 +37,9 @@ impl Handles {
         }
     }
 
-    /// Returns the handle for a GID and a source port; `None` if its next hop has never answered.
-    pub(super) fn get(&mut self, gid: Gid, port: u16, now: Nanos) -> Option<NonNull<ib::ibv_ah>> {
-        let old = self.made.get(&(gid, port)).copied();
+    /// Returns the handle for a GID, a source port and a DSCP; `None` if its next hop has never answered.
+    pub(super) fn get(&mut self, gid: Gid, (port, dscp): (u16, u8), now: Nanos) -> Option<NonNull<ib::ibv_ah>> {
+        let old = self.made.get(&(gid, port, dscp)).copied();
         let is_recent = |then: Nanos, time: Nanos| (now - then).0.abs() < time.0;
         let asked = self.unanswered.get(&gid);
         if let Some((handle, made)) = old
@@ -52,7 +52,7 @@ impl Handles {
         if asked.is_some_and(|then| is_recent(*then, RETRY)) {
             return old;
         }
-        let Some(handle) = self.make(gid, port) else {
+        let Some(handle) = self.make(gid, port, dscp) else {
             self.unanswered.insert(gid, now);
             return old;
         };
@@ -64,11 +64,11 @@ impl Handles {
         } else if let Some(old) = old {
             destroy(old);
         }
-        self.made.insert((gid, port), (handle, now));
+        self.made.insert((gid, port, dscp), (handle, now));
         Some(handle)
     }
 
-    fn make(&self, gid: Gid, port: u16) -> Option<NonNull<ib::ibv_ah>> {
+    fn make(&self, gid: Gid, port: u16, dscp: u8) -> Option<NonNull<ib::ibv_ah>> {
         // SAFETY: a structure of numbers, for which all zeros is valid.
         let mut attributes: ib::ibv_ah_attr = unsafe { std::mem::zeroed() };
         attributes.is_global = 1;
@@ -77,6 +77,7 @@ impl Handles {
         attributes.grh.flow_label = flow_label(port);
         attributes.grh.sgid_index = self.port.gid_index;
         attributes.grh.hop_limit = HOP_LIMIT;
+        attributes.grh.traffic_class = dscp << 2;
         // SAFETY: the protection domain is open, and the attributes are read during the call.
         NonNull::new(unsafe { ib::ibv_create_ah(self.pd.as_ptr(), &raw mut attributes) })
     }
