@@ -6,7 +6,9 @@ mod simulated;
 
 use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, Nic, Rails};
-use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkRow, PROBE_TABLES, SlaRow, Time, VerdictRow};
+use rocescope_model::{
+    COUNTER_TABLES, CounterRow, FLOW_PATH_TABLES, FlowPathRow, LinkRow, PROBE_TABLES, SlaRow, Time, VerdictRow,
+};
 use rocescope_store::{Options, Writer, scan};
 use simulated::dataset;
 use std::path::Path;
@@ -221,6 +223,32 @@ fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
     );
     let (host, nic) = alone["verdict"]["nic"].as_str().unwrap().split_once('/').unwrap();
 
+    assert_eq!(alone["counters"], serde_json::Value::Null);
+    let counter = |metric: &'static str, seconds, increase| CounterRow {
+        observer: host.to_owned().into(),
+        device: "mlx5_0".into(),
+        netdev: Some(nic.to_owned().into()),
+        metric: Some(metric.into()),
+        time_ns: START + seconds * 1_000_000_000,
+        time: Time(START + seconds * 1_000_000_000),
+        value: Some(9.0),
+        increase,
+        interval_ns: increase.map(|_| 1_000_000_000),
+        ..CounterRow::default()
+    };
+    let counters = vec![
+        counter("rx_prio_discards", 1, None),
+        counter("rx_prio_discards", 30, Some(9)),
+        counter("tx_pause_frames", 1, None),
+    ];
+    let options = Options {
+        tables: COUNTER_TABLES,
+        ..Options::new(host)
+    };
+    let mut writer = Writer::create(&root, options).unwrap();
+    writer.append_cells(&counters, Instant::now()).unwrap();
+    writer.finish().unwrap();
+
     let tree = format!(
         r#"<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x060400">
         <pci busid="0000:03:00.0" class="0x020700"><nic><net name="{nic}" speed="200000"/></nic></pci>
@@ -249,6 +277,13 @@ fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
     let slow = format!("{nic} <-> PCIe switch 0=0.05");
     measure(&["--slow", &slow]);
     let joined = problem(&diagnose(folder.path(), &["d", "-o", "json"]));
+    let counters = joined["counters"].as_str().unwrap();
+    assert!(
+        counters.starts_with(&format!(
+            "counters of {host} {nic}: it dropped packets (rx_prio_discards +9): "
+        )) && counters.ends_with("none: pause frames sent; not counted: pause frames received, link errors"),
+        "{counters}"
+    );
     let sentence = joined["hostping"].as_str().unwrap();
     assert!(
         sentence.starts_with(&format!(

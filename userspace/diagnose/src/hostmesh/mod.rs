@@ -26,6 +26,7 @@
 //! | `evidence`, `naming`, `verdict` | the evidence about a suspect, the name of its place, its row |
 //! | `sla`, `coverage` | rows of `sla` and `links` |
 //! | [`flows`] | which captured flows cross a place |
+//! | [`counted`] | what a host counts about a NIC at fault: PCIe link, pause frames, drops, link errors |
 //! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
 //! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
 //!
@@ -40,6 +41,7 @@ mod cells;
 mod class;
 mod cores;
 mod count;
+pub mod counted;
 mod coverage;
 mod diagnosis;
 mod evidence;

@@ -3,10 +3,12 @@
 //! The segments of an hour are read in the order in which they begin, and a window is analyzed once no unread segment
 //! begins before its end. So the analyzer holds the probes, 16 bytes each, of as long as a segment lasts.
 
+use super::hosts;
 use crate::commands::span::PATHS_NS;
 use anyhow::Result;
+use rocescope_diagnose::hostmesh::counted::Counted;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
-use rocescope_model::{Column, PathRow, ProbeRow, Time};
+use rocescope_model::{Column, CounterRow, PathRow, ProbeRow, Time};
 use rocescope_store::{Scan, TimeRange};
 use std::collections::BTreeSet;
 
@@ -56,6 +58,33 @@ pub(super) fn hours(
 
 /// The probes that are read before the next windows are analyzed: enough for two threads, and 16 MB.
 const STEP_ROWS: u64 = 1_000_000;
+
+/// Reads what hosts count about these NICs; the time before shows what was known at its start.
+pub(super) fn counted<'a>(found: &Scan, time: TimeRange, nics: impl Iterator<Item = &'a str>) -> Result<Counted> {
+    let mut counted = Counted::new(nics);
+    if !counted.is_empty() {
+        let rows = found
+            .select::<CounterRow>()
+            .within(hosts::feed::with_earlier_counters(time));
+        rows.columns(is_joined).for_each(|row| counted.add(&row))?;
+    }
+    Ok(counted)
+}
+
+/// Whether the join reads a column of `counters`.
+fn is_joined(column: &Column) -> bool {
+    const READ: [&str; 8] = [
+        "observer",
+        "time_ns",
+        "device",
+        "netdev",
+        "metric",
+        "value",
+        "increase",
+        "interval_ns",
+    ];
+    READ.contains(&column.name)
+}
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 

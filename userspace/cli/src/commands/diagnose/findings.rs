@@ -1,6 +1,7 @@
 //! Problems, with the captured flows that cross their places.
 
 use super::affected::Flow;
+use rocescope_diagnose::hostmesh::counted::Counted;
 use rocescope_diagnose::hostmesh::{Problem, WindowDiagnosis};
 use rocescope_diagnose::hostping::join::Insides;
 use std::collections::BTreeSet;
@@ -13,15 +14,24 @@ pub(super) struct Finding {
     pub(super) flows: BTreeSet<Flow>,
     /// What loopback tests show of the path behind the NIC at fault; none without such tests.
     pub(super) hostping: Option<String>,
+    /// What the host of the NIC at fault counted meanwhile; none without its counters.
+    pub(super) counters: Option<String>,
 }
 
-/// Joins verdicts on NICs with the loopback tests of their hosts.
-pub(super) fn join(findings: &mut [Finding], insides: &Insides) {
+impl Finding {
+    /// The NIC at fault, `host/nic`, if it is one.
+    pub(super) fn nic(&self) -> Option<&str> {
+        let worst = &self.problem.worst;
+        worst.nic.as_deref().filter(|_| &*worst.place_kind == "nic")
+    }
+}
+
+/// Joins verdicts on NICs with the loopback tests and the counters of their hosts.
+pub(super) fn join(findings: &mut [Finding], insides: &Insides, counted: &Counted) {
     for finding in findings {
-        let verdict = &finding.problem.worst;
-        if &*verdict.place_kind == "nic" {
-            finding.hostping = verdict.nic.as_deref().and_then(|nic| insides.behind(nic));
-        }
+        let (from_ns, until_ns) = (finding.problem.worst.since_ns, finding.problem.until_ns);
+        let Some(nic) = finding.nic() else { continue };
+        (finding.hostping, finding.counters) = (insides.behind(nic), counted.behind(nic, from_ns, until_ns));
     }
 }
 
@@ -38,6 +48,7 @@ pub(super) fn add(findings: &mut Vec<Finding>, diagnosis: &WindowDiagnosis, flow
                 problem: Problem::new(verdict),
                 flows,
                 hostping: None,
+                counters: None,
             }),
         }
     }

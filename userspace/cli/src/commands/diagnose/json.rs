@@ -25,6 +25,7 @@ struct ProblemWithFlows<'a> {
     problem: &'a Problem,
     flows: &'a BTreeSet<Flow>,
     hostping: Option<&'a str>,
+    counters: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -41,6 +42,7 @@ pub(super) fn document(diagnosis: &Diagnosis) -> String {
         problem: &finding.problem,
         flows: &finding.flows,
         hostping: finding.hostping.as_deref(),
+        counters: finding.counters.as_deref(),
     });
     json::pretty(&Document {
         problems: problems.collect(),

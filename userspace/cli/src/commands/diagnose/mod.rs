@@ -58,9 +58,11 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     })?;
     let mut diagnosis = sink.finish(&analyzer, &found)?;
     let tests = Query::default().tables(&[LoopbackRow::TABLE]).open(root)?;
+    let counted = feed::counted(&found, time, diagnosis.findings.iter().filter_map(Finding::nic))?;
     findings::join(
         &mut diagnosis.findings,
         &Insides::of(tests.rows::<LoopbackRow>()?, Rule::SEED),
+        &counted,
     );
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {

@@ -125,6 +125,9 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
     if let Some(hostping) = &finding.hostping {
         writeln!(out, "    hostping: {hostping}")?;
     }
+    if let Some(counters) = &finding.counters {
+        writeln!(out, "    {counters}")?;
+    }
     if let Some(tuples) = &worst.worst_tuples {
         let tuples: Vec<String> = tuples.split(' ').map(String::from).collect();
         write!(out, "    worst 5-tuples")?;

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const COUNTERS_NS: i64 = 360_000_000_000;
 
 /// This time, and that of the counters whose values are valid at its start.
-pub(super) fn with_earlier_counters(time: TimeRange) -> TimeRange {
+pub(in crate::commands::diagnose) fn with_earlier_counters(time: TimeRange) -> TimeRange {
     let from = time.from.map(|from| Time(from.0.saturating_sub(COUNTERS_NS)));
     TimeRange { from, ..time }
 }

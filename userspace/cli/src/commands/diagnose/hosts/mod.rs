@@ -5,7 +5,7 @@
 //! | `feed` | feeds rows to the analyzer, hour by hour |
 //! | `text` | the output as text |
 
-mod feed;
+pub(super) mod feed;
 mod text;
 
 use crate::arguments::{DiagnoseHostsArguments, Output};
