@@ -48,8 +48,10 @@ pub struct Settings {
     pub flow_probes: u32,
     /// Share of a core above which the agent slows down: 0.05.
     pub cpu_bound: f64,
-    /// Seed of all random choices.
+    /// Seed of all random choices but the source ports.
     pub seed: u64,
+    /// Seed of the source ports: an agent with the same one has the same ports at the same time.
+    pub port_seed: u64,
 }
 
 impl Settings {
@@ -71,6 +73,7 @@ impl Settings {
             flow_probes: 0,
             cpu_bound: 0.05,
             seed,
+            port_seed: seed,
         }
     }
 }
@@ -128,7 +131,11 @@ impl Agent {
             Session::new(
                 (NicIndex(nic), count),
                 (settings.interval, settings.timeout),
-                (settings.pool_size, settings.pool_period),
+                (
+                    settings.pool_size,
+                    settings.pool_period,
+                    settings.port_seed.wrapping_add(nic.into()),
+                ),
                 &settings.dscps,
                 now + first,
                 rng.fork(),

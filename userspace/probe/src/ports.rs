@@ -1,8 +1,8 @@
-//! The pool of UDP source ports, drawn as flow labels.
+//! The pool of UDP source ports.
 //!
 //! ECMP hashes the source port, so a pool of ports covers many paths. With verbs, only the flow label of the global route
-//! header determines the port: 20 bits, which the driver folds into 14. Every backend draws ports in this way, so that
-//! all can use the same ones.
+//! header determines the port: 20 bits, which the driver folds into 14. So the ports are those of flow labels, and
+//! all backends can use the same ones.
 
 use crate::types::Nanos;
 use fastrand::Rng;
@@ -19,42 +19,54 @@ use fastrand::Rng;
 #[must_use]
 pub const fn source_port(flow_label: u32) -> u16 {
     let label = flow_label & 0xf_ffff;
-    0xc000 | ((label & 0x3fff) ^ (label >> 14)) as u16
+    FIRST | ((label & 0x3fff) ^ (label >> 14)) as u16
 }
 
-/// The maximum size of a pool: a quarter of all ports, so that drawing a free one takes few attempts.
+/// The first of the ports that flow labels give, and how many they are.
+const FIRST: u16 = 0xc000;
+const PORTS: u16 = 0x4000;
+
+/// The maximum size of a pool: each slot has four ports to change between.
 pub const SIZE_MAX: usize = 4_096;
 
 /// The ports that one NIC sends from.
 ///
 /// Each stays for one period. They change one after the other, so that the paths of nearly all of them are known at any
-/// time.
+/// time. A port follows from the seed, its slot and the time, so an agent that starts again has the ports of before, whose
+/// paths are known.
 #[derive(Clone, Debug)]
 pub struct Pool {
+    seed: u64,
     ports: Vec<u16>,
-    /// The next port to renew.
-    oldest: usize,
-    next_renewal: Nanos,
+    /// The number of the last renewal: that of the slot `turn % size`.
+    turn: i64,
     /// Time between two renewals.
     step: Nanos,
+    /// How far the clock was set forward since the start.
+    set: Nanos,
 }
 
 impl Pool {
-    /// Draws `size` ports, at least one and at most [`SIZE_MAX`], each renewed after `period`.
-    pub fn new(size: usize, period: Nanos, now: Nanos, rng: &mut Rng) -> Self {
+    /// The ports at `now`: `size` of them, at least one and at most [`SIZE_MAX`], each renewed after `period`.
+    #[must_use]
+    pub fn new(size: usize, period: Nanos, now: Nanos, seed: u64) -> Self {
         let size = size.clamp(1, SIZE_MAX);
-        let mut ports = Vec::with_capacity(size);
-        while ports.len() < size {
-            let port = fresh(&ports, rng);
-            ports.push(port);
-        }
         let step = Nanos((period.0 / size as i64).max(1));
-        Self {
-            ports,
-            oldest: 0,
-            next_renewal: now + step,
+        let mut pool = Self {
+            seed,
+            ports: Vec::with_capacity(size),
+            turn: now.0.div_euclid(step.0),
             step,
+            set: Nanos(0),
+        };
+        let turns = pool.turn;
+        for slot in 0..size as i64 {
+            // The last turn of this slot.
+            let turn = turns - (turns - slot).rem_euclid(size as i64);
+            let port = pool.drawn(turn, size);
+            pool.ports.push(port);
         }
+        pool
     }
 
     /// The ports, in arbitrary order.
@@ -66,50 +78,68 @@ impl Pool {
     /// The port in a slot, from 0.
     #[must_use]
     pub fn port(&self, place: u16) -> u16 {
-        self.ports.get(usize::from(place)).copied().unwrap_or(0xc000)
+        self.ports.get(usize::from(place)).copied().unwrap_or(FIRST)
     }
 
     /// Renews expired ports; returns whether there were any.
-    pub fn renew(&mut self, now: Nanos, rng: &mut Rng) -> bool {
-        let mut some = false;
+    pub fn renew(&mut self, now: Nanos) -> bool {
+        let turn = (now - self.set).0.div_euclid(self.step.0);
+        let size = self.ports.len() as i64;
         // After a pause each is renewed at most once.
-        for _ in 0..self.ports.len() {
-            if now < self.next_renewal {
-                return some;
-            }
-            let port = fresh(&self.ports, rng);
-            if let Some(place) = self.ports.get_mut(self.oldest) {
+        let first = (self.turn + 1).max(turn - size + 1);
+        for turn in first..=turn {
+            let port = self.drawn(turn, size as usize);
+            if let Some(place) = self.ports.get_mut(turn.rem_euclid(size) as usize) {
                 *place = port;
             }
-            self.oldest = (self.oldest + 1) % self.ports.len();
-            self.next_renewal = self.next_renewal + self.step;
-            some = true;
         }
-        self.next_renewal = self.next_renewal.max(now + self.step);
-        some
+        self.turn = self.turn.max(turn);
+        first <= turn
     }
 
     /// The clock was set.
     pub fn stepped(&mut self, by: Nanos) {
-        self.next_renewal = self.next_renewal + by;
+        self.set = self.set + by;
+    }
+
+    /// Draws the port of a turn. Slots share no port: those of a slot are its number plus a multiple of the size.
+    fn drawn(&self, turn: i64, size: usize) -> u16 {
+        let slot = turn.rem_euclid(size as i64) as u16;
+        let mut rng = Rng::with_seed(self.seed ^ (turn as u64).wrapping_mul(ODD));
+        let size = size as u16;
+        FIRST + slot + size * rng.u16(..PORTS / size)
     }
 }
 
-/// Draws a port that is not in `taken`.
-fn fresh(taken: &[u16], rng: &mut Rng) -> u16 {
-    loop {
-        let port = source_port(rng.u32(..1 << 20));
-        if !taken.contains(&port) {
-            return port;
-        }
-    }
-}
+/// Spreads the numbers of turns over all bits (the golden ratio, as a fraction of 2^64).
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fastrand::Rng;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_pool_that_starts_again_has_the_ports_of_before() {
+        for seed in 0..20 {
+            let mut before = Pool::new(8, Nanos(800), Nanos(12_345), seed);
+            for now in (12_400..20_000).step_by(37).map(Nanos) {
+                before.renew(now);
+                let again = Pool::new(8, Nanos(800), now, seed);
+                assert_eq!(before.ports(), again.ports(), "{now:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_renews_no_port() {
+        let mut pool = Pool::new(8, Nanos(800), Nanos(50), 3);
+        let first = pool.ports().to_vec();
+        pool.stepped(Nanos(1_000_000));
+        assert!(!pool.renew(Nanos(1_000_060)));
+        assert_eq!(pool.ports(), first);
+        assert!(pool.renew(Nanos(1_000_110)));
+    }
 
     #[test]
     fn every_label_gives_a_dynamic_port_and_each_port_has_64_labels() {
@@ -122,13 +152,12 @@ mod tests {
 
     #[test]
     fn a_port_stays_for_exactly_one_period() {
-        let mut rng = Rng::with_seed(1);
-        let mut pool = Pool::new(4, Nanos(400), Nanos(0), &mut rng);
+        let mut pool = Pool::new(4, Nanos(400), Nanos(0), 1);
         let first = pool.ports().to_vec();
-        assert!(!pool.renew(Nanos(99), &mut rng));
+        assert!(!pool.renew(Nanos(99)));
         assert_eq!(pool.ports(), first);
         for (renewed, now) in [100, 200, 300, 400].into_iter().enumerate() {
-            assert!(pool.renew(Nanos(now), &mut rng));
+            assert!(pool.renew(Nanos(now)));
             let kept = pool.ports().iter().filter(|port| first.contains(port)).count();
             assert_eq!(kept, 3 - renewed);
         }
@@ -139,12 +168,11 @@ mod tests {
         fn ports_of_a_pool_always_differ(
             seed: u64, size in 1usize..64, times in proptest::collection::vec(0i64..10_000, 0..20)
         ) {
-            let mut rng = Rng::with_seed(seed);
-            let mut pool = Pool::new(size, Nanos(1_000), Nanos(0), &mut rng);
+            let mut pool = Pool::new(size, Nanos(1_000), Nanos(0), seed);
             let mut now = Nanos(0);
             for time in times {
                 now = now + Nanos(time);
-                pool.renew(now, &mut rng);
+                pool.renew(now);
                 let mut ports = pool.ports().to_vec();
                 prop_assert_eq!(pool.port(size as u16 - 1), ports[size - 1]);
                 ports.sort_unstable();

@@ -98,12 +98,12 @@ impl Session {
     pub fn new(
         (nic, nics): (NicIndex, u16),
         (interval, timeout): (Nanos, Nanos),
-        (pool_size, pool_period): (usize, Nanos),
+        (pool_size, pool_period, pool_seed): (usize, Nanos, u64),
         dscps: &[u8],
         first: Nanos,
-        mut rng: Rng,
+        rng: Rng,
     ) -> Self {
-        let pool = Pool::new(pool_size, pool_period, first, &mut rng);
+        let pool = Pool::new(pool_size, pool_period, first, pool_seed);
         Self {
             nic,
             interval: Nanos(interval.0.max(1)),
@@ -168,7 +168,7 @@ impl Session {
 
     /// Renews expired ports; returns whether there were any.
     pub fn renew(&mut self, now: Nanos) -> bool {
-        self.pool.renew(now, &mut self.rng)
+        self.pool.renew(now)
     }
 
     /// Returns the probe that is due at `now`, if any; it is in flight from now on. `factor` multiplies the interval to
@@ -309,7 +309,7 @@ mod tests {
         Session::new(
             (NicIndex(nic), nics),
             (INTERVAL, TIMEOUT),
-            (4, Nanos(10_000)),
+            (4, Nanos(10_000), seed),
             &[26, 0],
             Nanos(0),
             Rng::with_seed(seed),

@@ -203,6 +203,8 @@ fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {
         .seed
         .unwrap_or_else(|| RandomState::new().hash_one(std::process::id()));
     Ok(Settings {
+        // Of a host, unless the user sets it, so that it stays: after a restart, the paths of the ports are known.
+        port_seed: arguments.seed.unwrap_or_else(|| seed_of(&observer)),
         udp_dst_port,
         interval: Nanos::from(arguments.interval),
         timeout: Nanos::from(arguments.timeout),
@@ -216,4 +218,10 @@ fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {
         cpu_bound: arguments.max_cpu,
         ..Settings::new(observer, seed)
     })
+}
+
+/// The same for a name at any time and on any machine (FNV-1a).
+fn seed_of(name: &str) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
