@@ -35,6 +35,7 @@ struct Coverage<'a> {
     #[serde(serialize_with = "json::float")]
     asymmetric_ratio: Option<f64>,
     uncrossed: &'a [String],
+    unprobed: Option<&'a [String]>,
 }
 
 pub(super) fn document(diagnosis: &Diagnosis) -> String {
@@ -53,6 +54,7 @@ pub(super) fn document(diagnosis: &Diagnosis) -> String {
             links_crossed: diagnosis.links_crossed,
             asymmetric_ratio: diagnosis.asymmetric_ratio,
             uncrossed: &diagnosis.uncrossed,
+            unprobed: diagnosis.unprobed.as_deref(),
         },
         traces_cut_short: diagnosis.traces_cut_short,
         unusable_rows: diagnosis.unreadable_rows,

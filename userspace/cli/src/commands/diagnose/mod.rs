@@ -34,6 +34,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::slice;
 use std::time::{Duration, Instant};
+use topology::Wiring;
 
 pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     let arguments = match action {
@@ -51,8 +52,8 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
         "{} has no rows in `probes`: `rocescope probe --out` writes them",
         root.display()
     );
-    let mut analyzer = analyzer(arguments)?;
-    let mut sink = Sink::new(arguments, &found)?;
+    let (mut analyzer, wiring) = analyzer(arguments)?;
+    let mut sink = Sink::new(arguments, wiring, &found)?;
     feed::hours(&found, time, &mut analyzer, |analyzer, diagnosis| {
         sink.take(analyzer, diagnosis)
     })?;
@@ -83,6 +84,8 @@ struct Diagnosis {
     links_crossed: usize,
     /// Links that no probe of the last window crossed, as `from>to`.
     uncrossed: Vec<String>,
+    /// Links of the topology file that no probe of the last window crossed; none without such a file.
+    unprobed: Option<Vec<String>>,
     paths: u64,
     traces_cut_short: u64,
     unreadable_rows: u64,
@@ -97,19 +100,21 @@ struct Diagnosis {
 
 /// Collects and writes the diagnosis of each window.
 struct Sink<'a> {
+    wiring: Option<Wiring>,
     writer: Option<Writer>,
     affected: Affected<'a>,
     diagnosis: Diagnosis,
 }
 
 impl<'a> Sink<'a> {
-    fn new(arguments: &HostmeshArguments, found: &'a Scan) -> Result<Self> {
+    fn new(arguments: &HostmeshArguments, wiring: Option<Wiring>, found: &'a Scan) -> Result<Self> {
         let writer = if arguments.write {
             Some(writer(arguments, found)?)
         } else {
             None
         };
         Ok(Self {
+            wiring,
             writer,
             affected: Affected::new(found, &arguments.dataset)?,
             diagnosis: Diagnosis::default(),
@@ -130,6 +135,7 @@ impl<'a> Sink<'a> {
         self.diagnosis.links_crossed = crossed.count();
         let uncrossed = links.iter().filter(|link| link.probes == 0);
         self.diagnosis.uncrossed = uncrossed.map(|link| format!("{}>{}", link.from, link.to)).collect();
+        self.diagnosis.unprobed = self.wiring.as_ref().map(|wiring| wiring.unprobed(&links));
         let flows = self.affected.flows(analyzer, &diagnosis)?;
         findings::add(&mut self.diagnosis.findings, &diagnosis, flows);
         self.diagnosis.verdicts.extend(diagnosis.verdicts);
@@ -169,7 +175,7 @@ fn writer(arguments: &HostmeshArguments, found: &Scan) -> Result<Writer> {
     Ok(Writer::create(&arguments.dataset, options)?)
 }
 
-fn analyzer(arguments: &HostmeshArguments) -> Result<Analyzer> {
+fn analyzer(arguments: &HostmeshArguments) -> Result<(Analyzer, Option<Wiring>)> {
     let nanos = |time: Duration| i64::try_from(time.as_nanos()).context("duration too long");
     let settings = Settings {
         window_ns: nanos(arguments.window)?,
@@ -179,10 +185,12 @@ fn analyzer(arguments: &HostmeshArguments) -> Result<Analyzer> {
     };
     let settings = settings.scaled(arguments.scale.into());
     let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?.with(at_once);
-    if let Some(path) = &arguments.topology {
-        topology::read(path, &mut analyzer)?;
-    }
-    Ok(analyzer)
+    let wiring = arguments
+        .topology
+        .as_deref()
+        .map(|path| topology::read(path, &mut analyzer));
+    let wiring = wiring.transpose()?;
+    Ok((analyzer, wiring))
 }
 
 /// The observer with the most rows in `sla`; the first by name of several.

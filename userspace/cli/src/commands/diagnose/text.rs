@@ -74,6 +74,10 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
         )?;
     }
     writeln!(out)?;
+    if let Some(unprobed) = diagnosis.unprobed.as_deref().filter(|unprobed| !unprobed.is_empty()) {
+        list(out, "unprobed  links of the topology that no probe crossed:", unprobed)?;
+        writeln!(out)?;
+    }
     if diagnosis.paths == 0 {
         writeln!(out, "paths     none: links and switches cannot be identified")?;
     }
