@@ -40,6 +40,11 @@ impl<T: Copy + Default> ByKey<T> {
     }
 
     /// Iterates over the values of each key.
+    pub(crate) fn each(&self) -> impl Iterator<Item = &[T]> + Clone {
+        self.starts.windows(2).map(|bounds| &self.values[bounds[0]..bounds[1]])
+    }
+
+    /// The same, to change them.
     pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut [T]> {
         let mut rest = self.values.as_mut_slice();
         self.starts.windows(2).map(move |bounds| {
@@ -47,6 +52,11 @@ impl<T: Copy + Default> ByKey<T> {
             rest = behind;
             of_key
         })
+    }
+
+    /// All values, to change their order: then they are no longer grouped.
+    pub(crate) fn into_values(self) -> Vec<T> {
+        self.values
     }
 
     /// All values.

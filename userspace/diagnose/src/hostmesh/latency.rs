@@ -78,7 +78,7 @@ pub(crate) fn mark(
         }
         if let Some(back) = ways_back[lane as usize] {
             cell.compared += 1;
-            cell.slower += u32::from(i64::from(ns) > i64::from(back) + margin_ns);
+            cell.slower += u32::from(i64::from(ns) > i64::from(back) + baseline.margin_of(lane, margin_ns));
         }
     });
 }

@@ -111,6 +111,12 @@ impl Tuples {
         lane
     }
 
+    /// The sending NIC of each lane.
+    pub(crate) fn senders(&self) -> Vec<u32> {
+        let sender = |(pair, _): &(u32, u8)| self.pairs[*pair as usize].0;
+        self.lanes.iter().map(sender).collect()
+    }
+
     /// The lane of the same NICs and DSCP in the other direction.
     pub(crate) fn lane_back(&self, lane: u32) -> Option<u32> {
         let (pair, dscp) = *self.lanes.get(lane as usize)?;

@@ -78,7 +78,7 @@ impl Analyzer {
                 || self.lossy(&cells, start_ns),
                 || self.slow(&cells, records, margin.is_some()),
             );
-            self.learn(network, processing, &found);
+            self.learn(&network, &processing, &found);
             found.loss.extend(self.faint.add(unexplained, &self.settings));
             found.loss.sort_by(|a, b| b.score.total_cmp(&a.score));
             found.loss.truncate(self.settings.max_verdicts);
@@ -156,14 +156,16 @@ impl Analyzer {
     }
 
     /// Adds this window to the baselines.
-    fn learn(&mut self, network: Times, processing: Times, found: &Found) {
+    fn learn(&mut self, network: &Times, processing: &Times, found: &Found) {
         let quiet = found.late.is_empty();
         let still = found.slow.is_empty();
         let (network_baseline, processing_baseline) = (&mut self.network, &mut self.processing);
+        let senders = self.tuples.senders();
+        let hosts: Vec<u32> = (0..).take(processing.medians.len()).collect();
         both(
             self.both,
-            || network_baseline.learn(network.by_key, &network.medians, quiet),
-            || processing_baseline.learn(processing.by_key, &processing.medians, still),
+            || network_baseline.learn(&network.by_key, &network.medians, &senders, quiet),
+            || processing_baseline.learn(&processing.by_key, &processing.medians, &hosts, still),
         );
     }
 
