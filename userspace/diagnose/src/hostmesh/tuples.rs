@@ -209,8 +209,13 @@ impl Tuples {
         if stale * 2 <= self.all.len() || stale < 1_000 {
             return None;
         }
-        let old = core::mem::take(self);
+        let mut old = core::mem::take(self);
         self.cut_short = old.cut_short;
+        // Baselines have the numbers of pairs and lanes, so these stay.
+        self.pairs = core::mem::take(&mut old.pairs);
+        self.pair_numbers = core::mem::take(&mut old.pair_numbers);
+        self.lanes = core::mem::take(&mut old.lanes);
+        self.lane_numbers = core::mem::take(&mut old.lane_numbers);
         let mut numbers = Vec::with_capacity(old.all.len());
         for (was, tuple) in (0_u32..).zip(&old.all) {
             if tuple.used < window {
@@ -235,5 +240,37 @@ impl Tuples {
             }
         }
         Some(numbers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, Tuples};
+
+    #[test]
+    fn pairs_and_lanes_keep_their_numbers_when_tuples_are_forgotten() {
+        let key = |src, dst, udp_src_port| Key {
+            src,
+            dst,
+            udp_src_port,
+            udp_dst_port: 4791,
+        };
+        let mut tuples = Tuples::default();
+        // The first 5-tuple of the first pair is old, and so are many of other pairs.
+        for port in 0..1_500 {
+            tuples.number(key(u32::from(port % 7), 9, port), 1);
+        }
+        let first = tuples.number(key(5, 9, 2_000), 10);
+        tuples.classify(first, 26);
+        let second = tuples.number(key(0, 9, 2_001), 10);
+        let before = [first, second].map(|number| (tuples.all[number as usize].pair, tuples.all[number as usize].lane));
+        let numbers = tuples.forget_before(5).unwrap();
+        let after = [first, second].map(|number| {
+            let tuple = tuples.all[numbers[number as usize] as usize];
+            (tuple.pair, tuple.lane)
+        });
+        assert_eq!(tuples.all.len(), 2);
+        assert_eq!(before, after);
+        assert_eq!(tuples.all[numbers[first as usize] as usize].dscp, 26);
     }
 }
