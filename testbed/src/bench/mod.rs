@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: one file per benchmark.
 
 mod agent;
+mod agents;
 mod capture;
 mod collective;
 mod cost;
@@ -20,6 +21,7 @@ use anyhow::{Result, bail};
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["agent", options @ ..] => agent::run(options),
+        ["agents", options @ ..] => agents::run(options),
         ["capture", options @ ..] => capture::run(options),
         ["collective", options @ ..] => collective::run(options),
         ["counters", options @ ..] => counters::run(options),
@@ -34,7 +36,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["view", options @ ..] => view::run(options),
         _ => {
             bail!(
-                "usage: cargo xtask bench agent, capture, collective, counters, day, file, memory, mesh, paper, probe, sketches, truth or view"
+                "usage: cargo xtask bench agent, agents, capture, collective, counters, day, file, memory, mesh, paper, probe, sketches, truth or view"
             )
         }
     }
