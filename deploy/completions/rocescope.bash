@@ -4159,7 +4159,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__probe)
-            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --operations --operations-peers --window --out --segment-age --keep-age --keep-bytes --keep-free --collector --cert --key --ca --spool --spool-bytes --config --help --version"
+            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --dscp --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --operations --operations-peers --window --out --segment-age --keep-age --keep-bytes --keep-free --collector --cert --key --ca --spool --spool-bytes --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4210,6 +4210,10 @@ _rocescope() {
                     return 0
                     ;;
                 --renew)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dscp)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -42,8 +42,9 @@ pub struct Pool {
     turn: i64,
     /// Time between two renewals.
     step: Nanos,
-    /// How far the clock was set forward since the start.
-    set: Nanos,
+    /// Since when turns count: not since the same moment for all NICs, which would all trace new paths at once; and how far
+    /// the clock was set forward since the start.
+    from: Nanos,
 }
 
 impl Pool {
@@ -52,12 +53,13 @@ impl Pool {
     pub fn new(size: usize, period: Nanos, now: Nanos, seed: u64) -> Self {
         let size = size.clamp(1, SIZE_MAX);
         let step = Nanos((period.0 / size as i64).max(1));
+        let from = Nanos((seed.wrapping_mul(ODD) % step.0.unsigned_abs()) as i64);
         let mut pool = Self {
             seed,
             ports: Vec::with_capacity(size),
-            turn: now.0.div_euclid(step.0),
+            turn: (now - from).0.div_euclid(step.0),
             step,
-            set: Nanos(0),
+            from,
         };
         let turns = pool.turn;
         for slot in 0..size as i64 {
@@ -83,7 +85,7 @@ impl Pool {
 
     /// Renews expired ports; returns whether there were any.
     pub fn renew(&mut self, now: Nanos) -> bool {
-        let turn = (now - self.set).0.div_euclid(self.step.0);
+        let turn = (now - self.from).0.div_euclid(self.step.0);
         let size = self.ports.len() as i64;
         // After a pause each is renewed at most once.
         let first = (self.turn + 1).max(turn - size + 1);
@@ -99,7 +101,7 @@ impl Pool {
 
     /// The clock was set.
     pub fn stepped(&mut self, by: Nanos) {
-        self.set = self.set + by;
+        self.from = self.from + by;
     }
 
     /// Draws the port of a turn. Slots share no port: those of a slot are its number plus a multiple of the size.
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_set_renews_no_port() {
-        let mut pool = Pool::new(8, Nanos(800), Nanos(50), 3);
+        let mut pool = Pool::new(8, Nanos(800), Nanos(50), 0);
         let first = pool.ports().to_vec();
         pool.stepped(Nanos(1_000_000));
         assert!(!pool.renew(Nanos(1_000_060)));
@@ -152,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_port_stays_for_exactly_one_period() {
-        let mut pool = Pool::new(4, Nanos(400), Nanos(0), 1);
+        // Turns of the seed 0 count from 0.
+        let mut pool = Pool::new(4, Nanos(400), Nanos(0), 0);
         let first = pool.ports().to_vec();
         assert!(!pool.renew(Nanos(99)));
         assert_eq!(pool.ports(), first);

@@ -224,7 +224,7 @@ fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
     let (host, nic) = alone["verdict"]["nic"].as_str().unwrap().split_once('/').unwrap();
 
     assert_eq!(alone["counters"], serde_json::Value::Null);
-    let counter = |metric: &'static str, seconds, increase| CounterRow {
+    let counter = |metric: &'static str, seconds: i64, increase| CounterRow {
         observer: host.to_owned().into(),
         device: "mlx5_0".into(),
         netdev: Some(nic.to_owned().into()),

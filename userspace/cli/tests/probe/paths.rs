@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 type Tuple = (String, String, u16);
 
 /// Enough traces to see every path once: 3 NICs, 2 targets, 4 ports.
-const OFTEN: [&str; 8] = [
+const OFTEN: [&str; 10] = [
+    // No port changes meanwhile.
+    "--renew",
+    "1d",
     "--paths-rate",
     "20",
     "--icmp-rate",

@@ -1,4 +1,4 @@
-//! A verdict on a NIC, and what its host counts meanwhile: problems #5 and #8 of Hostmesh, section 5, cannot be told from
+//! A verdict on a NIC, and what its host counts meanwhile: problems #5 and #8 of Hostmesh, section 5, cannot be known from
 //! probes alone.
 
 use alloc::format;
@@ -8,9 +8,9 @@ use hashbrown::HashMap;
 use rocescope_model::human::grouped;
 use rocescope_model::{CounterRow, Text};
 
-/// What a metric tells about a NIC.
+/// What a metric shows about a NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tells {
+enum Kind {
     /// It had no room for packets.
     Drops,
     /// It stopped the network.
@@ -21,24 +21,24 @@ enum Tells {
     LinkErrors,
 }
 
-const METRICS: [(&str, Tells); 17] = [
-    ("rx_prio_discards", Tells::Drops),
-    ("rx_discards_phy", Tells::Drops),
-    ("out_of_buffer", Tells::Drops),
-    ("tx_discards_phy", Tells::Drops),
-    ("port_xmit_discards", Tells::Drops),
-    ("tx_pause_frames", Tells::SentPauses),
-    ("tx_global_pause_frames", Tells::SentPauses),
-    ("rx_pause_frames", Tells::ReceivedPauses),
-    ("rx_global_pause_frames", Tells::ReceivedPauses),
-    ("symbol_error", Tells::LinkErrors),
-    ("link_error_recovery", Tells::LinkErrors),
-    ("link_downed", Tells::LinkErrors),
-    ("local_link_integrity_errors", Tells::LinkErrors),
-    ("excessive_buffer_overrun_errors", Tells::LinkErrors),
-    ("port_rcv_errors", Tells::LinkErrors),
-    ("rx_crc_errors_phy", Tells::LinkErrors),
-    ("rx_symbol_err_phy", Tells::LinkErrors),
+const METRICS: [(&str, Kind); 17] = [
+    ("rx_prio_discards", Kind::Drops),
+    ("rx_discards_phy", Kind::Drops),
+    ("out_of_buffer", Kind::Drops),
+    ("tx_discards_phy", Kind::Drops),
+    ("port_xmit_discards", Kind::Drops),
+    ("tx_pause_frames", Kind::SentPauses),
+    ("tx_global_pause_frames", Kind::SentPauses),
+    ("rx_pause_frames", Kind::ReceivedPauses),
+    ("rx_global_pause_frames", Kind::ReceivedPauses),
+    ("symbol_error", Kind::LinkErrors),
+    ("link_error_recovery", Kind::LinkErrors),
+    ("link_downed", Kind::LinkErrors),
+    ("local_link_integrity_errors", Kind::LinkErrors),
+    ("excessive_buffer_overrun_errors", Kind::LinkErrors),
+    ("port_rcv_errors", Kind::LinkErrors),
+    ("rx_crc_errors_phy", Kind::LinkErrors),
+    ("rx_symbol_err_phy", Kind::LinkErrors),
 ];
 /// Speed and width of the PCIe link, and the maximum of each.
 const PCIE: [&str; 4] = [
@@ -139,17 +139,17 @@ struct Nic<'a> {
     until_ns: i64,
 }
 
-impl Nic<'_> {
+impl<'a> Nic<'a> {
     fn parts(self) -> Vec<String> {
         let mut parts = Vec::new();
-        let drops = self.increases(Tells::Drops);
+        let drops = self.increases(Kind::Drops);
         if let Some(drops) = named(drops.as_deref()) {
             parts.push(format!(
                 "it dropped packets ({drops}): its buffers overflow, so PFC is off for this class or its headroom is too small"
             ));
         }
         let pcie = self.pcie();
-        let sent = self.increases(Tells::SentPauses);
+        let sent = self.increases(Kind::SentPauses);
         let frames: u64 = sent.iter().flatten().map(|(_, increase)| increase).sum();
         match (frames, &pcie) {
             (1.., Some(Pcie::Below(link))) => parts.push(format!(
@@ -167,12 +167,12 @@ impl Nic<'_> {
             (0, Some(Pcie::Below(link))) => parts.push(format!("its PCIe link runs at {link}")),
             (0, _) => {}
         }
-        let received = self.increases(Tells::ReceivedPauses);
+        let received = self.increases(Kind::ReceivedPauses);
         let frames: u64 = received.iter().flatten().map(|(_, increase)| increase).sum();
         if frames > 0 {
             parts.push(format!("the network paused it ({} frames)", grouped(frames)));
         }
-        let errors = self.increases(Tells::LinkErrors);
+        let errors = self.increases(Kind::LinkErrors);
         if let Some(errors) = named(errors.as_deref()) {
             parts.push(format!("its link has errors ({errors})"));
         }
@@ -202,8 +202,8 @@ impl Nic<'_> {
     }
 
     /// The increases of the metrics of a kind; none if none of these metrics is read.
-    fn increases(self, tells: Tells) -> Option<Vec<(&'static str, u64)>> {
-        let of_kind = METRICS.iter().filter(|(_, of)| *of == tells).map(|(name, _)| *name);
+    fn increases(self, kind: Kind) -> Option<Vec<(&'static str, u64)>> {
+        let of_kind = METRICS.iter().filter(|(_, of)| *of == kind).map(|(name, _)| *name);
         let known = of_kind.filter_map(|name| {
             let mut rows = self.of(name).peekable();
             rows.peek()?;
@@ -233,7 +233,7 @@ impl Nic<'_> {
     }
 
     /// The reads of a metric that had a value.
-    fn of(self, name: &str) -> impl Iterator<Item = &Read> {
+    fn of(self, name: &str) -> impl Iterator<Item = &'a Read> {
         let reads = self.reads.iter().filter(move |read| read.metric.as_str() == name);
         reads.filter(|read| read.value.is_some())
     }
@@ -258,6 +258,8 @@ fn named(increases: Option<&[(&'static str, u64)]>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Counted, METRICS, PCIE};
+    use alloc::borrow::ToOwned;
+    use alloc::string::String;
     use rocescope_model::CounterRow;
     use rocescope_model::catalogue::Metric;
 

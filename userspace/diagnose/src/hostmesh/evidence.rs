@@ -32,11 +32,11 @@ pub(super) struct PlaceEvidence {
 /// The maximum number of 5-tuples that a row names.
 const MAX_TUPLES: usize = 8;
 
-/// How likely chance spares the other classes, at most, where a sentence says that one class alone is affected.
+/// How likely chance spares the other classes, at most, where a sentence states that one class alone is affected.
 const CHANCE: f64 = 1e-4;
 
 impl PlaceEvidence {
-    /// Says which classes of service alone are affected, if probes of others cross the place and chance would not have
+    /// States which classes of service alone are affected, if probes of others cross the place and chance would not have
     /// spared all of those; empty otherwise.
     pub(super) fn only_class(&self) -> String {
         let of = |affected: bool| {

@@ -50,6 +50,7 @@ impl Judge<'_> {
     fn verdict(&mut self, symptom: Symptom, suspect: &Suspect) -> VerdictRow {
         let window_ns = self.analyzer.settings.window_ns;
         let found = self.gather(symptom, suspect.place);
+        let only_class = found.only_class();
         let first_ns = match suspect.earlier {
             Some(earlier) => earlier.from_ns,
             None => found.first_ns.unwrap_or(self.start_ns),
@@ -93,7 +94,7 @@ impl Judge<'_> {
         self.votes(&mut row, suspect);
         row.sentence = Text::from(match class {
             Class::Silent => silence(&row, suspect),
-            _ => sentence(&row, &evidence, class) + &found.only_class(),
+            _ => sentence(&row, &evidence, class) + &only_class,
         });
         row
     }

@@ -71,19 +71,19 @@ pub(super) fn counted<'a>(found: &Scan, time: TimeRange, nics: impl Iterator<Ite
     Ok(counted)
 }
 
-/// Whether the join reads a column of `counters`.
+/// Whether the join reads a column of `counters`; the others may be null.
 fn is_joined(column: &Column) -> bool {
-    const READ: [&str; 8] = [
-        "observer",
-        "time_ns",
-        "device",
-        "netdev",
-        "metric",
-        "value",
-        "increase",
-        "interval_ns",
+    const UNREAD: [&str; 8] = [
+        "priority",
+        "dimension",
+        "level",
+        "sign",
+        "side",
+        "raw_value",
+        "text",
+        "rate",
     ];
-    READ.contains(&column.name)
+    !UNREAD.contains(&column.name)
 }
 
 const HOUR_NS: i64 = 3_600_000_000_000;
