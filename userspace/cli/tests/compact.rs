@@ -24,9 +24,9 @@ fn windows(folder: &Path) -> Vec<PathBuf> {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                open.push(path)
+                open.push(path);
             } else {
-                found.push(path)
+                found.push(path);
             }
         }
     }

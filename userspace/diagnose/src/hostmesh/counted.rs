@@ -131,6 +131,9 @@ fn key(nic: &str) -> Option<(Text, Text)> {
     Some((String::from(host).into(), String::from(name).into()))
 }
 
+/// How much counters increased.
+type Increases = Vec<(&'static str, u64)>;
+
 /// A NIC while it had a problem.
 #[derive(Debug, Clone, Copy)]
 struct Nic<'a> {
@@ -182,7 +185,7 @@ impl<'a> Nic<'a> {
             ("pause frames received", received),
             ("link errors", errors),
         ];
-        let of = |is: fn(&Option<Vec<(&'static str, u64)>>) -> bool| {
+        let of = |is: fn(&Option<Increases>) -> bool| {
             let names = kinds.iter().filter(|(_, found)| is(found)).map(|(name, _)| *name);
             names.collect::<Vec<_>>().join(", ")
         };
@@ -202,7 +205,7 @@ impl<'a> Nic<'a> {
     }
 
     /// The increases of the metrics of a kind; none if none of these metrics is read.
-    fn increases(self, kind: Kind) -> Option<Vec<(&'static str, u64)>> {
+    fn increases(self, kind: Kind) -> Option<Increases> {
         let of_kind = METRICS.iter().filter(|(_, of)| *of == kind).map(|(name, _)| *name);
         let known = of_kind.filter_map(|name| {
             let mut rows = self.of(name).peekable();
