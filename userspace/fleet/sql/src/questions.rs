@@ -22,7 +22,7 @@ impl Question {
 macro_rules! questions {
     ($($name:literal),* $(,)?) => {
         /// All of them.
-        pub const ALL: &[Question] = &[$(Question {
+        pub(crate) const ALL: &[Question] = &[$(Question {
             name: $name,
             sql: include_str!(concat!("../../../../fleet/rocescope_fleet/questions/", $name, ".sql")),
         }),*];
