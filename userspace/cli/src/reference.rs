@@ -6,6 +6,7 @@ use crate::configuration::text;
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use serde_json::Value;
 use std::io;
 
 /// Every generated file: its path below the root of the project, and its content.
@@ -17,6 +18,7 @@ pub fn files() -> io::Result<Vec<(String, String)>> {
         ("docs/formats.md".to_owned(), rocescope_model::markdown::page()),
         ("docs/reference.md".to_owned(), page()),
         ("deploy/template.toml".to_owned(), text::template()),
+        ("fleet/rocescope_fleet/tables.json".to_owned(), fleet_tables()),
     ];
     for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
         let path = format!("deploy/completions/rocescope.{shell}");
@@ -26,6 +28,23 @@ pub fn files() -> io::Result<Vec<(String, String)>> {
         files.push((format!("deploy/man/{name}"), page));
     }
     Ok(files)
+}
+
+/// The columns of all tables, for the Python package of `fleet/`: name and type of each.
+fn fleet_tables() -> String {
+    let schema: Value = serde_json::from_str(&rocescope_model::schema::json()).unwrap_or_default();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let column = |column: &Value| format!("[{}, {}]", column["name"], column["type"]);
+    let tables = list(&schema["tables"]).into_iter().map(|table| {
+        let columns: Vec<String> = list(&table["columns"]).iter().map(column).collect();
+        format!("    {}: [{}]", table["name"], columns.join(", "))
+    });
+    let tables: Vec<String> = tables.collect();
+    format!(
+        "{{\n  \"format_version\": {},\n  \"tables\": {{\n{}\n  }}\n}}\n",
+        schema["format_version"],
+        tables.join(",\n")
+    )
 }
 
 /// The completion script for `shell`.
