@@ -63,7 +63,9 @@ def paths_of(flows: list[Row]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def fabric(spark: SparkSession, rocescope: Rocescope, place: Path) -> Fabric:
+def fabric(spark: SparkSession, rocescope: Rocescope, tmp_path_factory: pytest.TempPathFactory) -> Fabric:
+    # Two modules use it, each its own.
+    place = tmp_path_factory.mktemp("fabric")
     root = place / "fabric"
     write_box(Traffic(boxes=1, seconds=3, flows=FLOWS), 0, root)
     flows = open_dataset(spark, str(root)).flows.select("src", "dst", "udp_src_port").distinct()
