@@ -194,7 +194,7 @@ def refused(program):
     """Wrong credentials: one line, nothing there, nothing deleted; then the right ones."""
     with tempfile.TemporaryDirectory() as root:
         made = fill(root, 1, seed=2)
-        code, text = ship(program, root, "refused", "--tries", "1", "--keep", "0s", keys={"AWS_ACCESS_KEY_ID": "nobody"})
+        code, text = ship(program, root, "refused", "--tries", "1", "--keep", "0s", keys={"AWS_ACCESS_KEY_ID": "unknown"})
         assert code == 1 and here(root) == made, text
         print(f"refused: {text.splitlines()[0][:150]}")
         assert not there("refused")
