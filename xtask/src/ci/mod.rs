@@ -52,12 +52,12 @@ const GATE: &[Step] = &[
     ("README commands", readme::run),
     ("examples", hygiene::examples),
     ("service", || testbed::run(&["service"])),
-    ("faults named", || testbed::run(&FAULTS)),
     ("queries", queries),
 ];
 
 /// The steps that `--full` adds.
 const SLOW: &[Step] = &[
+    ("faults named", || testbed::run(&FAULTS)),
     ("Spark", spark),
     ("fleet", fleet::run),
     ("fleet programs", hygiene::fleet),
