@@ -5,6 +5,7 @@
 //! one after the other, without a farewell, as if killed: each must be named within 40 s.
 
 use super::cost::{ran, status};
+use super::probe::Collector;
 use crate::certificates;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_collector::{Files, Sender, Spool, sender};
@@ -14,11 +15,11 @@ use rocescope_model::{PathRow, ProbeRow};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use xtask::process::{command, run as run_command};
+use xtask::process::command;
 use xtask::product::{build, directory, text};
 
 const HOSTS: u32 = 200;
@@ -36,16 +37,6 @@ struct Host {
     spool: Arc<Spool>,
     /// None once it is dead.
     sender: Option<Sender>,
-}
-
-struct Collector(Child);
-
-impl Drop for Collector {
-    fn drop(&mut self) {
-        // Does nothing if it has ended.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 pub(super) fn run(options: &[&str]) -> Result<()> {
@@ -77,7 +68,7 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
     let first = now();
     let mut deaths: BTreeMap<u32, Instant> = BTreeMap::new();
     let mut named: BTreeMap<u32, Duration> = BTreeMap::new();
-    let (mut used, mut most) = (0, 0);
+    let mut used = 0;
     let end = SETTLE + u64::from(DEATHS) * APART + NAMED_WITHIN.as_secs() + 10;
     for second in 0..end {
         let at = first + i64::try_from(second)? * SECOND;
@@ -93,13 +84,11 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
         }
         if second == SETTLE {
             let share = (ran(pid)? - used) as f64 / (SECOND * i64::try_from(SETTLE / 2)?) as f64;
-            most = status(pid, "VmHWM:")?;
             println!(
-                "{hosts} hosts, {} rows of probes a second: {:.1} % of a core, {:.0} MiB resident, peak {:.0} MiB",
+                "{hosts} hosts, {} rows of probes a second: {:.1} % of a core, {:.0} MiB resident",
                 hosts * 80,
                 share * 100.0,
-                status(pid, "VmRSS:")? as f64 / 1_024.0,
-                most as f64 / 1_024.0
+                status(pid, "VmRSS:")? as f64 / 1_024.0
             );
         }
         let death = second.checked_sub(SETTLE).filter(|since| since.is_multiple_of(APART));
@@ -119,7 +108,8 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
             }
         }
     }
-    run_command(&mut command("kill", &["-INT", &pid.to_string()]))?;
+    let most = status(pid, "VmHWM:")?;
+    collector.stop()?;
     let said = fs::read_to_string(&log)?;
     let wrong = said.lines().filter(|line| line.contains("  silent: ")).count() - named.len();
     let mut times: Vec<f64> = named.values().map(Duration::as_secs_f64).collect();

@@ -117,7 +117,7 @@ impl Cost {
 }
 
 /// A collector behind the router, with new certificates.
-pub(super) struct Collector(Child);
+pub(super) struct Collector(pub(super) Child);
 
 impl Collector {
     pub(super) fn start(host: &Host, rocescope: &str, directory: &Path) -> Result<Self> {
