@@ -711,7 +711,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l timeout -d
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l port -d 'UDP destination port; default: 4791, or 47910 if a NIC is an RDMA device, which reserves 4791' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l source-ports -d 'Number of random UDP source ports of a NIC' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l renew -d 'Replace a source port after DURATION' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l dscp -d 'DSCPs of probes and path traces: source ports have them in turn. The classes of the traffic are the ones to probe: each has its own queues in the switches' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l dscp -d 'DSCPs of probes and path traces, separated by commas; the source ports take them in turn. Probe the classes that the traffic uses: each has its own queues in the switches' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l max-cpu -d 'Double the interval above this share of a core' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l seed -d 'Seed of the random numbers; default: a different one each time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l paths-rate -d 'Path traces per second and NIC; 0 disables tracing' -r

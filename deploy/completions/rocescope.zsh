@@ -1251,7 +1251,7 @@ verbs\:"UD queue pairs of RDMA NICs, with hardware timestamps; paths are not tra
 '--port=[UDP destination port; default\: 4791, or 47910 if a NIC is an RDMA device, which reserves 4791]:PORT:_default' \
 '--source-ports=[Number of random UDP source ports of a NIC]:COUNT:_default' \
 '--renew=[Replace a source port after DURATION]:DURATION:_default' \
-'*--dscp=[DSCPs of probes and path traces\: source ports have them in turn. The classes of the traffic are the ones to probe\: each has its own queues in the switches]:DSCP:_default' \
+'*--dscp=[DSCPs of probes and path traces, separated by commas; the source ports take them in turn. Probe the classes that the traffic uses\: each has its own queues in the switches]:DSCP:_default' \
 '--max-cpu=[Double the interval above this share of a core]:RATIO:_default' \
 '--seed=[Seed of the random numbers; default\: a different one each time]:SEED:_default' \
 '--paths-rate=[Path traces per second and NIC; 0 disables tracing]:RATE:_default' \

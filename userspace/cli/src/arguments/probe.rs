@@ -51,8 +51,8 @@ pub struct ProbeArguments {
     /// Replace a source port after DURATION
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = within::<100, DAY>, help_heading = "Probes")]
     pub renew: Duration,
-    /// DSCPs of probes and path traces: source ports have them in turn. The classes of the traffic are the ones to probe: each
-    /// has its own queues in the switches
+    /// DSCPs of probes and path traces, separated by commas; the source ports take them in turn. Probe the classes that the
+    /// traffic uses: each has its own queues in the switches
     #[arg(long, value_name = "DSCP", default_value = "0", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(..64), help_heading = "Probes")]
     pub dscp: Vec<u8>,
     /// Double the interval above this share of a core
