@@ -21,3 +21,4 @@ pub mod hostping;
 pub mod hosts;
 pub mod mesh;
 pub mod paths;
+mod pcie;

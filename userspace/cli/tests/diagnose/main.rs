@@ -280,8 +280,10 @@ fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
     let counters = joined["counters"].as_str().unwrap();
     assert!(
         counters.starts_with(&format!(
-            "counters of {host} {nic}: it dropped packets (rx_prio_discards +9): "
-        )) && counters.ends_with("none: pause frames sent; not counted: pause frames received, link errors"),
+            "counters of {host} {nic}: it dropped packets for lack of buffers, which PFC prevents in a lossless class (rx_prio_discards +9); "
+        )) && counters.ends_with(
+            "none: pause frames sent; not counted: discards instead of sending, pause frames received, link errors"
+        ),
         "{counters}"
     );
     let sentence = joined["hostping"].as_str().unwrap();

@@ -50,7 +50,11 @@ impl Judge<'_> {
     fn verdict(&mut self, symptom: Symptom, suspect: &Suspect) -> VerdictRow {
         let window_ns = self.analyzer.settings.window_ns;
         let found = self.gather(symptom, suspect.place);
-        let only_class = found.only_class();
+        // A class has its own queues: what the network does can be of one class, and the counts of earlier windows have none.
+        let only_class = match symptom {
+            Symptom::Loss | Symptom::Latency if suspect.earlier.is_none() => found.only_class(),
+            _ => String::new(),
+        };
         let first_ns = match suspect.earlier {
             Some(earlier) => earlier.from_ns,
             None => found.first_ns.unwrap_or(self.start_ns),

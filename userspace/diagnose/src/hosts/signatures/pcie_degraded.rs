@@ -3,6 +3,7 @@
 use crate::hosts::finding::{Class, Confidence, Finding, Place};
 use crate::hosts::view::View;
 use crate::hosts::watched::Watched;
+use crate::pcie::of_maximum;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -47,9 +48,8 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Finding>) {
             })
             .means(
                 format!(
-                    "the PCIe link runs at {} GT/s x{lanes} of {} GT/s x{max_lanes}{lacks}",
-                    speed / 1e3,
-                    max_speed / 1e3
+                    "the PCIe link runs at {}{lacks}",
+                    of_maximum([speed, lanes, max_speed, max_lanes])
                 ),
                 "compare with `lspci -vv` of the slot (LnkCap of the port above); if the slot can do more, reseat the NIC \
                  or its riser and look for PCIe errors in the kernel log",
