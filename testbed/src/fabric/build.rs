@@ -67,7 +67,7 @@ pub(super) fn build(fabric: &str, wiring: &Wiring, seed: u32) -> Result<()> {
     for node in nodes {
         let namespace = named(node);
         ip(Some(&namespace), &interfaces(wiring, node))?;
-        ip(Some(&namespace), &routes(wiring, node))?;
+        ip(Some(&namespace), &routes(wiring, node, &[]))?;
     }
     Ok(())
 }
@@ -116,14 +116,14 @@ fn address(wiring: &Wiring, end: &End) -> String {
     format!("address replace {address}/{bits} dev {interface}{nodad}{alone}")
 }
 
-/// Commands that restore the addresses and routes of a node after an interface was down.
-pub(super) fn restored(wiring: &Wiring, node: usize) -> Vec<String> {
+/// Commands that restore the addresses and routes of a node after an interface was down; `down` still are.
+pub(super) fn restored(wiring: &Wiring, node: usize, down: &[&str]) -> Vec<String> {
     let addresses = wiring.ends(node).map(|(near, _)| address(wiring, near));
-    addresses.chain(routes(wiring, node)).collect()
+    addresses.chain(routes(wiring, node, down)).collect()
 }
 
-/// All routes of a node.
-fn routes(wiring: &Wiring, node: usize) -> Vec<String> {
+/// All routes of a node, without those over interfaces that are down: the kernel refuses them.
+fn routes(wiring: &Wiring, node: usize, down: &[&str]) -> Vec<String> {
     if wiring.nodes[node].is_host {
         let ends = (TABLES..).zip(wiring.ends(node));
         let gateways = ends.map(|(table, (near, far))| {
@@ -133,27 +133,28 @@ fn routes(wiring: &Wiring, node: usize) -> Vec<String> {
         });
         return gateways.collect();
     }
-    let lines = wiring.nics().map(|nic| route(wiring, node, nic));
+    let lines = wiring.nics().map(|nic| route(wiring, node, nic, down));
     lines.flatten().collect()
 }
 
 /// The route of a switch to a NIC: over every neighbour that is nearer to it.
-fn route(wiring: &Wiring, node: usize, nic: &Link) -> Option<String> {
+fn route(wiring: &Wiring, node: usize, nic: &Link, down: &[&str]) -> Option<String> {
     let distances = wiring.distances(nic);
     let here = distances[node]?;
     let destination = destination(nic);
+    let is_up = |interface: &str| !down.contains(&interface);
     if here == 0 {
-        let interface = &nic.upper.interface;
+        let interface = Some(&nic.upper.interface).filter(|name| is_up(name))?;
         return Some(format!("route replace {destination} dev {interface}"));
     }
     let nearer = wiring
         .ends(node)
-        .filter(|(_, far)| distances[far.node] == Some(here - 1));
+        .filter(|(near, far)| distances[far.node] == Some(here - 1) && is_up(&near.interface));
     let hops: Vec<String> = nearer
         .map(|(near, far)| format!("nexthop via {} dev {}", far.address, near.interface))
         .collect();
     let hops = hops.join(" ");
-    Some(format!("route replace {destination} {hops}"))
+    (!hops.is_empty()).then(|| format!("route replace {destination} {hops}"))
 }
 
 /// The command that deletes the route from a node to a NIC; in the NIC's host, the route out of it.

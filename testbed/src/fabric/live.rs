@@ -129,7 +129,11 @@ impl Fabric {
         let (healed, stay) = std::mem::take(&mut self.active).into_iter().partition(is_there);
         self.active = stay;
         let healed: Vec<Active> = healed;
-        let tried: Vec<Result<()>> = healed.iter().map(|active| fault::heal(self, active)).collect();
+        let tried = healed.iter().enumerate().map(|(at, active)| {
+            let others: Vec<&Active> = self.active.iter().chain(&healed[at + 1..]).collect();
+            fault::heal(self, active, &others)
+        });
+        let tried: Vec<Result<()>> = tried.collect();
         self.save()?;
         tried.into_iter().collect::<Result<()>>()?;
         Ok(healed.len())

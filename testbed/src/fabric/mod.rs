@@ -5,7 +5,7 @@
 //! | `wiring` | nodes and ends of links, from the topology of `rocescope-fabric` |
 //! | `build` | namespaces, veth pairs and routes |
 //! | `fault` | injects and heals faults |
-//! | `accuracy` | one fault after another, and whether the product names them |
+//! | `accuracy` | one case after another, and whether the product names its faults |
 //! | `oracle` | the kernel's path of a 5-tuple |
 //! | `live` | a running fabric, for successive commands |
 //! | `namespace` | programs in namespaces |
@@ -30,7 +30,7 @@ cargo xtask fabric up [--hosts N] [--nics N] [--spines N] [--ipv6]    prints the
     --group N --uppers N                        three tiers: hosts that share rail switches, switches above them
 cargo xtask fabric status [--fabric NAME]
 cargo xtask fabric fault KIND PLACE [--fabric NAME] [OPTION VALUE...]
-    link-down|flapping|loss|corruption LINK     --period S, --ratio F
+    link-down|flapping|loss|corruption LINK     --period S, --ratio F; loss: --ways both|up|down
     congestion LINK                             --depth S: delay of the queue
     blackhole LINK --src A --dst A --port N     one 5-tuple
     acl LINK --src NIC --dst NIC                all UDP from one NIC to another
@@ -39,8 +39,9 @@ cargo xtask fabric fault KIND PLACE [--fabric NAME] [OPTION VALUE...]
     A LINK is h0n1 (the link of that NIC) or r0-s1.
 cargo xtask fabric heal [PLACE] [--fabric NAME]
 cargo xtask fabric oracle SRC DST PORT [DPORT] [--fabric NAME]
-cargo xtask fabric accuracy [--scale F] [--rounds N] [--seed N] [--quiet S] [--only KIND,...] [--ipv6] [--json FILE]
-    Agents on 4 hosts, every fault N times, the verdicts of `rocescope diagnose hostmesh`. F divides all times.
+cargo xtask fabric accuracy [--scale F] [--rounds N] [--seed N] [--quiet S] [--only TEXT,...] [--json FILE]
+    Agents on every host, each kind of faults N times, the verdicts of `rocescope diagnose hostmesh`. F divides all
+    times. --only: kinds whose names contain a text. The sizes of `up`; 4 hosts, 4 NICs and 4 spines without them.
 cargo xtask fabric record DIRECTORY [OPTION...]   its first half: agents and faults
 cargo xtask fabric judge DIRECTORY [--json FILE]  its second half: verdicts
 cargo xtask fabric down [--fabric NAME]         all fabrics without a name
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let (name, arguments) = named(arguments)?;
     match arguments.as_slice() {
         ["up", options @ ..] => {
-            let fabric = Fabric::up(size(options)?)?;
+            let fabric = Fabric::up(size(Rails::two_tiers(4, 4, 2), options)?)?;
             println!("{}", fabric.name);
             Ok(())
         }
@@ -107,8 +108,8 @@ fn named<'a>(arguments: &[&'a str]) -> Result<(Option<&'a str>, Vec<&'a str>)> {
     Ok((Some(name), rest))
 }
 
-fn size(options: &[&str]) -> Result<Rails> {
-    let mut size = Rails::two_tiers(4, 4, 2);
+/// Applies options to a size.
+fn size(mut size: Rails, options: &[&str]) -> Result<Rails> {
     let mut group = None;
     let mut options = options.iter();
     while let Some(option) = options.next() {

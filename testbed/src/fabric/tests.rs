@@ -1,6 +1,6 @@
 //! Sends plain UDP from a NIC of one host to a NIC of another through a fabric.
 
-use super::fault::Fault;
+use super::fault::{Fault, Ways};
 use super::live::Kept;
 use super::namespace::{inside, output};
 use super::oracle::{self, Tuple};
@@ -196,7 +196,15 @@ fn sent(fabric: &Kept) -> Vec<u64> {
 fn a_share_is_lost() {
     each(|fabric, pair| {
         let uplink = pair.uplink(fabric);
-        fabric.inject(&uplink, Fault::Loss { ratio: 0.3 }).unwrap();
+        fabric
+            .inject(
+                &uplink,
+                Fault::Loss {
+                    ratio: 0.3,
+                    ways: Ways::Both,
+                },
+            )
+            .unwrap();
         let (came, whole) = pair.send(200);
         // Six standard deviations.
         assert!((101..=179).contains(&came), "{came} of 200");

@@ -35,6 +35,9 @@ impl RowReason {
     }
 }
 
+/// Traces in a row that leave a hop unknown, after which a 5-tuple waits for its turn again: its router never answers.
+const REPEATS: u8 = 3;
+
 /// The known path of a 5-tuple.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Route {
@@ -44,6 +47,8 @@ pub struct Route {
     pub(crate) asked: Option<Nanos>,
     /// The last trace did not reach the destination.
     pub(crate) missed: bool,
+    /// Traces in a row that left the path or a hop unknown.
+    unknown: u8,
 }
 
 impl Route {
@@ -51,6 +56,21 @@ impl Route {
     #[must_use]
     pub fn hops(&self) -> &[Option<IpAddr>] {
         &self.hops
+    }
+
+    /// Where it stands among the 5-tuples of a NIC that wait for a trace: those that were never traced, then those with
+    /// an unknown hop, then the least recently traced.
+    pub(crate) fn turn(&self) -> (bool, Option<Nanos>) {
+        let is_repeated = (1..=REPEATS).contains(&self.unknown);
+        (self.asked.is_some() && !is_repeated, self.asked)
+    }
+
+    /// A trace did not reach the destination.
+    pub(crate) fn miss(&mut self) {
+        self.missed = true;
+        if self.hops.is_empty() {
+            self.unknown = self.unknown.saturating_add(1);
+        }
     }
 
     /// Learns from a trace that reached its destination at `now`. If all hops that answered are the same as before, a
@@ -71,6 +91,10 @@ impl Route {
                 *known = hop.address;
             }
         }
+        self.unknown = match found.iter().all(|hop| hop.address.is_some()) {
+            true => 0,
+            false => self.unknown.saturating_add(1),
+        };
         let news = match self.written {
             None => RowReason::First,
             Some(_) if !is_same => RowReason::Changed,

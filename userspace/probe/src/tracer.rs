@@ -188,7 +188,7 @@ impl Tracer {
         ends.min().map(|at| at + self.limits.timeout + Nanos(1))
     }
 
-    /// Begins the trace that is due at `now`, if any: of the least recently traced 5-tuple.
+    /// Begins the trace that is due at `now`, if any: of a 5-tuple with an unknown hop, or of the least recently traced.
     pub fn begin(&mut self, now: Nanos) -> Option<Started> {
         let interval = self.limits.interval?;
         let tuple = (0..self.due.len()).find_map(|nic| {
@@ -221,7 +221,7 @@ impl Tracer {
         Some(begun)
     }
 
-    /// Returns the least recently traced 5-tuple whose hops may answer.
+    /// Returns the 5-tuple whose turn it is among those whose hops may answer.
     fn choose(&mut self, nic: NicIndex, now: Nanos) -> Option<Tuple> {
         let first = Tuple {
             src: nic,
@@ -243,7 +243,7 @@ impl Tracer {
                 let hops = route.hops().iter().flatten();
                 hops.into_iter().all(|hop| self.answers.may(*hop, now))
             })
-            .min_by_key(|(_, route)| route.asked)
+            .min_by_key(|(_, route)| route.turn())
             .map(|(tuple, _)| *tuple);
         self.deferred += u64::from(some && chosen.is_none());
         chosen
@@ -303,7 +303,7 @@ impl Tracer {
                 Some((hops, news))
             }
             (None, Some(route)) => {
-                route.missed = true;
+                route.miss();
                 None
             }
             // The port is no longer in use.
@@ -505,6 +505,32 @@ mod tests {
         // Ten seconds at two per second, and a burst of two.
         assert!((20..=22).contains(&asked), "{asked}");
         assert!(tracer.deferred() > 100);
+    }
+
+    #[test]
+    fn a_path_with_an_unknown_hop_is_traced_again_before_others_and_not_forever() {
+        let mut tracer = tracer(1e6);
+        let ports = [1, 2, 3, 4, 5, 6];
+        tracer.follow(TUPLE.src, 2, &ports);
+        // The first router never answers to the third port, and missed the first packet of the first one.
+        let mut first = 0;
+        let mut asked = Vec::new();
+        for turn in 0..20 {
+            let now = Nanos(turn * 1_000);
+            let begun = tracer.begin(now).unwrap();
+            let port = begun.tuple.port;
+            first += u32::from(port == 1);
+            if port != 3 && (port, first) != (1, 1) {
+                tracer.answered(begun.tuple, &answer(hop(1), begun.id, 1), now);
+            }
+            tracer.arrived(begun.tuple, (begun.id, 2), DESTINATION, now);
+            tracer.ended(now + Nanos(501)).unwrap();
+            asked.push(port);
+        }
+        let new = [1, 2, 3, 4, 5, 6];
+        let repeated = [1, 3, 3, 3];
+        let turns = [2, 4, 5, 6, 1, 3, 2, 4, 5, 6];
+        assert_eq!(asked, [&new[..], &repeated, &turns].concat());
     }
 
     #[test]

@@ -24,9 +24,20 @@ use std::time::{Duration, Instant};
 /// Seconds of fuzzing, all targets together.
 const FUZZING: &str = "60";
 
-/// Every fault of the fabric three times, two and a half minutes: with fewer than 20 faults one miss would fail. With
-/// times divided by 20 instead of 12, a shared machine would stop agents for longer than congestion delays probes.
-const FAULTS: [&str; 6] = ["fabric", "accuracy", "--scale", "12", "--rounds", "3"];
+/// Each kind of faults of the fabric once, five minutes. With times divided by 20, a shared machine would stop agents for
+/// longer than congestion delays probes.
+const FAULTS: [&str; 4] = ["fabric", "accuracy", "--scale", "10"];
+
+/// What captures can do with each kernel that the README promises: that of this Debian, and newer ones.
+const KERNELS: [&str; 7] = [
+    "--kernel",
+    "linux-image-amd64",
+    "--kernel",
+    "linux-image-amd64/bookworm-backports",
+    "--kernel",
+    "linux-image-amd64/trixie-backports",
+    "doctor",
+];
 
 /// The features of the benchmarks, and the one that requires cmake and libclang.
 const FEATURES: [&str; 3] = ["--workspace", "--features", "rocescope/per-packet,rocescope/verbs"];
@@ -64,6 +75,7 @@ const SLOW: &[Step] = &[
     ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
     ("full disk", full_disk),
     ("soft-RoCE", || softroce::run(&[])),
+    ("kernels", || softroce::run(&KERNELS)),
 ];
 
 /// Which steps to run.

@@ -14,9 +14,14 @@ const INTERVAL_MS: f64 = 100.0;
 const TIMEOUT_MS: f64 = 500.0;
 const TRACES_PER_SECOND: f64 = 0.5;
 const ANSWERS_PER_SECOND: f64 = 5.0;
+/// As many as paths over three tiers have.
+const MAX_HOPS: &str = "6";
 
 /// The agents of all hosts; dropping this ends them.
-pub(super) struct Agents {
+pub(super) struct Agents<'a> {
+    rocescope: &'a Path,
+    options: &'a Options,
+    dataset: &'a Path,
     running: Vec<(String, Child)>,
 }
 
@@ -27,31 +32,48 @@ pub(super) struct Ended {
     summary: Value,
 }
 
-impl Agents {
-    pub(super) fn start(fabric: &Fabric, rocescope: &Path, options: &Options, dataset: &Path) -> Result<Self> {
-        let mut agents = Self { running: Vec::new() };
-        let scale = f64::from(options.scale);
-        let time = |milliseconds: f64| format!("{}us", (milliseconds * 1_000.0 / scale) as u64);
-        for (number, node) in fabric.wiring.nodes.iter().enumerate() {
-            if !node.is_host {
-                continue;
-            }
-            let namespace = fabric.namespace(number);
-            let mut agent = command(&namespace, &rocescope.display().to_string());
-            agent.args(["probe", "--all", "--quiet", "-o", "json"]);
-            agent.args(["--observer", &node.name]);
-            agent.args(["--interval", &time(INTERVAL_MS)]);
-            agent.args(["--timeout", &time(TIMEOUT_MS)]);
-            agent.args(["--paths-rate", &(TRACES_PER_SECOND * scale).to_string()]);
-            agent.args(["--icmp-rate", &(ANSWERS_PER_SECOND * scale).to_string()]);
-            agent.args(["--max-hops", "4", "--max-cpu", "1"]);
-            agent.args(["--seed", &(options.seed + number as u64).to_string()]);
-            agent.arg("--out").arg(dataset);
-            agent.stdin(Stdio::null()).stdout(Stdio::piped());
-            let child = agent.spawn().context("an agent")?;
-            agents.running.push((node.name.clone(), child));
+impl<'a> Agents<'a> {
+    pub(super) fn start(fabric: &Fabric, rocescope: &'a Path, options: &'a Options, dataset: &'a Path) -> Result<Self> {
+        let mut agents = Self {
+            rocescope,
+            options,
+            dataset,
+            running: Vec::new(),
+        };
+        for node in fabric.wiring.nodes.iter().filter(|node| node.is_host) {
+            agents.start_one(fabric, &node.name)?;
         }
         Ok(agents)
+    }
+
+    /// Starts the agent of a host, also after it was killed.
+    pub(super) fn start_one(&mut self, fabric: &Fabric, host: &str) -> Result<()> {
+        let number = fabric.node(host)?;
+        let scale = f64::from(self.options.scale);
+        let time = |milliseconds: f64| format!("{}us", (milliseconds * 1_000.0 / scale) as u64);
+        let mut agent = command(&fabric.namespace(number), &self.rocescope.display().to_string());
+        agent.args(["probe", "--all", "--quiet", "-o", "json"]);
+        agent.args(["--observer", host]);
+        agent.args(["--interval", &time(INTERVAL_MS)]);
+        agent.args(["--timeout", &time(TIMEOUT_MS)]);
+        agent.args(["--paths-rate", &(TRACES_PER_SECOND * scale).to_string()]);
+        agent.args(["--icmp-rate", &(ANSWERS_PER_SECOND * scale).to_string()]);
+        agent.args(["--max-hops", MAX_HOPS, "--max-cpu", "1"]);
+        agent.args(["--seed", &(self.options.seed + number as u64).to_string()]);
+        agent.arg("--out").arg(self.dataset);
+        agent.stdin(Stdio::null()).stdout(Stdio::piped());
+        let child = agent.spawn().context("an agent")?;
+        self.running.push((host.to_owned(), child));
+        Ok(())
+    }
+
+    /// Kills the agent of a host.
+    pub(super) fn kill(&mut self, host: &str) -> Result<()> {
+        let at = self.running.iter().position(|(running, _)| running == host);
+        let (_, mut child) = self.running.remove(at.context("no agent on this host")?);
+        child.kill()?;
+        child.wait()?;
+        Ok(())
     }
 
     /// Ends all agents; returns their summaries.
@@ -70,7 +92,7 @@ impl Agents {
     }
 }
 
-impl Drop for Agents {
+impl Drop for Agents<'_> {
     fn drop(&mut self) {
         for (_, child) in &mut self.running {
             // It may have ended by itself.

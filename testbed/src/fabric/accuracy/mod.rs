@@ -1,32 +1,36 @@
-//! `cargo xtask fabric accuracy`: agents on every host, one fault after another, and whether the product names them.
+//! `cargo xtask fabric accuracy`: agents on every host, one case after another, and whether the product names its faults.
 //!
 //! Every fault starts at a random (seeded) place and time in the first half of a window, and stays until the end of the
-//! next window. It is named in time if a verdict of one of these two windows has the right class and place.
+//! next window. It is named in time if a verdict of one of these two windows has the right class and place. A case is
+//! right if all of its faults are named in time, and nothing else.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `plan` | the sequence and places of faults |
+//! | `kinds` | the kinds of cases |
+//! | `plan` | the sequence of cases and the places of their faults |
 //! | `agents` | `rocescope probe` on every host, and `rocescope diagnose hostmesh` over the rows |
 //! | `paths` | compares the paths that agents found with those that the kernel chooses |
 //! | `score` | which verdicts are right, and which name a wrong place |
 //! | `report` | the table and the JSON |
 
 mod agents;
+mod kinds;
 mod paths;
 mod plan;
 mod report;
 mod score;
 
-use super::fault::Fault;
 use super::live::{Fabric, Kept};
 use agents::{Agents, Ended};
 use anyhow::{Context, Result, bail, ensure};
 use paths::Paths;
+use plan::Drawn;
 use report::Report;
 use rocescope_fabric::Rails;
 use rocescope_fabric::random::Draws;
-use score::{BAR, Injected, Quiet};
+use score::{BAR, Case, Injected, Quiet, Trouble};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,26 +46,27 @@ pub(super) struct Options {
     seed: u64,
     /// Seconds without any fault, after the warm-up.
     quiet: u64,
-    /// Faults by name; all if empty.
+    /// Parts of names of kinds; all kinds if empty.
     only: Vec<String>,
-    ipv6: bool,
+    /// The options of the fabric's size.
+    size: Vec<String>,
 }
 
-/// The injected faults, and the agents' summaries.
+/// The cases, and the agents' summaries.
 #[derive(Debug, Serialize, Deserialize)]
 struct Recorded {
     options: Options,
     quiet: Quiet,
-    injected: Vec<Injected>,
+    cases: Vec<Case>,
     agents: Vec<Ended>,
     paths: Paths,
 }
 
 /// Windows before the first fault: by then every 5-tuple has been traced and has a history.
 const WARM_UP: u64 = 4;
-/// Windows from one fault to the next: the one in which it begins, the next, and one without faults.
+/// Windows of a case after the start of its last fault: this one, the next, and one without faults.
 const STRIDE: u64 = 3;
-/// Faults between two of the same NIC or link: two outages within six windows mean that it flaps.
+/// Cases between two at the same NIC or link: two outages within six windows mean that it flaps.
 const APART: usize = 2;
 /// Files in the directory of a run.
 const DATASET: &str = "dataset";
@@ -86,7 +91,7 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
     judge(&[&[directory.as_str()], json].concat())
 }
 
-/// `fabric record DIRECTORY`: agents, and one fault after another.
+/// `fabric record DIRECTORY`: agents, and one case after another.
 pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let [directory, arguments @ ..] = arguments else {
         bail!("fabric record requires a directory, which it creates");
@@ -99,14 +104,12 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let options = options(arguments)?;
     let clock = Clock::new(options.scale)?;
     let rocescope = xtask::product::build()?;
-    let mut fabric = Kept::up(Rails {
-        ipv6: options.ipv6,
-        ..Rails::two_tiers(4, 4, 2)
-    })?;
+    let words: Vec<&str> = options.size.iter().map(String::as_str).collect();
+    let mut fabric = Kept::up(super::size(Rails::two_tiers(4, 4, 4), &words)?)?;
     fs::create_dir_all(directory)?;
     fs::write(directory.join(TOPOLOGY), fabric.size.build()?.to_toml())?;
     let dataset = directory.join(DATASET);
-    let agents = Agents::start(&fabric, &rocescope, &options, &dataset)?;
+    let mut agents = Agents::start(&fabric, &rocescope, &options, &dataset)?;
     let mut random = Draws::new(options.seed);
     let plan = plan::plan(&mut random, &options);
     let mut goes_on = clock.wait(clock.start(clock.window_now() + 1 + WARM_UP));
@@ -115,37 +118,39 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let until_ns = clock.now_ns();
     // Before any fault: a link that recovers may get another position among the next hops of a route.
     let paths = paths::compare(&fabric, &dataset, &directory.join(TRACED))?;
-    let mut injected = Vec::new();
-    let mut drawn: Vec<String> = Vec::new();
+    let mut cases = Vec::new();
+    let mut used: Vec<BTreeSet<String>> = Vec::new();
     for kind in plan {
         if !goes_on {
-            println!("ended by a signal: earlier faults count");
+            println!("ended by a signal: earlier cases count");
             break;
         }
-        let phase = (random.unit() * 0.5 * clock.window_ns as f64) as i64;
-        // Finding a 5-tuple may take longer than a window.
-        let (place, fault) = loop {
-            let (place, fault) = plan::draw(kind, &mut random, &fabric, &rocescope, &options)?;
-            let about = fault.about(&place);
-            if !drawn.iter().rev().take(APART).any(|other| other == about) {
-                drawn.push(about.to_owned());
-                break (place, fault);
-            }
-        };
+        let recent = &used[used.len().saturating_sub(APART)..];
+        let (drawn, places) = plan::draw(kind, &mut random, &fabric, &rocescope, &options, recent)?;
+        used.push(places);
+        // Finding a 5-tuple may have taken longer than a window.
         let window = clock.window_now() + 1;
-        println!("{kind} at {place}");
-        injected.extend(suffer(&mut fabric, &clock, (window, phase), &place, fault)?);
-        goes_on = clock.wait(clock.start(window + STRIDE) - clock.window_ns / 10);
+        let length = drawn.iter().map(|one| one.after).max().unwrap_or(0) + STRIDE;
+        println!(
+            "{} at {}",
+            kind.name,
+            drawn
+                .iter()
+                .map(|one| one.place.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        let faults = suffer(&mut fabric, &mut agents, &clock, &mut random, window, &drawn)?;
+        let kind = kind.name.to_owned();
+        cases.extend(faults.map(|faults| Case { kind, faults }));
+        goes_on = clock.wait(clock.start(window + length) - clock.window_ns / 10);
     }
-    ensure!(
-        goes_on || !injected.is_empty(),
-        "ended by a signal before the first fault"
-    );
+    ensure!(goes_on || !cases.is_empty(), "ended by a signal before the first case");
     let agents = agents.end()?;
     let recorded = Recorded {
         options,
         quiet: Quiet { from_ns, until_ns },
-        injected,
+        cases,
         agents,
         paths,
     };
@@ -153,23 +158,44 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     Ok(fs::write(file, serde_json::to_vec_pretty(&recorded)?)?)
 }
 
-/// Injects a fault at an offset into a window, and heals it at the end of the next. `None` if a signal came first.
+/// Lets each fault of a case begin in the first half of its window, and end with the next window. `None` if a signal came
+/// first.
 fn suffer(
     fabric: &mut Fabric,
+    agents: &mut Agents<'_>,
     clock: &Clock,
-    (window, phase): (u64, i64),
-    place: &str,
-    fault: Fault,
-) -> Result<Option<Injected>> {
-    if !clock.wait(clock.start(window) + phase) {
-        return Ok(None);
+    random: &mut Draws,
+    window: u64,
+    drawn: &[Drawn],
+) -> Result<Option<Vec<Injected>>> {
+    let mut changes = Vec::new();
+    for (at, one) in drawn.iter().enumerate() {
+        let phase = (random.unit() * 0.5 * clock.window_ns as f64) as i64;
+        changes.push((clock.start(window + one.after) + phase, at, true));
+        changes.push((clock.start(window + one.after + 2), at, false));
     }
-    let mut one = Injected::new(fabric, place, &fault, clock.now_ns(), clock.window_ns)?;
-    fabric.inject(place, fault)?;
-    let is_whole = clock.wait(clock.start(window + 2));
-    fabric.heal(None)?;
-    one.until_ns = clock.now_ns();
-    Ok(is_whole.then_some(one))
+    // What ends at a time does so before something else begins.
+    changes.sort_unstable_by_key(|(time, at, begins)| (*time, *begins, *at));
+    let mut injected: Vec<Option<Injected>> = drawn.iter().map(|_| None).collect();
+    let mut is_whole = true;
+    for (time, at, begins) in changes {
+        is_whole &= clock.wait(time);
+        let Drawn { place, trouble, .. } = &drawn[at];
+        if begins && is_whole {
+            injected[at] = Some(Injected::new(fabric, place, trouble, clock.now_ns(), clock.window_ns)?);
+            match trouble {
+                Trouble::Fault(fault) => fabric.inject(place, fault.clone())?,
+                Trouble::Silence => agents.kill(place)?,
+            }
+        } else if let (false, Some(one)) = (begins, &mut injected[at]) {
+            match trouble {
+                Trouble::Fault(_) => drop(fabric.heal(Some(place))?),
+                Trouble::Silence => agents.start_one(fabric, place)?,
+            }
+            one.until_ns = clock.now_ns();
+        }
+    }
+    Ok(if is_whole { injected.into_iter().collect() } else { None })
 }
 
 /// `fabric judge DIRECTORY`: the product's verdicts.
@@ -187,12 +213,12 @@ pub(super) fn judge(arguments: &[&str]) -> Result<()> {
     let Recorded {
         options,
         quiet,
-        injected,
+        cases,
         agents,
         paths,
     } = recorded;
     let report = Report {
-        scored: score::score(injected, quiet, &verdicts),
+        scored: score::score(cases, quiet, &verdicts),
         options,
         agents,
         paths,
@@ -208,7 +234,7 @@ pub(super) fn judge(arguments: &[&str]) -> Result<()> {
     );
     ensure!(
         scored.is_good(),
-        "fewer than {BAR} % were named in time, or something was named on a quiet fabric"
+        "fewer than {BAR} % of the cases are right, or something was named without a fault"
     );
     Ok(())
 }
@@ -220,12 +246,12 @@ fn options(arguments: &[&str]) -> Result<Options> {
         seed: 1,
         quiet: 0,
         only: Vec::new(),
-        ipv6: false,
+        size: Vec::new(),
     };
     let mut arguments = arguments.iter();
     while let Some(option) = arguments.next() {
         if *option == "--ipv6" {
-            options.ipv6 = true;
+            options.size.push((*option).to_owned());
             continue;
         }
         let value = arguments.next();
@@ -236,9 +262,12 @@ fn options(arguments: &[&str]) -> Result<Options> {
             "--seed" => options.seed = value.parse().context("--seed requires a number")?,
             "--quiet" => options.quiet = value.parse().context("--quiet requires seconds")?,
             "--only" => options.only = value.split(',').map(str::to_owned).collect(),
-            option => bail!("no such option: {option}"),
+            option => options.size.extend([option, value].map(|word| (*word).to_owned())),
         }
     }
+    // A misspelt option ends the command here.
+    let words: Vec<&str> = options.size.iter().map(String::as_str).collect();
+    super::size(Rails::two_tiers(4, 4, 4), &words)?;
     ensure!((1..=100).contains(&options.scale), "--scale must be from 1 to 100");
     Ok(options)
 }

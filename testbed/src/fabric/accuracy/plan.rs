@@ -1,38 +1,35 @@
-//! The sequence and places of faults.
+//! The cases: which faults, at which places of a fabric, one after the other or together.
 
 use super::Options;
-use crate::fabric::fault::Fault;
+use super::kinds::{At, Kind, Part, What};
+use super::score::Trouble;
+use crate::fabric::fault::{Fault, Ways};
 use crate::fabric::live::Fabric;
 use crate::fabric::namespace::{command, output};
 use crate::fabric::oracle::{self, Tuple};
-use crate::fabric::wiring::Link;
+use crate::fabric::wiring::{Link, Wiring};
 use anyhow::{Context, Result, bail};
 use rocescope_fabric::random::Draws;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// Every class of faults, by its name in `fabric fault`.
-pub(super) const KINDS: [&str; 9] = [
-    "link-down",
-    "flapping",
-    "loss",
-    "corruption",
-    "missing-route",
-    "acl",
-    "blackhole",
-    "congestion",
-    "slow-host",
-];
-/// Shares of frames that a bad link drops or corrupts.
-const RATIOS: [f64; 3] = [0.05, 0.2, 0.5];
+/// A fault of a case at a drawn place.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    pub(super) place: String,
+    pub(super) trouble: Trouble,
+    /// Windows from the start of the case to that of the fault.
+    pub(super) after: u64,
+}
 
 /// The requested number of rounds, each with every kind once, in a different order.
-pub(super) fn plan(random: &mut Draws, options: &Options) -> Vec<&'static str> {
-    let wanted = |kind: &&str| options.only.is_empty() || options.only.iter().any(|o| o == kind);
+pub(super) fn plan(random: &mut Draws, options: &Options) -> Vec<&'static Kind> {
+    let wanted = |kind: &&Kind| options.only.is_empty() || options.only.iter().any(|part| kind.name.contains(part));
     let mut plan = Vec::new();
     for _ in 0..options.rounds {
-        let mut round: Vec<&'static str> = KINDS.into_iter().filter(wanted).collect();
+        let mut round: Vec<&'static Kind> = super::kinds::KINDS.iter().filter(wanted).collect();
         while !round.is_empty() {
             let at = random.below(round.len() as u32) as usize;
             plan.push(round.swap_remove(at));
@@ -41,79 +38,144 @@ pub(super) fn plan(random: &mut Draws, options: &Options) -> Vec<&'static str> {
     plan
 }
 
-/// Draws a place and a severity for a fault of a kind.
+/// Draws places for the faults of a case, none of them in `used`; adds them there.
 pub(super) fn draw(
-    kind: &str,
+    kind: &Kind,
     random: &mut Draws,
     fabric: &Fabric,
     rocescope: &Path,
     options: &Options,
-) -> Result<(String, Fault)> {
-    let scaled = |milliseconds| Duration::from_millis(milliseconds) / options.scale;
-    let wiring = &fabric.wiring;
-    let nics: Vec<&Link> = wiring.nics().collect();
-    let uplinks: Vec<&Link> = wiring.uplinks().collect();
-    // At a NIC as often as between switches.
-    let link = match random.below(2) {
-        0 => one(random, &nics),
-        _ => one(random, &uplinks),
-    };
-    let link = link?.name.clone();
-    let uplink = one(random, &uplinks)?;
-    let nic = one(random, &nics)?;
-    let ratio = *one(random, &RATIOS.each_ref())?;
-    Ok(match kind {
-        "link-down" => (link, Fault::LinkDown),
-        "flapping" => {
-            let period = scaled(4_000);
-            (link, Fault::Flapping { period })
+    used: &[BTreeSet<String>],
+) -> Result<(Vec<Drawn>, BTreeSet<String>)> {
+    for _ in 0..1_000 {
+        let Some(links) = links(kind, random, &fabric.wiring) else {
+            continue;
+        };
+        let mut names = names(kind, &links, &fabric.wiring);
+        if used.iter().any(|used| !used.is_disjoint(&names)) {
+            continue;
         }
-        "loss" => (link, Fault::Loss { ratio }),
-        "corruption" => (link, Fault::Corruption { ratio }),
-        "missing-route" => {
-            // At its own host, at its switch, or at a switch on the way to it.
-            let node = match random.below(3) {
-                0 => nic.lower.node,
-                1 => nic.upper.node,
-                _ => uplink.upper.node,
-            };
-            let place = wiring.nodes[node].name.clone();
-            let nic = nic.name.clone();
-            (place, Fault::MissingRoute { nic })
+        let mut drawn = Vec::new();
+        for (part, link) in kind.parts.iter().zip(&links) {
+            let (place, trouble) = materialize(part.what, link, random, fabric, rocescope, options)?;
+            let after = part.after;
+            drawn.push(Drawn { place, trouble, after });
         }
-        "acl" => {
-            // At the switch of the receiving NIC.
-            let others: Vec<&Link> = wiring
-                .nics()
-                .filter(|other| other.lower.node == nic.lower.node && other.name != nic.name)
-                .collect();
-            let src = one(random, &others)?.name.clone();
-            let dst = nic.name.clone();
-            (dst.clone(), Fault::Acl { src, dst })
+        // Where a 5-tuple goes is known only now.
+        let hit = |one: &Drawn| matches!(one.trouble, Trouble::Fault(Fault::Blackhole { .. }));
+        let places = drawn.iter().filter(|one| hit(one)).map(|one| one.place.clone());
+        let places: BTreeSet<String> = places.collect();
+        if places.is_disjoint(&names) && used.iter().all(|used| used.is_disjoint(&places)) {
+            names.extend(places);
+            return Ok((drawn, names));
         }
-        "blackhole" => blackhole(random, fabric, rocescope, nic)?,
-        "congestion" => {
-            let depth = scaled(40);
-            (uplink.name.clone(), Fault::Congestion { depth })
-        }
-        "slow-host" => {
-            let host = wiring.nodes[nic.lower.node].name.clone();
-            // Shorter than the interval of probes: the agent is late, but still sends all.
-            let period = scaled(80);
-            (host, Fault::SlowHost { period })
-        }
-        other => bail!("no such fault: {other}"),
-    })
+    }
+    bail!("this fabric has no places for {}", kind.name)
 }
 
-fn one<'a, T>(random: &mut Draws, of: &[&'a T]) -> Result<&'a T> {
-    let count = u32::try_from(of.len())?;
-    let one = of.get(random.below(count.max(1)) as usize);
-    one.copied().context("no candidates")
+/// The link of each part.
+fn links<'a>(kind: &Kind, random: &mut Draws, wiring: &'a Wiring) -> Option<Vec<&'a Link>> {
+    let mut drawn: Vec<&Link> = Vec::new();
+    for Part { at, .. } in kind.parts {
+        let first = drawn.first().copied();
+        let first = || first.filter(|_| *at != At::Nic && *at != At::Uplink);
+        let (nics, uplinks) = (|| wiring.nics(), || wiring.uplinks());
+        let disjoint = |a: &Link, b: &Link| {
+            let nodes = [b.lower.node, b.upper.node];
+            !nodes.contains(&a.lower.node) && !nodes.contains(&a.upper.node)
+        };
+        let candidates: Vec<&Link> = match (at, first()) {
+            (At::Nic, _) => nics().collect(),
+            (At::Uplink, _) => uplinks().collect(),
+            (_, None) => return None,
+            (At::Same, Some(first)) => vec![first],
+            (At::SiblingNic, Some(first)) => nics().filter(|nic| nic.lower.node == first.lower.node).collect(),
+            (At::OtherNic, Some(first)) => nics().filter(|nic| disjoint(nic, first)).collect(),
+            (At::ItsUplink, Some(first)) => uplinks().filter(|link| link.lower.node == first.upper.node).collect(),
+            (At::SameLower, Some(first)) => uplinks().filter(|link| link.lower.node == first.lower.node).collect(),
+            (At::SameUpper, Some(first)) => uplinks().filter(|link| link.upper.node == first.upper.node).collect(),
+            (At::OtherUplink, Some(first)) => uplinks().filter(|link| disjoint(link, first)).collect(),
+        };
+        let is_new = |link: &&Link| *at == At::Same || drawn.iter().all(|other| other.name != link.name);
+        let candidates: Vec<&Link> = candidates.into_iter().filter(is_new).collect();
+        drawn.push(one(random, &candidates)?);
+    }
+    Some(drawn)
+}
+
+/// What the faults are about: the links, and the hosts that are slow or silent.
+fn names(kind: &Kind, links: &[&Link], wiring: &Wiring) -> BTreeSet<String> {
+    let name = |(part, link): (&Part, &&Link)| match part.what {
+        What::SlowHost | What::Silence => wiring.nodes[link.lower.node].name.clone(),
+        _ => link.name.clone(),
+    };
+    kind.parts.iter().zip(links).map(name).collect()
+}
+
+/// The fault at its place.
+fn materialize(
+    what: What,
+    link: &Link,
+    random: &mut Draws,
+    fabric: &Fabric,
+    rocescope: &Path,
+    options: &Options,
+) -> Result<(String, Trouble)> {
+    let scaled = |milliseconds| Duration::from_millis(milliseconds) / options.scale;
+    let wiring = &fabric.wiring;
+    let node = |at: usize| wiring.nodes[at].name.clone();
+    let here = |fault| Ok((link.name.clone(), Trouble::Fault(fault)));
+    let without_route = |at: usize| {
+        let nic = link.name.clone();
+        Ok((node(at), Trouble::Fault(Fault::MissingRoute { nic })))
+    };
+    match what {
+        What::Down => here(Fault::LinkDown),
+        What::Flapping => here(Fault::Flapping { period: scaled(4_000) }),
+        What::Loss(ratio) => {
+            let ways = Ways::Both;
+            here(Fault::Loss { ratio, ways })
+        }
+        What::LossOneWay(ratio) => {
+            let ways = if random.happens(0.5) { Ways::Up } else { Ways::Down };
+            here(Fault::Loss { ratio, ways })
+        }
+        What::Corruption(ratio) => here(Fault::Corruption { ratio }),
+        What::Congestion(milliseconds) => here(Fault::Congestion {
+            depth: scaled(milliseconds),
+        }),
+        What::NoRouteOut => without_route(link.lower.node),
+        What::NoRouteTo => without_route(link.upper.node),
+        What::NoRouteAbove => {
+            let above = wiring.uplinks().filter(|uplink| uplink.lower.node == link.upper.node);
+            let above = one(random, &above.collect::<Vec<_>>());
+            without_route(above.context("a switch above")?.upper.node)
+        }
+        What::Acl => {
+            let is_other = |other: &&Link| other.lower.node == link.lower.node && other.name != link.name;
+            let others: Vec<&Link> = wiring.nics().filter(is_other).collect();
+            let src = one(random, &others).context("another NIC")?.name.clone();
+            let dst = link.name.clone();
+            // At the switch of the receiving NIC.
+            here(Fault::Acl { src, dst })
+        }
+        What::Blackhole => blackhole(random, fabric, rocescope, link),
+        What::SlowHost => {
+            // Shorter than the interval of probes: the agent is late, but still sends all.
+            let period = scaled(80);
+            Ok((node(link.lower.node), Trouble::Fault(Fault::SlowHost { period })))
+        }
+        What::Silence => Ok((node(link.lower.node), Trouble::Silence)),
+    }
+}
+
+fn one<'a, T>(random: &mut Draws, of: &[&'a T]) -> Option<&'a T> {
+    let count = u32::try_from(of.len()).ok()?;
+    of.get(random.below(count.max(1)) as usize).copied()
 }
 
 /// One 5-tuple that a NIC currently sends, captured at its switch, and its uplink.
-fn blackhole(random: &mut Draws, fabric: &Fabric, rocescope: &Path, nic: &Link) -> Result<(String, Fault)> {
+fn blackhole(random: &mut Draws, fabric: &Fabric, rocescope: &Path, nic: &Link) -> Result<(String, Trouble)> {
     let namespace = fabric.namespace(nic.upper.node);
     let mut capture = command(&namespace, &rocescope.display().to_string());
     capture.args(["capture", "-i", &nic.upper.interface, "--mode", "af-packet"]);
@@ -131,13 +193,13 @@ fn blackhole(random: &mut Draws, fabric: &Fabric, rocescope: &Path, nic: &Link) 
         (tuple.src == from).then_some(tuple)
     });
     let tuples: Vec<Tuple> = tuples.collect();
-    let tuple = *one(random, &tuples.iter().collect::<Vec<_>>())?;
+    let tuple = *one(random, &tuples.iter().collect::<Vec<_>>()).context("no 5-tuples")?;
     let hops = oracle::path(fabric, &tuple)?;
-    let spine = hops.get(1).context("a path over a spine")?.address;
+    let above = hops.get(1).context("a path over two switches")?.address;
     let mut uplinks = fabric.wiring.uplinks();
-    let uplink = uplinks.find(|link| link.upper.address == spine);
+    let uplink = uplinks.find(|link| link.upper.address == above);
     let place = uplink.context("the uplink of a path")?.name.clone();
     let Tuple { src, dst, src_port, .. } = tuple;
     let port = src_port;
-    Ok((place, Fault::Blackhole { src, dst, port }))
+    Ok((place, Trouble::Fault(Fault::Blackhole { src, dst, port })))
 }

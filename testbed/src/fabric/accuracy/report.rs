@@ -2,12 +2,12 @@
 
 use super::Options;
 use super::agents::Ended;
+use super::kinds::KINDS;
 use super::paths::Paths;
-use super::plan::KINDS;
 use super::score::{Judged, Scored};
 use serde_json::{Value, json};
 
-/// The faults, verdicts and summaries.
+/// The cases, verdicts and summaries.
 pub(super) struct Report {
     pub(super) options: Options,
     pub(super) scored: Scored,
@@ -16,7 +16,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Prints one line per class, then the errors.
+    /// Prints one line for each kind, then the errors.
     pub(super) fn print(&self) {
         let Self {
             options,
@@ -24,19 +24,26 @@ impl Report {
             agents,
             paths,
         } = self;
-        println!("\n| fault | injected | named in time | place only | also named another place |");
-        println!("|---|--:|--:|--:|--:|");
-        for kind in KINDS {
-            let of: Vec<&Judged> = scored.judged.iter().filter(|one| one.injected.kind == kind).collect();
+        println!(
+            "\n| case | runs | all named, and nothing else | all named | only the places | also named another place |"
+        );
+        println!("|---|--:|--:|--:|--:|--:|");
+        let mut right = [0; 2];
+        for kind in &KINDS {
+            let of: Vec<&Judged> = scored.judged.iter().filter(|one| one.case.kind == kind.name).collect();
             if !of.is_empty() {
-                line(kind, &of);
+                line(kind.name, &of);
+                right[usize::from(of.iter().all(|one| one.is_right()))] += 1;
             }
         }
         line("all", &scored.judged.iter().collect::<Vec<_>>());
-        println!();
-        for Judged { injected, verdicts, .. } in scored.judged.iter().filter(|one| !one.is_right) {
-            let (kind, place, fault) = (&injected.kind, &injected.place, &injected.fault);
-            println!("not named: {kind} at {place}, {fault}: {verdicts:?}");
+        println!("\n{} of {} kinds are right in every run", right[1], right[0] + right[1]);
+        for Judged { case, verdicts, .. } in scored.judged.iter().filter(|one| !one.is_right()) {
+            println!("not right: {}", case.kind);
+            for fault in &case.faults {
+                println!("    at {}: {}", fault.place, fault.fault);
+            }
+            println!("    verdicts: {}", verdicts.join("; "));
         }
         for verdict in &scored.unfounded {
             println!("named without a fault: {verdict}");
@@ -54,31 +61,32 @@ impl Report {
         for agent in agents {
             println!("{}", agent.line());
         }
-        let family = if options.ipv6 { " --ipv6" } else { "" };
         println!(
-            "Repeat: cargo xtask fabric accuracy --scale {} --rounds {} --seed {} --quiet {}{family}",
-            options.scale, options.rounds, options.seed, options.quiet
+            "Repeat: cargo xtask fabric accuracy --scale {} --rounds {} --seed {} --quiet {} {}",
+            options.scale,
+            options.rounds,
+            options.seed,
+            options.quiet,
+            options.size.join(" ")
         );
     }
 
     /// All of it, for programs.
     pub(super) fn json(&self) -> Value {
-        let faults = self.scored.judged.iter().map(|one| {
+        let cases = self.scored.judged.iter().map(|one| {
             json!({
-                "fault": one.injected.kind,
-                "place": one.injected.place,
-                "how": one.injected.fault,
-                "from_ns": one.injected.from_ns,
-                "until_ns": one.injected.until_ns,
-                "is_named_in_time": one.is_right,
-                "has_place": one.has_place,
+                "case": one.case.kind,
+                "faults": one.case.faults,
+                "is_right": one.is_right(),
+                "all_named": one.is_named,
+                "all_places": one.has_places,
                 "verdicts": one.verdicts,
                 "verdicts_elsewhere": one.elsewhere,
             })
         });
         json!({
             "options": self.options,
-            "faults": faults.collect::<Vec<_>>(),
+            "cases": cases.collect::<Vec<_>>(),
             "quiet_seconds": self.scored.quiet_seconds,
             "quiet_verdicts": self.scored.quiet_said,
             "unfounded_verdicts": self.scored.unfounded,
@@ -91,10 +99,11 @@ impl Report {
 fn line(name: &str, of: &[&Judged]) {
     let count = |which: fn(&Judged) -> bool| of.iter().filter(|one| which(one)).count();
     println!(
-        "| {name} | {} | {} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} |",
         of.len(),
-        count(|one| one.is_right),
-        count(|one| one.has_place && !one.is_right),
-        count(|one| one.elsewhere > 0)
+        count(Judged::is_right),
+        count(|one| one.is_named),
+        count(|one| one.has_places && !one.is_named),
+        count(|one| !one.elsewhere.is_empty())
     );
 }

@@ -7,10 +7,25 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// What happens at a place.
+#[derive(Clone, Debug)]
+pub(super) enum Trouble {
+    /// A fault of the fabric.
+    Fault(Fault),
+    /// The agent of the host is killed.
+    Silence,
+}
+
+/// Faults that belong together.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Case {
+    pub(super) kind: String,
+    pub(super) faults: Vec<Injected>,
+}
+
 /// An injected fault, and the verdict that it requires.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Injected {
-    pub(super) kind: String,
     pub(super) place: String,
     pub(super) fault: String,
     pub(super) from_ns: i64,
@@ -59,33 +74,14 @@ fn nic_name(fabric: &Fabric, end: &End) -> String {
 }
 
 impl Injected {
-    pub(super) fn new(fabric: &Fabric, place: &str, fault: &Fault, from_ns: i64, window_ns: i64) -> Result<Self> {
-        let named = |nic: &str| anyhow::Ok(nic_name(fabric, &fabric.link(nic)?.lower));
-        let (class, truth) = match fault {
-            Fault::LinkDown => ("link_down", link(fabric, place)?),
-            Fault::Flapping { .. } => ("flapping", link(fabric, place)?),
-            Fault::Loss { .. } => ("loss", link(fabric, place)?),
-            Fault::Corruption { .. } => ("corruption", link(fabric, place)?),
-            Fault::Congestion { .. } => ("congestion", link(fabric, place)?),
-            Fault::MissingRoute { nic } => {
-                let (node, nic) = (place.to_owned(), named(nic)?);
-                ("no_route", Truth::Route { node, nic })
-            }
-            Fault::Acl { src, dst } => {
-                let address = |nic: &str| anyhow::Ok(fabric.link(nic)?.lower.address.to_string());
-                let (src, dst) = (address(src)?, address(dst)?);
-                ("acl", Truth::Pair { src, dst })
-            }
-            Fault::Blackhole { src, dst, port } => {
-                let (src, dst, port) = (src.to_string(), dst.to_string(), *port);
-                ("blackhole", Truth::Tuple { src, dst, port })
-            }
-            Fault::SlowHost { .. } => ("slow_host", Truth::Host(place.to_owned())),
+    pub(super) fn new(fabric: &Fabric, place: &str, trouble: &Trouble, from_ns: i64, window_ns: i64) -> Result<Self> {
+        let (class, truth) = match trouble {
+            Trouble::Fault(fault) => required(fabric, place, fault)?,
+            Trouble::Silence => ("silent", Truth::Host(place.to_owned())),
         };
         Ok(Self {
-            kind: fault.name().to_owned(),
             place: place.to_owned(),
-            fault: format!("{fault:?}"),
+            fault: format!("{trouble:?}"),
             from_ns,
             until_ns: from_ns,
             window_ns,
@@ -134,6 +130,32 @@ impl Injected {
     }
 }
 
+/// The class and the place that a verdict must have.
+fn required(fabric: &Fabric, place: &str, fault: &Fault) -> Result<(&'static str, Truth)> {
+    let named = |nic: &str| anyhow::Ok(nic_name(fabric, &fabric.link(nic)?.lower));
+    Ok(match fault {
+        Fault::LinkDown => ("link_down", link(fabric, place)?),
+        Fault::Flapping { .. } => ("flapping", link(fabric, place)?),
+        Fault::Loss { .. } => ("loss", link(fabric, place)?),
+        Fault::Corruption { .. } => ("corruption", link(fabric, place)?),
+        Fault::Congestion { .. } => ("congestion", link(fabric, place)?),
+        Fault::MissingRoute { nic } => {
+            let (node, nic) = (place.to_owned(), named(nic)?);
+            ("no_route", Truth::Route { node, nic })
+        }
+        Fault::Acl { src, dst } => {
+            let address = |nic: &str| anyhow::Ok(fabric.link(nic)?.lower.address.to_string());
+            let (src, dst) = (address(src)?, address(dst)?);
+            ("acl", Truth::Pair { src, dst })
+        }
+        Fault::Blackhole { src, dst, port } => {
+            let (src, dst, port) = (src.to_string(), dst.to_string(), *port);
+            ("blackhole", Truth::Tuple { src, dst, port })
+        }
+        Fault::SlowHost { .. } => ("slow_host", Truth::Host(place.to_owned())),
+    })
+}
+
 fn link(fabric: &Fabric, place: &str) -> Result<Truth> {
     let link = fabric.link(place)?;
     if fabric.wiring.nodes[link.lower.node].is_host {
@@ -143,24 +165,31 @@ fn link(fabric: &Fabric, place: &str) -> Result<Truth> {
     Ok(Truth::Link([name(&link.lower), name(&link.upper)]))
 }
 
-/// The result of one fault.
+/// The result of one case.
 #[derive(Debug)]
 pub(super) struct Judged {
-    pub(super) injected: Injected,
-    /// A verdict in time has the right class and the right place.
-    pub(super) is_right: bool,
-    /// A verdict in time has the right place, whatever its class.
-    pub(super) has_place: bool,
-    /// Verdicts in time, abbreviated.
+    pub(super) case: Case,
+    /// Each fault has a verdict in time with its class and its place.
+    pub(super) is_named: bool,
+    /// Each fault has a verdict in time with its place, whatever the class.
+    pub(super) has_places: bool,
+    /// Verdicts of its windows, abbreviated.
     pub(super) verdicts: Vec<String>,
-    /// How many of them name a different place.
-    pub(super) elsewhere: usize,
+    /// Those of them that name the place of none of its faults.
+    pub(super) elsewhere: Vec<String>,
 }
 
-/// The minimum share of faults named in time, in percent.
+impl Judged {
+    /// Everything is named, and nothing else.
+    pub(super) fn is_right(&self) -> bool {
+        self.is_named && self.elsewhere.is_empty()
+    }
+}
+
+/// The minimum share of cases that are right, in percent.
 pub(super) const BAR: usize = 95;
 
-/// The results of all faults.
+/// The results of all cases.
 #[derive(Debug)]
 pub(super) struct Scored {
     pub(super) judged: Vec<Judged>,
@@ -172,33 +201,38 @@ pub(super) struct Scored {
 }
 
 impl Scored {
-    /// Whether at least [`BAR`] percent of faults were named in time, and none during the quiet time.
+    /// Whether at least [`BAR`] percent of the cases are right, and no verdict is of a time without faults.
     pub(super) fn is_good(&self) -> bool {
-        let right = self.judged.iter().filter(|one| one.is_right).count();
-        self.quiet_said.is_empty() && right * 100 >= self.judged.len() * BAR
+        let right = self.judged.iter().filter(|one| one.is_right()).count();
+        self.unfounded.is_empty() && right * 100 >= self.judged.len() * BAR
     }
 }
 
 /// Compares verdicts with the injected faults.
-pub(super) fn score(injected: Vec<Injected>, quiet: Quiet, verdicts: &[Value]) -> Scored {
+pub(super) fn score(cases: Vec<Case>, quiet: Quiet, verdicts: &[Value]) -> Scored {
+    let touched = |case: &Case, verdict: &Value| case.faults.iter().any(|fault| fault.touches(verdict));
     let unfounded = verdicts
         .iter()
-        .filter(|verdict| !injected.iter().any(|one| one.touches(verdict)));
+        .filter(|verdict| !cases.iter().any(|case| touched(case, verdict)));
     let within = |verdict: &&Value| {
         let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
         start >= quiet.from_ns && start < quiet.until_ns
     };
     let quiet_said = unfounded.clone().filter(within).map(short).collect();
     let unfounded = unfounded.map(short).collect();
-    let judged = injected.into_iter().map(|one| {
-        let in_time: Vec<&Value> = verdicts.iter().filter(|v| one.in_time(v)).collect();
-        let there = |verdict: &&&Value| one.has_place(verdict);
+    let judged = cases.into_iter().map(|case| {
+        let own: Vec<&Value> = verdicts.iter().filter(|verdict| touched(&case, verdict)).collect();
+        let named = |fault: &Injected, also_class: bool| {
+            let mut there = own.iter().filter(|v| fault.in_time(v) && fault.has_place(v));
+            there.any(|v| !also_class || fault.has_class(v))
+        };
+        let is_elsewhere = |verdict: &&&Value| !case.faults.iter().any(|fault| fault.has_place(verdict));
         Judged {
-            is_right: in_time.iter().filter(there).any(|v| one.has_class(v)),
-            has_place: in_time.iter().any(|v| one.has_place(v)),
-            elsewhere: in_time.iter().filter(|v| !one.has_place(v)).count(),
-            verdicts: in_time.into_iter().map(short).collect(),
-            injected: one,
+            is_named: case.faults.iter().all(|fault| named(fault, true)),
+            has_places: case.faults.iter().all(|fault| named(fault, false)),
+            verdicts: own.iter().map(|verdict| short(verdict)).collect(),
+            elsewhere: own.iter().filter(is_elsewhere).map(|verdict| short(verdict)).collect(),
+            case,
         }
     });
     Scored {
@@ -231,7 +265,6 @@ mod tests {
     /// A NIC whose link is down from the middle of window 10 until the end of window 11.
     fn down() -> Injected {
         Injected {
-            kind: "link-down".into(),
             place: "h1n2".into(),
             fault: "LinkDown".into(),
             from_ns: 10_500,
@@ -251,7 +284,11 @@ mod tests {
             from_ns: 0,
             until_ns: 5_000,
         };
-        score(vec![down()], quiet, verdicts)
+        let case = Case {
+            kind: "NIC down".into(),
+            faults: vec![down()],
+        };
+        score(vec![case], quiet, verdicts)
     }
 
     #[test]
@@ -270,8 +307,42 @@ mod tests {
         // The class of one verdict and the place of another do not match together.
         let halves = [verdict(11, "loss", "h1/rail2"), verdict(11, "link_down", "h0/rail0")];
         let scored = judged(&halves);
-        assert!(!scored.judged[0].is_right && scored.judged[0].has_place);
-        assert_eq!(scored.judged[0].elsewhere, 1);
+        assert!(!scored.judged[0].is_named && scored.judged[0].has_places);
+        assert_eq!(scored.judged[0].elsewhere.len(), 1);
+    }
+
+    #[test]
+    fn every_fault_of_a_case_must_be_named_and_nothing_else() {
+        let other = Injected {
+            truth: Truth::Link(["r0".into(), "s1".into()]),
+            class: "loss".into(),
+            ..down()
+        };
+        let faults = || {
+            vec![
+                down(),
+                Injected {
+                    truth: Truth::Host("h3".into()),
+                    class: "silent".into(),
+                    ..down()
+                },
+            ]
+        };
+        let link = json!({ "window_start_ns": 11 * WINDOW, "class": "loss", "link": "s1>r0" });
+        let host = json!({ "window_start_ns": 11 * WINDOW, "class": "silent", "host": "h3" });
+        let nic = verdict(10, "link_down", "h1/rail2");
+        let judge = |faults: Vec<Injected>, verdicts: &[Value]| {
+            let quiet = Quiet {
+                from_ns: 0,
+                until_ns: 1,
+            };
+            let kind = "two".into();
+            score(vec![Case { kind, faults }], quiet, verdicts).is_good()
+        };
+        assert!(judge(faults(), &[nic.clone(), host.clone()]));
+        assert!(!judge(faults(), std::slice::from_ref(&nic)));
+        assert!(!judge(faults(), &[nic.clone(), host, link.clone()]));
+        assert!(judge(vec![down(), other], &[nic, link]));
     }
 
     #[test]

@@ -24,6 +24,16 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
 
+/// The directions of a link that a fault has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Ways {
+    Both,
+    /// From the lower end to the upper one.
+    Up,
+    Down,
+}
+
 /// A fault at a place: a link such as `h0n1` or `r0-s1`, or a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -32,8 +42,8 @@ pub(crate) enum Fault {
     LinkDown,
     /// The same for half of each period.
     Flapping { period: Duration },
-    /// A share of all frames is lost, in both directions.
-    Loss { ratio: f64 },
+    /// A share of all frames is lost.
+    Loss { ratio: f64, ways: Ways },
     /// A share of the UDP datagrams on a link has a byte flipped.
     Corruption { ratio: f64 },
     /// A switch has no route to a NIC, or the NIC's host has no route out of it.
@@ -63,14 +73,6 @@ impl Fault {
             Self::SlowHost { .. } => "slow-host",
         }
     }
-
-    /// The affected object: a NIC for a missing route, otherwise the place.
-    pub(crate) fn about<'a>(&'a self, place: &'a str) -> &'a str {
-        match self {
-            Self::MissingRoute { nic } => nic,
-            _ => place,
-        }
-    }
 }
 
 /// An active fault, and the process that keeps it active.
@@ -93,10 +95,10 @@ pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Activ
         Fault::Flapping { period } => {
             processes.push(flap(fabric, fabric.link(place)?, *period)?);
         }
-        Fault::Loss { ratio } => attach(fabric, place, &program::loss(*ratio))?,
+        Fault::Loss { ratio, ways } => attach(fabric, place, &program::loss(*ratio), *ways)?,
         Fault::Corruption { ratio } => {
             let program = program::corruption(*ratio, fabric.size.ipv6);
-            attach(fabric, place, &program)?;
+            attach(fabric, place, &program, Ways::Both)?;
         }
         Fault::Blackhole { src, dst, port } => {
             let refused = Refused {
@@ -104,7 +106,7 @@ pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Activ
                 dst: *dst,
                 src_port: Some(*port),
             };
-            attach(fabric, place, &program::refusal(&refused))?;
+            attach(fabric, place, &program::refusal(&refused), Ways::Both)?;
         }
         Fault::Acl { src, dst } => {
             let refused = Refused {
@@ -112,7 +114,7 @@ pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Activ
                 dst: fabric.link(dst)?.lower.address,
                 src_port: None,
             };
-            attach(fabric, place, &program::refusal(&refused))?;
+            attach(fabric, place, &program::refusal(&refused), Ways::Both)?;
         }
         Fault::MissingRoute { nic } => {
             let nic = fabric.link(nic)?;
@@ -138,8 +140,15 @@ pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Activ
     })
 }
 
-/// Heals a fault.
-pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
+/// Heals a fault; `others` stay.
+pub(super) fn heal(fabric: &Fabric, active: &Active, others: &[&Active]) -> Result<()> {
+    let is_down = |other: &&&Active| matches!(other.fault, Fault::LinkDown);
+    let links = others.iter().filter(is_down).map(|other| fabric.link(&other.place));
+    let down = links.collect::<Result<Vec<&Link>>>()?;
+    let down = |node: usize| -> Vec<&str> {
+        let here = down.iter().filter(|link| link.upper.node == node);
+        here.map(|link| link.upper.interface.as_str()).collect()
+    };
     for process in &active.processes {
         background::end(*process);
     }
@@ -147,7 +156,8 @@ pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
     match &active.fault {
         Fault::LinkDown | Fault::Flapping { .. } => {
             let link = fabric.link(place)?;
-            ip(Some(&fabric.namespace(link.upper.node)), &up(fabric, link))?;
+            let up = up(fabric, link, &down(link.upper.node));
+            ip(Some(&fabric.namespace(link.upper.node)), &up)?;
         }
         Fault::Loss { .. } | Fault::Corruption { .. } | Fault::Blackhole { .. } | Fault::Acl { .. } => {
             let end = &fabric.link(place)?.upper;
@@ -155,7 +165,7 @@ pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
         }
         Fault::MissingRoute { .. } => {
             let node = fabric.node(place)?;
-            let routes = build::restored(&fabric.wiring, node);
+            let routes = build::restored(&fabric.wiring, node, &down(node));
             ip(Some(&fabric.namespace(node)), &routes)?;
         }
         Fault::Congestion { .. } => {
@@ -169,12 +179,16 @@ pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
 }
 
 /// Attaches a program to the upper end of a link: a host accepts frames before its traffic control sees them.
-fn attach(fabric: &Fabric, place: &str, program: &[u8]) -> Result<()> {
+fn attach(fabric: &Fabric, place: &str, program: &[u8], ways: Ways) -> Result<()> {
     let end = &fabric.link(place)?.upper;
     let file = fabric.directory()?.join("fault.o");
     let namespace = fabric.namespace(end.node);
-    let both = ["ingress", "egress"];
-    object::attach(&namespace, &end.interface, program, &both, &file)
+    let ways: &[&str] = match ways {
+        Ways::Both => &["ingress", "egress"],
+        Ways::Up => &["ingress"],
+        Ways::Down => &["egress"],
+    };
+    object::attach(&namespace, &end.interface, program, ways, &file)
 }
 
 /// The namespaces of the ends of a link, the lower first.
@@ -183,9 +197,9 @@ fn namespaces(fabric: &Fabric, link: &Link) -> [String; 2] {
 }
 
 /// The commands that set a link up and restore its routes.
-fn up(fabric: &Fabric, link: &Link) -> Vec<String> {
+fn up(fabric: &Fabric, link: &Link, down: &[&str]) -> Vec<String> {
     let mut lines = vec![format!("link set {} up", link.upper.interface)];
-    lines.extend(build::restored(&fabric.wiring, link.upper.node));
+    lines.extend(build::restored(&fabric.wiring, link.upper.node, down));
     lines
 }
 
@@ -194,7 +208,7 @@ fn flap(fabric: &Fabric, link: &Link, period: Duration) -> Result<u32> {
     let namespace = fabric.namespace(link.upper.node);
     let half = period.as_secs_f64() / 2.0;
     let interface = &link.upper.interface;
-    let up = up(fabric, link).join("\n");
+    let up = up(fabric, link, &[]).join("\n");
     let script = format!(
         "set -e\nwhile :; do\nip -n {namespace} link set {interface} down\nsleep {half}\n\
          ip -n {namespace} -batch - <<END\n{up}\nEND\nsleep {half}\ndone"
@@ -202,7 +216,7 @@ fn flap(fabric: &Fabric, link: &Link, period: Duration) -> Result<u32> {
     background::start(std::process::Command::new("sh").args(["-c", &script]))
 }
 
-/// Parses a fault: `KIND PLACE [--ratio F] [--period S] [--depth S] [--nic NIC] [--src A --dst A --port N]`.
+/// Parses a fault: `KIND PLACE [--ratio F] [--ways W] [--period S] [--depth S] [--nic NIC] [--src A --dst A --port N]`.
 pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
     let [kind, place, options @ ..] = words else {
         bail!("expected KIND PLACE");
@@ -222,7 +236,9 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
         time.with_context(|| format!("{name} requires seconds"))
     };
     let needed = |name: &str| text(name).with_context(|| format!("{kind} requires {name}"));
-    let known = ["--ratio", "--period", "--depth", "--nic", "--src", "--dst", "--port"];
+    let known = [
+        "--ratio", "--ways", "--period", "--depth", "--nic", "--src", "--dst", "--port",
+    ];
     for [option, _] in pairs {
         ensure!(known.contains(option), "no such option: {option}");
     }
@@ -233,6 +249,12 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
         },
         "loss" => Fault::Loss {
             ratio: number("--ratio", 0.2)?,
+            ways: match text("--ways") {
+                None | Some("both") => Ways::Both,
+                Some("up") => Ways::Up,
+                Some("down") => Ways::Down,
+                Some(other) => bail!("--ways is both, up or down, not {other}"),
+            },
         },
         "corruption" => Fault::Corruption {
             ratio: number("--ratio", 0.2)?,
