@@ -1,4 +1,4 @@
-//! `cargo xtask bench collective [SCALE [CASES]]`: the paper's evaluation of the diagnosis of collectives.
+//! `cargo xtask bench collective [SCALE [CASES [SET [CLASS]]]]`: the paper's evaluation of the diagnosis of collectives.
 
 use anyhow::Result;
 use xtask::process::{command, run as run_command};

@@ -97,10 +97,12 @@ impl Injected {
         start >= first && start < first + 2 * self.window_ns
     }
 
-    /// Whether the fault overlaps the window of a verdict, or the one before.
+    /// Whether the fault overlaps the window of a verdict, or the one before. It ends a little after the end of a window,
+    /// because commands take time.
     fn touches(&self, verdict: &Value) -> bool {
         let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
-        start + self.window_ns > self.from_ns && start - self.window_ns < self.until_ns
+        let ended = self.until_ns - self.window_ns / 4;
+        start + self.window_ns > self.from_ns && start - self.window_ns < ended
     }
 
     fn has_class(&self, verdict: &Value) -> bool {
@@ -268,7 +270,7 @@ mod tests {
             place: "h1n2".into(),
             fault: "LinkDown".into(),
             from_ns: 10_500,
-            until_ns: 12_000,
+            until_ns: 12_010,
             window_ns: WINDOW,
             class: "link_down".into(),
             truth: Truth::Nic("h1/rail2".into()),
@@ -351,7 +353,7 @@ mod tests {
         let scored = judged(&[right.clone(), verdict(3, "loss", "h0/rail0")]);
         assert_eq!((scored.quiet_said.len(), scored.unfounded.len()), (1, 1));
         assert!(!scored.is_good());
-        // The window after a fault may still report it; the next may not.
+        // The window after a fault may still report it; the next may not, although the fault was healed a little late.
         let after = |window| judged(&[right.clone(), verdict(window, "loss", "h0/rail0")]);
         assert_eq!(after(12).unfounded.len(), 0);
         assert_eq!(after(13).unfounded.len(), 1);

@@ -14,6 +14,8 @@ pub(crate) struct Evidence {
     pub(crate) corrupt: u64,
     pub(crate) unsent: u64,
     pub(crate) shape: Shape,
+    /// Whether some 5-tuples lose every probe and others none.
+    pub(crate) is_split: bool,
     /// Episodes in this window and the last ones.
     pub(crate) episodes: u32,
     /// Whether probes over the place are late too.
@@ -39,6 +41,8 @@ impl Evidence {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     LinkDown,
+    /// For some 5-tuples it is down.
+    PartlyDown,
     Flapping,
     Loss,
     Corruption,
@@ -95,6 +99,7 @@ impl Class {
                 Self::NoRoute
             }
             _ if dead => Self::LinkDown,
+            FaultLocation::Link(_) | FaultLocation::Cable(..) if evidence.is_split => Self::PartlyDown,
             _ if evidence.late_too => Self::CongestionDrops,
             _ => Self::Loss,
         }
@@ -122,7 +127,7 @@ impl Class {
     /// Name in the dataset.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::LinkDown => "link_down",
+            Self::LinkDown | Self::PartlyDown => "link_down",
             Self::Flapping => "flapping",
             Self::Loss => "loss",
             Self::Corruption => "corruption",
@@ -150,7 +155,13 @@ impl Class {
             Self::Congestion => 6,
             Self::SlowHost => 7,
             Self::SlowReceiver => 8,
-            Self::LinkDown | Self::Loss | Self::Blackhole | Self::Asymmetric | Self::Unsent | Self::Silent => {
+            Self::LinkDown
+            | Self::PartlyDown
+            | Self::Loss
+            | Self::Blackhole
+            | Self::Asymmetric
+            | Self::Unsent
+            | Self::Silent => {
                 return None;
             }
         })
@@ -166,6 +177,9 @@ impl Class {
         match self {
             Self::LinkDown if nic => "the NIC, its link or its switch port is down",
             Self::LinkDown => "no packets get through",
+            Self::PartlyDown => {
+                "some 5-tuples lose all packets and others none: the link is down and the others were routed around it, or a member of a port channel is dead"
+            }
             Self::Flapping if nic => "the NIC, its link or its switch port repeatedly goes down",
             Self::Flapping => "it repeatedly goes down",
             Self::Loss => "random packet loss",
@@ -213,7 +227,7 @@ impl Class {
             Self::LinkDown if matches!(place, FaultLocation::Switch(_)) => {
                 "check that the switch runs and forwards: its log, its power, its line cards"
             }
-            Self::LinkDown => {
+            Self::LinkDown | Self::PartlyDown => {
                 "check the carrier and the optics at both ends (`ip link`, `ethtool -m`), then the switch log"
             }
             Self::Flapping => {

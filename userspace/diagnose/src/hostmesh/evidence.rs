@@ -4,7 +4,7 @@ use super::analyzer::Analyzer;
 use super::count::Count;
 use super::place::{Crossing, FaultLocation};
 use super::record::ProbeOutcome;
-use super::shape::Shape;
+use super::shape::{Shape, is_split};
 use super::suspects::Symptom;
 use super::tuples::Key;
 use super::verdict::Judge;
@@ -20,6 +20,8 @@ pub(super) struct PlaceEvidence {
     pub(super) unsent: u64,
     pub(super) first_ns: Option<i64>,
     pub(super) shape: Shape,
+    /// Whether some 5-tuples lose every probe and others none.
+    pub(super) is_split: bool,
     late: Count,
     /// Late compared with the reverse direction.
     pub(super) slower: Count,
@@ -71,6 +73,7 @@ impl Judge<'_> {
         let mut found = PlaceEvidence::default();
         let mut affected: Vec<(u64, Key)> = Vec::new();
         let mut probes: Vec<(i64, bool)> = Vec::new();
+        let mut by_tuple: Vec<(u32, i64, bool)> = Vec::new();
         for (number, cell) in (0..).zip(&self.cells.all) {
             let crossing = Crossing::of(cell, tuples);
             if !crossing.meets(place, names) {
@@ -104,12 +107,14 @@ impl Judge<'_> {
                 }
                 let lost = outcome != ProbeOutcome::Received;
                 probes.push((record.offset_ns(), lost));
+                by_tuple.push((cell.tuple, record.offset_ns(), lost));
             }
         }
         let lost = probes.iter().filter(|(_, lost)| *lost);
         let first_ns = lost.map(|(offset_ns, _)| *offset_ns).min();
         found.first_ns = first_ns.map(|offset_ns| self.start_ns + offset_ns);
         found.shape = Shape::of(&probes, self.analyzer.settings.window_ns);
+        found.is_split = is_split(&by_tuple);
         found.tuples = self.worst_tuples(affected);
         found
     }

@@ -1,5 +1,6 @@
 //! How drops spread over time: contiguous, in episodes, or scattered.
 
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -58,9 +59,40 @@ impl Shape {
     }
 }
 
+/// 5-tuples of one kind, at least, that distinguish a part that is dead from random loss.
+const MIN_TUPLES: u32 = 3;
+
+/// Whether some 5-tuples lose every probe and others none, between the first loss and the last: the others were routed
+/// around a link that is down, or leave by another member of a port channel. Each probe has its 5-tuple, when it was sent, and
+/// whether it was lost.
+pub(crate) fn is_split(probes: &[(u32, i64, bool)]) -> bool {
+    let lost = || probes.iter().filter(|(.., lost)| *lost).map(|(_, at_ns, _)| *at_ns);
+    let (Some(first), Some(last)) = (lost().min(), lost().max()) else {
+        return false;
+    };
+    let mut tuples: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+    for (tuple, at_ns, lost) in probes {
+        if (first..=last).contains(at_ns) {
+            let counts = tuples.entry(*tuple).or_default();
+            counts.0 += 1;
+            counts.1 += u32::from(*lost);
+        }
+    }
+    let (mut dead, mut whole, mut between) = (0, 0, 0);
+    for (sent, lost) in tuples.into_values().filter(|(sent, _)| *sent >= MIN_PROBES) {
+        match lost {
+            0 => whole += 1,
+            lost if lost == sent => dead += 1,
+            _ => between += 1,
+        }
+    }
+    let fewer: u32 = u32::min(dead, whole);
+    fewer >= MIN_TUPLES && between * 4 <= fewer
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Shape;
+    use super::{Shape, is_split};
     use std::vec::Vec;
 
     fn shape(lost: impl Fn(i64) -> bool) -> Shape {
@@ -83,5 +115,29 @@ mod tests {
             assert!(!grey.is_clear || grey.episodes == 0, "{percent} %: {grey:?}");
         }
         assert_eq!(Shape::of(&[], 20_000), Shape::default());
+    }
+
+    #[test]
+    fn dead_tuples_beside_whole_ones_are_no_random_loss() {
+        // 40 5-tuples with ten probes each.
+        let split = |lost: &dyn Fn(u32, i64) -> bool| {
+            let probes: Vec<(u32, i64, bool)> = (0..400_i64)
+                .map(|i| {
+                    let tuple = (i % 40) as u32;
+                    (tuple, i * 50, lost(tuple, i * 50))
+                })
+                .collect();
+            is_split(&probes)
+        };
+        assert!(split(&|tuple, at| tuple % 3 == 0 && at > 7_777));
+        assert!(split(&|tuple, at| tuple % 3 == 0 && (5_000..15_000).contains(&at)));
+        // All, none, or two alone.
+        assert!(!split(&|_, at| at > 7_777));
+        assert!(!split(&|_, _| false));
+        assert!(!split(&|tuple, _| tuple < 2));
+        for percent in [1, 5, 20, 50, 80, 90, 95] {
+            let random = |tuple, at: i64| (at / 50 * 7_919 + i64::from(tuple) * 31 + at * at % 331) % 100 < percent;
+            assert!(!split(&random), "{percent} %");
+        }
     }
 }

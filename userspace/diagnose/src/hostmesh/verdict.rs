@@ -69,6 +69,7 @@ impl Judge<'_> {
             corrupt: suspect.earlier.map_or(found.corrupt, |earlier| earlier.corrupt),
             unsent: found.unsent,
             shape: found.shape,
+            is_split: found.is_split,
             episodes,
             late_too: self.is_late_too(suspect.place, &found),
             other_direction_works: self.other_direction_works(suspect.place),
