@@ -78,6 +78,22 @@ impl Settings {
     }
 }
 
+/// Distinguishes the sequence numbers of traces to other hosts, whose agents return them, from those of probes.
+const TRACE: u64 = 1 << 62;
+
+/// The sequence number of a packet of a trace to another host.
+const fn traced(id: u16, ttl: u8) -> Sequence {
+    Sequence(TRACE | (id as u64) << 8 | ttl as u64)
+}
+
+/// The trace and the TTL of a packet that another agent answered.
+const fn trace_of(sequence: Sequence) -> Option<(u16, u8)> {
+    match sequence.0 >> 62 {
+        1 => Some(((sequence.0 >> 8) as u16, sequence.0 as u8)),
+        _ => None,
+    }
+}
+
 /// The number of NICs that probe at the same time. Most of the cost of a probe is the wakeup of the agent, with cold
 /// processor caches; the price of sharing one is that up to three other probes are sent before a probe is received.
 const TOGETHER: u16 = 4;
@@ -143,7 +159,7 @@ impl Agent {
         };
         let probing = if count < 2 { 0 } else { count };
         let sessions: Vec<Session> = (0..probing).map(session).collect();
-        let mut tracer = Tracer::new(limits(&settings), probing, now);
+        let mut tracer = Tracer::new(limits(&settings), count, now);
         for (nic, session) in sessions.iter().enumerate() {
             tracer.follow(NicIndex(nic as u16), count, session.ports());
         }
@@ -225,8 +241,16 @@ impl Agent {
         self.watches.stop();
     }
 
-    /// Asks for probes along the path of a flow, in the next window.
+    /// Asks for probes along the path of a flow, in the next window, and traces it from its sender.
     pub fn probe_flow(&mut self, task: FlowTask, now: Nanos) {
+        let FlowTask { flow, .. } = &task;
+        let own = |address: IpAddr| self.nics.iter().position(|nic| nic.address == address);
+        if let (Some(nic), None) = (own(flow.src), own(flow.dst))
+            && self.settings.flow_probes > 0
+        {
+            let (remote, port) = (flow.dst, flow.udp_src_port);
+            self.tracer.follow_flow(NicIndex(nic as u16), remote, port, now);
+        }
         self.flows.request(task, &self.settings.observer, &self.nics, now);
     }
 
@@ -324,14 +348,17 @@ impl Agent {
 
     fn trace_packet(&self, begun: Started, ttl: u8, now: Nanos) -> Outgoing {
         let session = self.sessions.get(begun.tuple.src.at());
-        let dscp = session.map_or(0, |session| session.dscp(begun.tuple.port));
+        let dscp = match begun.tuple.remote {
+            None => session.map_or(0, |session| session.dscp(begun.tuple.port)),
+            Some(_) => self.settings.dscps.first().copied().unwrap_or(0),
+        };
         Outgoing {
             dscp,
             src: begun.tuple.src,
             dst: begun.tuple.dst,
-            remote: None,
+            remote: begun.tuple.remote,
             port: begun.tuple.port,
-            sequence: Sequence(0),
+            sequence: begun.tuple.remote.map_or(Sequence(0), |_| traced(begun.id, ttl)),
             kind: DatagramKind::Trace { id: begun.id, ttl },
             sent: now,
             agent: self.id,
@@ -340,7 +367,7 @@ impl Agent {
 
     /// Records that a datagram was not sent.
     pub fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
-        if outgoing.remote.is_some() {
+        if outgoing.remote.is_some() && !matches!(outgoing.kind, DatagramKind::Trace { .. }) {
             match Watches::owns(outgoing) {
                 true => self.watches.refused(outgoing.sequence),
                 false => self.flows.refused(outgoing, why),
@@ -383,12 +410,18 @@ impl Agent {
                 };
                 match (payload.kind, from) {
                     (DatagramKind::Question, Some(from)) if *intact => self.question(*nic, payload, *from, arrival),
+                    (DatagramKind::Trace { .. }, Some(from)) if *intact && payload.agent != self.id => {
+                        self.question(*nic, payload, *from, arrival);
+                    }
                     (DatagramKind::Answer { held_ns }, Some(from)) if *intact && payload.agent == self.id => {
                         let at = arrival.nic_received.unwrap_or(arrival.received);
                         let held = Nanos(held_ns.into());
-                        match Watches::numbers(payload.sequence) {
-                            true => self.watches.answered(payload.sequence, *from, held, at),
-                            false => self.flows.answered(payload.sequence, *from, held, at),
+                        match trace_of(payload.sequence) {
+                            Some(packet) => self.reached(*nic, payload.port, packet, *from, arrival),
+                            None if Watches::numbers(payload.sequence) => {
+                                self.watches.answered(payload.sequence, *from, held, at);
+                            }
+                            None => self.flows.answered(payload.sequence, *from, held, at),
                         }
                     }
                     _ => self.arrived(*nic, payload, arrival),
@@ -403,7 +436,18 @@ impl Agent {
         }
     }
 
-    /// A probe of another agent along the path of a flow.
+    /// A packet of a trace reached another host, whose agent answered it.
+    fn reached(&mut self, nic: NicIndex, port: u16, packet: (u16, u8), from: IpAddr, arrival: Arrival) {
+        let tuple = Tuple {
+            src: nic,
+            dst: nic,
+            port,
+            remote: Some(from),
+        };
+        self.tracer.arrived(tuple, packet, from, arrival.received);
+    }
+
+    /// A probe of another agent along the path of a flow, or a packet of its trace.
     fn question(&mut self, nic: NicIndex, payload: &Payload, from: IpAddr, arrival: Arrival) {
         // The answer leaves by the clock of the agent: the NIC's may be another.
         let at = match self.clock.own {
@@ -446,6 +490,7 @@ impl Agent {
                 src,
                 dst: nic,
                 port: payload.port,
+                remote: None,
             };
             let at = match (self.clock.own, arrival.nic_received) {
                 (false, Some(stamp)) => stamp,
@@ -506,14 +551,19 @@ impl Agent {
             let found = self.nics.iter().position(|nic| nic.address == address);
             found.map(|at| NicIndex(at as u16))
         };
-        let (Some(src), Some(dst)) = (nic(answer.src), nic(answer.dst)) else {
+        let Some(src) = nic(answer.src) else {
             self.counters.answers_strange += 1;
             return;
+        };
+        let (dst, remote) = match nic(answer.dst) {
+            Some(dst) => (dst, None),
+            None => (src, Some(answer.dst)),
         };
         let tuple = Tuple {
             src,
             dst,
             port: answer.src_port,
+            remote,
         };
         if answer.kind == Some(DatagramKind::Probe) && !answer.exceeded {
             self.counters.unreachable += 1;
@@ -594,9 +644,10 @@ impl Agent {
             time: Time(at.0),
             time_ns: at.0,
             src_nic: self.name(tuple.src),
-            dst_nic: self.name(tuple.dst),
+            // Its host knows the name.
+            dst_nic: tuple.remote.map_or_else(|| self.name(tuple.dst), |_| Text::default()),
             src: self.address(tuple.src),
-            dst: self.address(tuple.dst),
+            dst: tuple.remote.unwrap_or_else(|| self.address(tuple.dst)),
             udp_src_port: tuple.port,
             udp_dst_port: self.settings.udp_dst_port,
             ..PathRow::default()

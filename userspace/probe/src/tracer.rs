@@ -5,6 +5,9 @@
 //! the packet itself arrives. Switches limit how often they answer, so traces have two limits: traces per second and
 //! NIC, and answers per second from one address.
 //!
+//! Flows of other programs to other hosts are traced too, where a controller asks for probes along them: the agent of the other
+//! host answers the packets that reach it.
+//!
 //! A trace that does not reach its destination does not change the known path, which is needed to locate the timeouts
 //! during a failure (Hostmesh, section 3.3.2).
 
@@ -17,6 +20,8 @@ use std::net::IpAddr;
 
 /// The maximum number of hops that can be configured.
 pub const TTL_LIMIT: u8 = 31;
+/// Flows to other hosts that are traced from a NIC: an eighth of its own 5-tuples, at eight NICs.
+const FLOWS: usize = 56;
 /// The number of distinct trace numbers: as many as fit into the IPv4 identification.
 const IDS: u16 = 1 << (16 - crate::icmp::TTL_BITS);
 
@@ -25,10 +30,12 @@ const IDS: u16 = 1 << (16 - crate::icmp::TTL_BITS);
 pub struct Tuple {
     /// The NIC that sends.
     pub src: NicIndex,
-    /// The NIC that receives.
+    /// The NIC that receives; of a flow to another host, the sending one again.
     pub dst: NicIndex,
     /// UDP source port.
     pub port: u16,
+    /// The address of the other host, of a flow to one.
+    pub remote: Option<IpAddr>,
 }
 
 /// The limits of traces.
@@ -100,6 +107,8 @@ pub struct Tracer {
     answers: Answers,
     next_id: u16,
     deferred: u64,
+    /// When each flow to another host was last asked for.
+    flows: BTreeMap<Tuple, Nanos>,
 }
 
 impl Tracer {
@@ -119,6 +128,7 @@ impl Tracer {
             answers: Answers::new(limits.answers_per_second),
             next_id: 1,
             deferred: 0,
+            flows: BTreeMap::new(),
         }
     }
 
@@ -139,12 +149,49 @@ impl Tracer {
             return;
         }
         self.routes
-            .retain(|tuple, _| tuple.src != src || ports.contains(&tuple.port));
+            .retain(|tuple, _| tuple.src != src || tuple.remote.is_some() || ports.contains(&tuple.port));
         for dst in (0..nics).map(NicIndex).filter(|dst| *dst != src) {
             for port in ports {
-                let tuple = Tuple { src, dst, port: *port };
+                let tuple = Tuple {
+                    src,
+                    dst,
+                    port: *port,
+                    remote: None,
+                };
                 self.routes.entry(tuple).or_default();
             }
+        }
+    }
+
+    /// Traces a flow from a NIC to another host too, until no one has asked for it for a while. Flows of a NIC take turns with
+    /// its other 5-tuples; beyond a bound the one that was asked for least recently is forgotten.
+    pub fn follow_flow(&mut self, src: NicIndex, remote: IpAddr, port: u16, now: Nanos) {
+        if self.limits.interval.is_none() || src.at() >= self.due.len() {
+            return;
+        }
+        let tuple = Tuple {
+            src,
+            dst: src,
+            port,
+            remote: Some(remote),
+        };
+        self.flows.insert(tuple, now);
+        self.routes.entry(tuple).or_default();
+        let forgotten = now - self.limits.refresh - self.limits.refresh;
+        let mut old: Vec<Tuple> = self
+            .flows
+            .extract_if(.., |_, asked| *asked < forgotten)
+            .map(|(tuple, _)| tuple)
+            .collect();
+        let of_nic = self.flows.iter().filter(|(tuple, _)| tuple.src == src);
+        if of_nic.clone().count() > FLOWS
+            && let Some((oldest, _)) = of_nic.min_by_key(|(_, asked)| **asked)
+        {
+            old.push(*oldest);
+        }
+        for tuple in old {
+            self.flows.remove(&tuple);
+            self.routes.remove(&tuple);
         }
     }
 
@@ -154,11 +201,12 @@ impl Tracer {
         self.routes.get(&tuple)
     }
 
-    /// The number of 5-tuples, and of those with a known path.
+    /// The number of 5-tuples of probes, and of those with a known path.
     #[must_use]
     pub fn known(&self) -> (usize, usize) {
-        let known = self.routes.values().filter(|route| !route.hops().is_empty());
-        (self.routes.len(), known.count())
+        let own = || self.routes.iter().filter(|(tuple, _)| tuple.remote.is_none());
+        let known = own().filter(|(_, route)| !route.hops().is_empty());
+        (own().count(), known.count())
     }
 
     /// The number of traces deferred because a hop would have had to answer too often.
@@ -227,11 +275,13 @@ impl Tracer {
             src: nic,
             dst: NicIndex(0),
             port: 0,
+            remote: None,
         };
         let last = Tuple {
             src: nic,
             dst: NicIndex(u16::MAX),
             port: u16::MAX,
+            remote: None,
         };
         let mut some = false;
         let chosen = self
@@ -322,6 +372,9 @@ impl Tracer {
         for route in self.routes.values_mut() {
             route.stepped(by);
         }
+        for asked in self.flows.values_mut() {
+            *asked = *asked + by;
+        }
     }
 }
 
@@ -357,6 +410,7 @@ mod tests {
         src: NicIndex(0),
         dst: NicIndex(1),
         port: 50_000,
+        remote: None,
     };
     const DESTINATION: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 9, 9));
 
@@ -531,6 +585,43 @@ mod tests {
         let repeated = [1, 3, 3, 3];
         let turns = [2, 4, 5, 6, 1, 3, 2, 4, 5, 6];
         assert_eq!(asked, [&new[..], &repeated, &turns].concat());
+    }
+
+    #[test]
+    fn flows_to_other_hosts_take_turns_and_are_bounded() {
+        let mut tracer = tracer(1e6);
+        let remote = hop(77);
+        let flow = |port| Tuple {
+            src: TUPLE.src,
+            dst: TUPLE.src,
+            port,
+            remote: Some(remote),
+        };
+        tracer.follow_flow(TUPLE.src, remote, 9, Nanos(0));
+        // Ports of probes change; the flow stays.
+        tracer.follow(TUPLE.src, 2, &[TUPLE.port]);
+        let mut asked = Vec::new();
+        for turn in 0..4 {
+            let now = Nanos(turn * 1_000);
+            let begun = tracer.begin(now).unwrap();
+            tracer.answered(begun.tuple, &answer(hop(1), begun.id, 1), now);
+            let destination = begun.tuple.remote.unwrap_or(DESTINATION);
+            assert!(tracer.arrived(begun.tuple, (begun.id, 2), destination, now));
+            tracer.ended(now).unwrap();
+            asked.push(begun.tuple);
+        }
+        assert_eq!(asked, [flow(9), TUPLE, flow(9), TUPLE]);
+        let hops = tracer.route(flow(9)).unwrap().hops();
+        assert_eq!(hops, [Some(hop(1)), Some(remote)]);
+        assert_eq!(tracer.known(), (1, 1), "of probes");
+        // One more than there is room for.
+        for port in 0..FLOWS as u16 {
+            tracer.follow_flow(TUPLE.src, remote, 100 + port, Nanos(10_000 + i64::from(port)));
+        }
+        assert!(tracer.route(flow(9)).is_none() && tracer.route(flow(100)).is_some());
+        // No one has asked for the others since.
+        tracer.follow_flow(TUPLE.src, remote, 99, Nanos(3_000_000));
+        assert_eq!(tracer.routes.len(), 2);
     }
 
     #[test]

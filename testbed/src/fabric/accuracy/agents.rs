@@ -12,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 /// Timing of the probes of a NIC; the scale divides times and multiplies rates.
 const INTERVAL_MS: f64 = 100.0;
 const TIMEOUT_MS: f64 = 500.0;
+/// An agent that is killed loses the rows of at most one window.
+const WINDOW_MS: f64 = 20_000.0;
 const TRACES_PER_SECOND: f64 = 0.5;
 const ANSWERS_PER_SECOND: f64 = 5.0;
 /// As many as paths over three tiers have.
@@ -56,6 +58,7 @@ impl<'a> Agents<'a> {
         agent.args(["--observer", host]);
         agent.args(["--interval", &time(INTERVAL_MS)]);
         agent.args(["--timeout", &time(TIMEOUT_MS)]);
+        agent.args(["--window", &time(WINDOW_MS)]);
         agent.args(["--paths-rate", &(TRACES_PER_SECOND * scale).to_string()]);
         agent.args(["--icmp-rate", &(ANSWERS_PER_SECOND * scale).to_string()]);
         agent.args(["--max-hops", MAX_HOPS, "--max-cpu", "1"]);

@@ -98,11 +98,15 @@ impl Injected {
     }
 
     /// Whether the fault overlaps the window of a verdict, or the one before. It ends a little after the end of a window,
-    /// because commands take time.
+    /// because commands take time. The rows of a killed agent end up to a window earlier.
     fn touches(&self, verdict: &Value) -> bool {
         let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
         let ended = self.until_ns - self.window_ns / 4;
-        start + self.window_ns > self.from_ns && start - self.window_ns < ended
+        let began = match self.class == "silent" {
+            true => self.from_ns - self.window_ns,
+            false => self.from_ns,
+        };
+        start + self.window_ns > began && start - self.window_ns < ended
     }
 
     fn has_class(&self, verdict: &Value) -> bool {
@@ -177,7 +181,7 @@ pub(super) struct Judged {
     pub(super) has_places: bool,
     /// Verdicts of its windows, abbreviated.
     pub(super) verdicts: Vec<String>,
-    /// Those of them that name the place of none of its faults.
+    /// Those of them that name the place of no fault.
     pub(super) elsewhere: Vec<String>,
 }
 
@@ -222,18 +226,21 @@ pub(super) fn score(cases: Vec<Case>, quiet: Quiet, verdicts: &[Value]) -> Score
     };
     let quiet_said = unfounded.clone().filter(within).map(short).collect();
     let unfounded = unfounded.map(short).collect();
+    let faults = || cases.iter().flat_map(|case| &case.faults);
+    let is_of_a_fault = |verdict: &&Value| faults().any(|fault| fault.touches(verdict) && fault.has_place(verdict));
+    let elsewhere: Vec<&Value> = verdicts.iter().filter(|verdict| !is_of_a_fault(verdict)).collect();
     let judged = cases.into_iter().map(|case| {
         let own: Vec<&Value> = verdicts.iter().filter(|verdict| touched(&case, verdict)).collect();
         let named = |fault: &Injected, also_class: bool| {
             let mut there = own.iter().filter(|v| fault.in_time(v) && fault.has_place(v));
             there.any(|v| !also_class || fault.has_class(v))
         };
-        let is_elsewhere = |verdict: &&&Value| !case.faults.iter().any(|fault| fault.has_place(verdict));
+        let elsewhere = elsewhere.iter().filter(|verdict| touched(&case, verdict));
         Judged {
             is_named: case.faults.iter().all(|fault| named(fault, true)),
             has_places: case.faults.iter().all(|fault| named(fault, false)),
             verdicts: own.iter().map(|verdict| short(verdict)).collect(),
-            elsewhere: own.iter().filter(is_elsewhere).map(|verdict| short(verdict)).collect(),
+            elsewhere: elsewhere.map(|verdict| short(verdict)).collect(),
             case,
         }
     });

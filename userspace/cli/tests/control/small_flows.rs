@@ -2,9 +2,10 @@
 
 use crate::hub::{CONTROLLER, Hub, MIRROR};
 use crate::rig::{BINARY, Rig, end, spawn, write};
-use rocescope_model::{FlowRow, SmallFlowRow};
+use rocescope_model::{FlowRow, PathRow, SmallFlowRow};
 use rocescope_store::{repair, scan};
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Ports of the flows: the big one, two small ones between hosts without delay, and two along the slow cable, which loses
@@ -222,4 +223,14 @@ fn the_smallest_flows_are_probed_in_the_next_window_and_a_slow_and_a_lossy_path_
     for port in QUICK {
         assert!(mean(port) < planted / 2, "{port}: {} ns", mean(port));
     }
+    // The sender traced it to the other end, whose agent answered: one hop, for the hosts share a network.
+    let paths = scan(&rig.path("collected")).unwrap().rows::<PathRow>().unwrap();
+    let traced = |port: u16, src: &str, dst: &str| {
+        let (src, dst): (IpAddr, IpAddr) = (src.parse().unwrap(), dst.parse().unwrap());
+        paths.iter().any(|row| {
+            (row.udp_src_port, row.src, row.dst) == (port, src, dst) && (row.hops, row.address) == (1, Some(dst))
+        })
+    };
+    assert!(traced(QUICK[0], "10.9.0.1", "10.9.0.2"), "{paths:#?}");
+    assert!(traced(SLOW, "10.9.0.1", "10.9.0.3"), "{paths:#?}");
 }

@@ -142,9 +142,17 @@ impl Analyzer {
             self.unreadable += 1;
             return;
         }
+        let dst = match row.dst_nic.is_empty() {
+            false => self.names.nic(row.dst, &row.observer, &row.dst_nic),
+            // A flow to another host, whose own probes name its NIC.
+            true => match self.names.find_nic(row.dst) {
+                Some(dst) => dst,
+                None => return,
+            },
+        };
         let key = Key {
             src: self.names.nic(row.src, &row.observer, &row.src_nic),
-            dst: self.names.nic(row.dst, &row.observer, &row.dst_nic),
+            dst,
             udp_src_port: row.udp_src_port,
             udp_dst_port: row.udp_dst_port,
         };

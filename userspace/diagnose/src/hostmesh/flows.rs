@@ -24,6 +24,14 @@ pub struct FlowKey {
 }
 
 impl Analyzer {
+    /// Whether a flow is between NICs of one host. Those are probes: the processes of a host do not use the fabric among each
+    /// other.
+    #[must_use]
+    pub fn is_within_a_host(&self, flow: FlowKey) -> bool {
+        let host = |address| Some(self.names.nics.get(self.names.find_nic(address)? as usize)?.host);
+        host(flow.src).is_some_and(|of_src| host(flow.dst) == Some(of_src))
+    }
+
     /// Whether a flow crossed a place at a time; `None` if its path is unknown.
     #[must_use]
     pub fn crosses(&self, place: Where, flow: FlowKey, udp_dst_port: u16, at_ns: i64) -> Option<bool> {

@@ -2,8 +2,8 @@
 
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_fabric::probing::{Mesh, Names, Probe};
-use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, Rails};
-use rocescope_model::{ProbeRow, Time, VerdictRow};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, FiveTuple, Rails};
+use rocescope_model::{PathRow, ProbeRow, Text, Time, VerdictRow};
 
 /// Length of a window.
 pub(crate) const WINDOW: i64 = 20_000_000_000;
@@ -63,6 +63,17 @@ impl Run {
             from_ns: self.at + after_ns,
             until_ns: i64::MAX,
         });
+    }
+
+    /// Traces a flow to another host, as the agent of its sender does.
+    pub(crate) fn trace_flow(&mut self, flow: FiveTuple) {
+        let hops = self.fabric.trace(flow, self.at);
+        for row in self.names.path(&self.fabric, flow, self.at, &hops) {
+            self.analyzer.path(&PathRow {
+                dst_nic: Text::default(),
+                ..row
+            });
+        }
     }
 
     /// Runs a window with probes; its traces run at its start.

@@ -3,7 +3,7 @@
 use crate::run::{Run, START, WINDOW, lines};
 use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_fabric::probing::Names;
-use rocescope_fabric::{FaultKind, FaultLocation, LinkDirection, Rails, Role};
+use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, LinkDirection, Rails, Role};
 
 #[test]
 fn quantiles_are_those_of_the_sorted_values() {
@@ -106,4 +106,53 @@ fn flows_are_matched_by_address_or_by_path() {
         udp_src_port: 1,
     };
     assert_eq!(run.analyzer.crosses(found.places[0], unknown, 4791, START), None);
+}
+
+/// The agent of a flow's sender traces it; probes of the other host name its NIC.
+#[test]
+fn flows_to_other_hosts_are_matched_by_their_traces_and_probes_are_no_flows() {
+    let mut run = Run::new(Rails::two_tiers(4, 4, 2), 5);
+    run.window();
+    let topology = run.fabric.topology;
+    let grey = topology
+        .between(
+            topology.node(Role::Rail { group: 0, rail: 1 }),
+            topology.node(Role::Spine(0)),
+        )
+        .unwrap();
+    run.fault(FaultKind::Loss { probability: 0.3 }, FaultLocation::Link(grey), 0);
+    let flows: Vec<FiveTuple> = (0..40)
+        .map(|at| FiveTuple {
+            src: topology.nic(at % 4, 1),
+            dst: topology.nic((at + 1) % 4, 2),
+            udp_src_port: 50_000 + at as u16,
+            udp_dst_port: 4791,
+        })
+        .collect();
+    for flow in &flows {
+        run.trace_flow(*flow);
+    }
+    let found = run.window();
+    assert_eq!(lines(&found), ["loss link r1>s0 and back"]);
+    let mut over = 0;
+    for tuple in flows {
+        let flow = FlowKey {
+            src: topology.nic_address(tuple.src),
+            dst: topology.nic_address(tuple.dst),
+            udp_src_port: tuple.udp_src_port,
+        };
+        let route = run.fabric.route(tuple, START);
+        let truth = route.ways().iter().any(|way| way.link == grey);
+        let crosses = run.analyzer.crosses(found.places[0], flow, 4791, found.start_ns);
+        assert_eq!(crosses, Some(truth));
+        over += usize::from(truth);
+        assert!(!run.analyzer.is_within_a_host(flow));
+    }
+    assert!((1..40).contains(&over), "{over}");
+    let probe = FlowKey {
+        src: topology.nic_address(topology.nic(0, 1)),
+        dst: topology.nic_address(topology.nic(0, 2)),
+        udp_src_port: 50_000,
+    };
+    assert!(run.analyzer.is_within_a_host(probe));
 }

@@ -1,11 +1,12 @@
-//! `paths`: the hops that probes of one 5-tuple cross.
+//! `paths`: the hops that packets of one 5-tuple cross.
 
 use crate::row::table;
 use crate::{Text, Time};
 use core::net::IpAddr;
 
 table! {
-    /// One row for each hop of a path, found by a traceroute with the 5-tuple of the probe. A path is written when it
+    /// One row for each hop of a path, found by a traceroute with the 5-tuple of a probe, or of a captured flow that the
+    /// controller asked about. A path is written when it
     /// is first known, when it changes, and periodically; it is valid from `time` until the next path of the same
     /// 5-tuple.
     PathRow = "paths" {
@@ -17,7 +18,7 @@ table! {
         time_ns: i64, UnixNanoseconds, [last], hide "Exact time";
         /// Name of the NIC at which the path starts.
         src_nic: Text, None, [same], show "From";
-        /// Name of the NIC at which the path ends.
+        /// Name of the NIC at which the path ends; empty for a flow to another host.
         dst_nic: Text, None, [same], show "To";
         /// Source IP address.
         src: IpAddr, None, [same], hide "Source";

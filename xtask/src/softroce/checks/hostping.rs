@@ -58,20 +58,10 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
 /// Bandwidths by NIC and endpoint, in Gbit/s.
 type Bandwidths = BTreeMap<(&'static str, &'static str), f64>;
 
-/// Measures a healthy guest three times, and once more with their medians as the baseline; returns these.
+/// Measures a healthy guest, and once more with the first values as the baseline; returns these.
 fn healthy(fabric: &mut Fabric, name: &str) -> Result<Bandwidths> {
-    let mut runs = Vec::new();
-    for run in 1..=3 {
-        let found = bandwidths(&measure(fabric, &format!("{name}-healthy{run}"), "")?)?;
-        print!("healthy    {}", text(&found));
-        runs.push(found);
-    }
-    let median = |key: &(&'static str, &'static str)| {
-        let mut values: Vec<f64> = runs.iter().map(|run| run[key]).collect();
-        values.sort_by(f64::total_cmp);
-        (*key, values[1])
-    };
-    let baseline: Bandwidths = runs[0].keys().map(median).collect();
+    let baseline = bandwidths(&measure(fabric, &format!("{name}-healthy"), "")?)?;
+    print!("healthy    {}", text(&baseline));
     let again = against(fabric, &format!("{name}-again"), &baseline)?;
     print!("again      {}", text(&bandwidths(&again)?));
     ensure!(accused(&again).is_empty(), "the healthy guest: {:?}", accused(&again));

@@ -132,7 +132,7 @@ fn lossy(fabric: &mut Fabric, place: Place, percent: &str, messages: u64) -> Res
     match place {
         // What is lost at the end of a pass leaves no gap: the sender repeats it, as it would without the loss.
         Place::BeforeMirror => ensure!(
-            downstream == 0 && upstream <= drops && upstream * 20 >= drops * 19,
+            downstream == 0 && upstream <= drops && upstream * 10 >= drops * 9,
             "{upstream} packets are lost upstream of the tap, {downstream} downstream; netem dropped {drops}"
         ),
         // The responder asks for the first lost packet of a pass. It discards the rest of the pass, whether that arrives

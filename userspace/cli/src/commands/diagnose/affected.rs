@@ -64,7 +64,7 @@ impl<'a> Affected<'a> {
                 .extend(rows.iter().filter_map(|(_, row)| CapturedFlow::of(row)));
         }
         self.pending.retain(|seen| seen.until_ns > diagnosis.start_ns);
-        for seen in &self.pending {
+        for seen in self.pending.iter().filter(|seen| !analyzer.is_within_a_host(seen.key)) {
             let at_ns = seen.from_ns.max(diagnosis.start_ns);
             let run = self
                 .stated
