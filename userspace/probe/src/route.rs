@@ -58,7 +58,7 @@ impl Route {
         &self.hops
     }
 
-    /// Where it stands among the 5-tuples of a NIC that wait for a trace: those that were never traced, then those with
+    /// Its turn among the 5-tuples of a NIC that wait for a trace: those that were never traced, then those with
     /// an unknown hop, then the least recently traced.
     pub(crate) fn turn(&self) -> (bool, Option<Nanos>) {
         let is_repeated = (1..=REPEATS).contains(&self.unknown);

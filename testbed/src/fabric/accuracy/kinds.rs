@@ -13,7 +13,7 @@ pub(super) enum What {
     LossOneWay(f64),
     /// A share of frames has a byte flipped.
     Corruption(f64),
-    /// A queue of so many milliseconds on the way up.
+    /// A queue on the way up, in milliseconds.
     Congestion(u64),
     /// The host has no route out of the NIC.
     NoRouteOut,
