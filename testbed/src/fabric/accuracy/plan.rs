@@ -76,7 +76,7 @@ pub(super) fn draw(
 /// The link of each part.
 fn links<'a>(kind: &Kind, random: &mut Draws, wiring: &'a Wiring) -> Option<Vec<&'a Link>> {
     let mut drawn: Vec<&Link> = Vec::new();
-    for Part { at, .. } in kind.parts {
+    for Part { at, what, .. } in kind.parts {
         let first = drawn.first().copied();
         let first = || first.filter(|_| *at != At::Nic && *at != At::Uplink);
         let (nics, uplinks) = (|| wiring.nics(), || wiring.uplinks());
@@ -97,7 +97,13 @@ fn links<'a>(kind: &Kind, random: &mut Draws, wiring: &'a Wiring) -> Option<Vec<
             (At::OtherUplink, Some(first)) => uplinks().filter(|link| disjoint(link, first)).collect(),
         };
         let is_new = |link: &&Link| *at == At::Same || drawn.iter().all(|other| other.name != link.name);
-        let candidates: Vec<&Link> = candidates.into_iter().filter(is_new).collect();
+        // Above the leaves both ends have another way: when a link is down there, nothing is lost.
+        let is_leaf = |node: usize| wiring.nics().any(|nic| nic.upper.node == node);
+        let loses = |link: &&Link| {
+            let is_down = matches!(what, What::Down | What::Flapping);
+            !is_down || wiring.nodes[link.lower.node].is_host || is_leaf(link.lower.node)
+        };
+        let candidates: Vec<&Link> = candidates.into_iter().filter(is_new).filter(loses).collect();
         drawn.push(one(random, &candidates)?);
     }
     Some(drawn)

@@ -107,6 +107,8 @@ impl Names {
     /// node before it counts too if the topology file contains it, since an interface may have several neighbours. A
     /// Linux router answers over IPv6 from the port towards the sender, whichever port the packet arrived on: there the
     /// two nodes identify the link, if the file contains both.
+    ///
+    /// Where the hop before did not answer, the link is the one that leads to this address, if there is only one.
     pub(crate) fn link(&mut self, from: End, address: IpAddr) -> u32 {
         let named = match from {
             End::Switch(_) if !self.nodes.is_empty() => from,
@@ -114,6 +116,12 @@ impl Names {
         };
         if let Some(known) = self.link_numbers.get(&(named, address)) {
             return *known;
+        }
+        if address.is_ipv4()
+            && let Some(link) = self.without_its_start(named, from, address)
+        {
+            self.link_numbers.insert((named, address), link);
+            return link;
         }
         let to = match self.nic_numbers.get(&address) {
             Some(nic) => End::Nic(*nic),
@@ -130,6 +138,22 @@ impl Names {
         }
         self.link_numbers.insert((named, address), link);
         link
+    }
+
+    /// The link to an address whose start is unknown here, or was until now.
+    fn without_its_start(&mut self, named: End, from: End, address: IpAddr) -> Option<u32> {
+        if from == End::Unknown {
+            let mut known = (0..).zip(&self.links).filter(|(_, link)| link.address == address);
+            let only = known.next().map(|(link, _)| link);
+            return only.filter(|_| known.next().is_none());
+        }
+        let link = self.link_numbers.get(&(End::Unknown, address)).copied();
+        let link = link.filter(|_| named != End::Unknown)?;
+        let start = &mut self.links.get_mut(link as usize)?.from;
+        (*start == End::Unknown).then(|| {
+            *start = from;
+            link
+        })
     }
 
     /// Returns the other direction of a link between switches: the link to the other address of its subnet, a /31 or
@@ -228,5 +252,40 @@ mod tests {
         let back = names.link(spine, at("fd00::1"));
         assert_eq!(names.reverse(one), Some(back));
         assert_eq!(names.link_name(back), "s0>r0");
+    }
+
+    fn known() -> (Names, [End; 2]) {
+        let mut names = Names::default();
+        for (address, node) in [
+            ("10.0.0.1", "s0"),
+            ("10.0.0.2", "s1"),
+            ("10.0.0.3", "r0"),
+            ("10.0.0.4", "r0"),
+        ] {
+            names.know(at(address), node);
+        }
+        let spines = ["10.0.0.1", "10.0.0.2"].map(|address| End::Switch(names.switch(at(address))));
+        (names, spines)
+    }
+
+    #[test]
+    fn a_hop_that_does_not_answer_hides_no_link_that_other_paths_show() {
+        let (mut names, [s0, s1]) = known();
+        let shown = names.link(s0, at("10.0.0.3"));
+        assert_eq!(names.link(End::Unknown, at("10.0.0.3")), shown);
+        // The other way round: the start becomes known.
+        let hidden = names.link(End::Unknown, at("10.0.0.4"));
+        assert_eq!(names.links[hidden as usize].from, End::Unknown);
+        assert_eq!(names.link(s1, at("10.0.0.4")), hidden);
+        assert_eq!(names.links[hidden as usize].from, s1);
+        assert_ne!(shown, hidden);
+    }
+
+    #[test]
+    fn of_several_links_to_an_address_none_is_guessed() {
+        let (mut names, [s0, s1]) = known();
+        let both = [s0, s1].map(|from| names.link(from, at("10.0.0.3")));
+        assert_ne!(both[0], both[1]);
+        assert!(!both.contains(&names.link(End::Unknown, at("10.0.0.3"))));
     }
 }

@@ -31,20 +31,35 @@ pub(super) struct Judge<'a> {
     pub(super) history: History,
 }
 
+/// The verdicts of a window.
+#[derive(Debug)]
+pub(super) struct Verdicts {
+    pub(super) rows: Vec<VerdictRow>,
+    /// The place of each.
+    pub(super) places: Vec<Where>,
+    /// Drops that are most likely of one of these places, over a path that has changed since its trace.
+    pub(super) uncertain: u64,
+    /// The history with the suspects added.
+    pub(super) history: History,
+}
+
 impl Judge<'_> {
-    /// Returns the rows and places of all suspects, and the history with the suspects added.
-    pub(super) fn verdicts(
-        mut self,
-        suspects: [(Symptom, &Vec<Suspect>); 5],
-    ) -> (Vec<VerdictRow>, Vec<Where>, History) {
-        let (mut rows, mut places) = (Vec::new(), Vec::new());
+    /// Returns the verdicts on all suspects.
+    pub(super) fn verdicts(mut self, suspects: [(Symptom, &Vec<Suspect>); 5]) -> Verdicts {
+        let mut found = Vec::new();
         for (symptom, suspects) in suspects {
             for suspect in suspects {
-                rows.push(self.verdict(symptom, suspect));
-                places.push(Where(suspect.place));
+                found.push((self.verdict(symptom, suspect), Where(suspect.place)));
             }
         }
-        (rows, places, self.history)
+        let uncertain = take_uncertain(&mut found);
+        let (rows, places) = found.into_iter().unzip();
+        Verdicts {
+            rows,
+            places,
+            uncertain,
+            history: self.history,
+        }
     }
 
     fn verdict(&mut self, symptom: Symptom, suspect: &Suspect) -> VerdictRow {
@@ -137,6 +152,22 @@ impl Judge<'_> {
     }
 }
 
+/// Removes the verdicts that are most likely of another place, and returns the number of their drops.
+///
+/// Nothing loses a share of the packets of one route, pair or 5-tuple alone: a filter or a forwarding entry loses all.
+/// Beside a NIC, a link or a switch that loses packets, such a share is of that place too, over a path that has changed
+/// since its trace.
+fn take_uncertain(found: &mut Vec<(VerdictRow, Where)>) -> u64 {
+    let is_fine = |row: &VerdictRow| matches!(row.place_kind.as_str(), "route" | "pair" | "tuple");
+    let is_share = |row: &VerdictRow| matches!(row.class.as_str(), "loss" | "corruption");
+    let loses = |row: &VerdictRow| row.symptom.as_str() == Symptom::Loss.name();
+    if !found.iter().any(|(row, _)| loses(row) && !is_fine(row)) {
+        return 0;
+    }
+    let is_uncertain = |found: &mut (VerdictRow, Where)| is_fine(&found.0) && is_share(&found.0);
+    found.extract_if(.., is_uncertain).map(|(row, _)| row.anomalous).sum()
+}
+
 fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
     let symptom = match evidence.symptom {
         Symptom::Loss if evidence.is_unsent() => "could not be sent",
@@ -186,4 +217,40 @@ fn silence(row: &VerdictRow, suspect: &Suspect) -> String {
     let meaning = Class::Silent.meaning(suspect.place);
     let since = Time(*since_ns);
     format!("{place}: {hosts}no probe since {since:.1}, {anomalous} of {probes} did not come: {meaning}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::take_uncertain;
+    use crate::hostmesh::diagnosis::Where;
+    use crate::hostmesh::place::FaultLocation;
+    use rocescope_model::VerdictRow;
+    use std::string::String;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_share_of_one_route_is_of_the_link_beside_it_and_alone_a_verdict() {
+        let row = |kind: &'static str, class: &'static str| {
+            let row = VerdictRow {
+                symptom: "loss".into(),
+                place_kind: kind.into(),
+                class: class.into(),
+                anomalous: 7,
+                ..VerdictRow::default()
+            };
+            (row, Where(FaultLocation::Collector))
+        };
+        let left = |mut rows: Vec<_>| {
+            let uncertain = take_uncertain(&mut rows);
+            let kinds: Vec<String> = rows.iter().map(|(row, _)| row.place_kind.as_str().into()).collect();
+            (kinds.join(" "), uncertain)
+        };
+        let beside = ["tuple", "pair", "route"].map(|kind| row(kind, "loss"));
+        let link = row("link", "loss");
+        assert_eq!(left([&[link.clone()], &beside[..]].concat()), ("link".into(), 21));
+        assert_eq!(left(beside.to_vec()), ("tuple pair route".into(), 0));
+        let dead = [row("tuple", "blackhole"), row("pair", "acl"), row("route", "no_route")];
+        let all = [&[link], &dead[..]].concat();
+        assert_eq!(left(all), ("link tuple pair route".into(), 0));
+    }
 }

@@ -13,7 +13,7 @@ use super::place::FaultLocation;
 use super::record::{Record, Window};
 use super::suspects::{Scan, Suspect, Symptom};
 use super::untraced::unreached;
-use super::verdict::Judge;
+use super::verdict::{Judge, Verdicts};
 use alloc::format;
 use alloc::vec::Vec;
 use rocescope_model::Text;
@@ -87,7 +87,12 @@ impl Analyzer {
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
         let history = core::mem::take(&mut self.history);
-        let (verdicts, places, history) = Judge {
+        let Verdicts {
+            rows: verdicts,
+            places,
+            uncertain,
+            history,
+        } = Judge {
             analyzer: &*self,
             history,
             cells: &cells,
@@ -116,6 +121,9 @@ impl Analyzer {
         }
         if verdicts.is_empty() && unsettled > self.settings.max_ignored {
             unjudged.push(format!("{unsettled} unsent probes are no evidence"));
+        }
+        if uncertain > 0 {
+            unjudged.push(format!("{uncertain} drops are on paths that have probably changed"));
         }
         sla.unjudged = Text::from(unjudged.join("; "));
         WindowDiagnosis {
