@@ -32,6 +32,8 @@ pub(crate) struct Fit {
 /// Steps of the maximisation; it stops earlier when a step gains less than [`ENOUGH`].
 const STEPS: usize = 60;
 const ENOUGH: f64 = 1e-3;
+/// Where everything is expected to be lost, or nothing, there is no variance.
+const LEAST: f64 = 1e-9;
 
 impl Fit {
     /// Fits the rates of the candidates in `places` to groups of probes.
@@ -77,14 +79,19 @@ impl Fit {
 
     /// By how much the anomalous probes over a candidate exceed those that the fit expects, as a score: the bound of
     /// Chernoff for a sum of rare events. 0 without an excess.
+    ///
+    /// What is expected counts by its variance, so that probes that the fit explains entirely, over a place that loses all,
+    /// do not hide the excess of others.
     pub(crate) fn unexplained(&self, at: usize, groups: &[Group], background: f64) -> f64 {
-        let (mut expected, mut lost) = (0.0, 0.0);
+        let (mut variance, mut excess) = (0.0, 0.0);
         for group in groups.iter().filter(|group| group.crossed >> at & 1 == 1) {
-            expected += float(group.count.probes) * self.loss(group.crossed, background);
-            lost += float(group.count.anomalous);
+            let (probes, loss) = (float(group.count.probes), self.loss(group.crossed, background));
+            variance += probes * loss * (1.0 - loss);
+            excess += float(group.count.anomalous) - probes * loss;
         }
-        match lost > expected {
-            true => lost * libm::log(lost / expected) - (lost - expected),
+        let variance = f64::max(variance, LEAST);
+        match excess > 0.0 {
+            true => (variance + excess) * libm::log((variance + excess) / variance) - excess,
             false => 0.0,
         }
     }
@@ -175,6 +182,20 @@ mod tests {
         let fit = Fit::of(0b1, &groups, 1, 1e-4);
         assert!(fit.rates[0] > 0.999 && fit.likelihood > -1.0, "{fit:?}");
         assert!(Fit::of(0, &groups, 1, 1e-4).likelihood.is_finite());
+    }
+
+    #[test]
+    fn a_place_that_shares_most_of_its_probes_with_a_dead_one_is_seen() {
+        // The first is dead; most probes over the second cross it too. The third has the same losses in more probes.
+        let groups = [
+            group(0b001, 200, 200),
+            group(0b011, 200, 200),
+            group(0b110, 100, 20),
+            group(0b100, 160, 0),
+        ];
+        let fit = Fit::of(0b001, &groups, 3, 1e-4);
+        let [link, nic] = [1, 2].map(|at| fit.unexplained(at, &groups, 1e-4));
+        assert!(link > nic && nic > 50.0, "{link} {nic}");
     }
 
     #[test]

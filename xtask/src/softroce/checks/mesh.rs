@@ -16,7 +16,7 @@ pub(super) const NAMES: [&str; 2] = ["guest1", "guest2"];
 /// The port of the collector.
 const PORT: u16 = 4792;
 /// By how much longer the agent of the second guest runs.
-const LONGER: u64 = 10;
+const LONGER: u64 = 7;
 /// When the memory of a long run has reached its size, and how much more it may become.
 const WARM: Duration = Duration::from_secs(60);
 const MORE_KIB: u64 = 1024;

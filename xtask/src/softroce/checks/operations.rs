@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Runs of an operation whose median is a row.
 const RUNS: u64 = 5;
-const ALONE: &str = "rm -rf alone; rocescope probe --backend verbs -i eth0 eth1 --duration 7s --max-cpu 1 --timeout 2s \
+const ALONE: &str = "rm -rf alone; rocescope probe --backend verbs -i eth0 eth1 --duration 6s --max-cpu 1 --timeout 2s \
                      --operations 1s --out alone -q -o json";
 
 pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
