@@ -26,8 +26,9 @@ const MAX_LINKS: usize = 24;
 const MAX_SWITCHES: usize = 8;
 const MAX_FINE: usize = 16;
 
-/// Places that are tried as the next of a set: those with the most anomalous probes beyond what the set explains.
-const TRIED: usize = 8;
+/// Places of each size that are tried as the next of a set: those with the most anomalous probes beyond what the set
+/// explains. The many small ones over the same probes do not push out a link.
+const TRIED: usize = 4;
 
 /// By how much less a further link of a switch needs: ten thousand times as likely as a further place anywhere.
 const BESIDE: f64 = 9.2;
@@ -188,7 +189,13 @@ impl Joint {
             .filter(|(_, unexplained)| *unexplained > 0.0)
             .collect();
         rest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        rest.truncate(TRIED);
+        let mut left = [TRIED; 4];
+        rest.retain(|(at, _)| {
+            let left = &mut left[size(self.places[*at])];
+            let is_tried = *left > 0;
+            *left -= usize::from(is_tried);
+            is_tried
+        });
         rest.into_iter().map(|(at, _)| at).collect()
     }
 }
@@ -211,6 +218,11 @@ impl Chosen {
             ..Suspect::new(self.place, count, self.score)
         }
     }
+}
+
+/// NICs, links, switches, and smaller places.
+fn size(place: FaultLocation) -> usize {
+    usize::from(rank(place).min(3))
 }
 
 /// The switches at the ends of a link.
@@ -250,7 +262,7 @@ pub(crate) fn strongest(mut candidates: Vec<(FaultLocation, f64)>, places: usize
     let each = |most: usize| (most / places.max(1)).saturating_sub(usize::from(places > 1)).max(1);
     let mut left = [MAX_NICS, MAX_LINKS, MAX_SWITCHES, MAX_FINE].map(each);
     let fits = |place: &FaultLocation| {
-        let left = &mut left[usize::from(rank(*place).min(3))];
+        let left = &mut left[size(*place)];
         let fits = *left > 0;
         *left -= usize::from(fits);
         fits
