@@ -1,8 +1,8 @@
 //! Datasets of a simulated fabric with a known fault, for the tests of every command that shows probes.
 
 use rocescope_fabric::probing::{Mesh, Names};
-use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, Rails, Role};
-use rocescope_model::{FlowRow, PROBE_TABLES, Time};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, FiveTuple, Rails, Role};
+use rocescope_model::{FlowRow, PROBE_TABLES, PathRow, Text, Time};
 use rocescope_store::{Options, Writer};
 use std::path::Path;
 use std::time::Instant;
@@ -12,8 +12,8 @@ const WINDOW: i64 = 20_000_000_000;
 const START: i64 = 1_795_201_160_000_000_000;
 
 /// Writes a dataset of four hosts of four NICs, two spines and six windows; from the third window on the link from rail
-/// switch 1 to spine 0 loses a fifth. A mirror saw two flows in a minute that began one window before: one over that
-/// link, which is returned as printed, and one that was never traced.
+/// switch 1 to spine 0 loses a fifth. A mirror saw three flows in a minute that began one window before: one to another host over
+/// that link, which its agent traces and which is returned as printed, one that was never traced, and a probe over that link.
 pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
     let mut fabric = Fabric::new(Rails::two_tiers(4, 4, 2).build().unwrap(), 3);
     let topology = fabric.topology;
@@ -26,17 +26,28 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
         until_ns: i64::MAX,
     });
     let (mesh, names) = (Mesh::default(), Names::new(&fabric));
-    let (mut probes, mut paths, mut flow) = (Vec::new(), Vec::new(), None);
+    let is_over = |tuple: &FiveTuple| {
+        let route = fabric.route(*tuple, START);
+        route.ways().iter().any(|way| way.link == link && way.up)
+    };
+    let to_another_host = (50_000..).map(|udp_src_port| FiveTuple {
+        src: topology.nic(0, 1),
+        dst: topology.nic(1, 0),
+        udp_src_port,
+        udp_dst_port: 4791,
+    });
+    let tuple = to_another_host.into_iter().find(is_over).unwrap();
+    let (mut probes, mut paths, mut probe) = (Vec::new(), Vec::new(), None);
     for at in (0..6).map(|window| START + window * WINDOW) {
         mesh.paths(&fabric, at, |tuple, hops| {
-            let over = fabric
-                .route(tuple, at)
-                .ways()
-                .iter()
-                .any(|way| way.link == link && way.up);
-            flow = flow.or(over.then_some(tuple));
+            probe = probe.or(is_over(&tuple).then_some(tuple));
             paths.extend(names.path(&fabric, tuple, at, &hops));
         });
+        let traced = names.path(&fabric, tuple, at, &fabric.trace(tuple, at));
+        paths.extend(traced.into_iter().map(|row| PathRow {
+            dst_nic: Text::default(),
+            ..row
+        }));
         mesh.probes(&fabric, at, at + WINDOW, |probe| {
             probes.push(names.probe(&fabric, &mesh, &probe));
         });
@@ -49,7 +60,6 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
     writer.append_cells(&probes, Instant::now()).unwrap();
     writer.append_cells(&paths, Instant::now()).unwrap();
     writer.finish().unwrap();
-    let tuple = flow.unwrap();
     let at = Time(START + WINDOW);
     let flow = FlowRow {
         window_start: at,
@@ -64,9 +74,16 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
         udp_src_port: Some(1),
         ..flow.clone()
     };
+    let probe = probe.unwrap();
+    let probe = FlowRow {
+        src: topology.nic_address(probe.src),
+        dst: topology.nic_address(probe.dst),
+        udp_src_port: Some(probe.udp_src_port),
+        ..flow.clone()
+    };
     let printed = format!("{}>{}:{}", flow.src, flow.dst, tuple.udp_src_port);
     let mut writer = Writer::create(root, Options::new("mirror")).unwrap();
-    writer.append_cells(&vec![flow, other], Instant::now()).unwrap();
+    writer.append_cells(&vec![flow, other, probe], Instant::now()).unwrap();
     writer.finish().unwrap();
     (fabric, printed)
 }
