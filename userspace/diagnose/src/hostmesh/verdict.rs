@@ -247,7 +247,10 @@ mod tests {
         };
         let beside = ["tuple", "pair", "route"].map(|kind| row(kind, "loss"));
         let link = row("link", "loss");
-        assert_eq!(left([core::slice::from_ref(&link), &beside[..]].concat()), ("link".into(), 21));
+        assert_eq!(
+            left([core::slice::from_ref(&link), &beside[..]].concat()),
+            ("link".into(), 21)
+        );
         assert_eq!(left(beside.to_vec()), ("tuple pair route".into(), 0));
         let dead = [row("tuple", "blackhole"), row("pair", "acl"), row("route", "no_route")];
         let all = [&[link], &dead[..]].concat();
