@@ -177,20 +177,20 @@ impl Tracer {
         };
         self.flows.insert(tuple, now);
         self.routes.entry(tuple).or_default();
-        let forgotten = now - self.limits.refresh - self.limits.refresh;
-        let mut old: Vec<Tuple> = self
-            .flows
-            .extract_if(.., |_, asked| *asked < forgotten)
-            .map(|(tuple, _)| tuple)
-            .collect();
         let of_nic = self.flows.iter().filter(|(tuple, _)| tuple.src == src);
         if of_nic.clone().count() > FLOWS
             && let Some((oldest, _)) = of_nic.min_by_key(|(_, asked)| **asked)
         {
-            old.push(*oldest);
+            let oldest = *oldest;
+            self.flows.remove(&oldest);
+            self.routes.remove(&oldest);
         }
-        for tuple in old {
-            self.flows.remove(&tuple);
+    }
+
+    /// Forgets flows that no one has asked for in twice the time of a refresh.
+    fn forget_flows(&mut self, now: Nanos) {
+        let since = now - self.limits.refresh - self.limits.refresh;
+        for (tuple, _) in self.flows.extract_if(.., |_, asked| *asked < since) {
             self.routes.remove(&tuple);
         }
     }
@@ -239,6 +239,7 @@ impl Tracer {
     /// Begins the trace that is due at `now`, if any: of a 5-tuple with an unknown hop, or of the least recently traced.
     pub fn begin(&mut self, now: Nanos) -> Option<Started> {
         let interval = self.limits.interval?;
+        self.forget_flows(now);
         let tuple = (0..self.due.len()).find_map(|nic| {
             let due = self.due.get_mut(nic).filter(|due| **due <= now)?;
             // Missed turns are skipped.
@@ -621,6 +622,7 @@ mod tests {
         assert!(tracer.route(flow(9)).is_none() && tracer.route(flow(100)).is_some());
         // No one has asked for the others since.
         tracer.follow_flow(TUPLE.src, remote, 99, Nanos(3_000_000));
+        tracer.begin(Nanos(3_000_000)).unwrap();
         assert_eq!(tracer.routes.len(), 2);
     }
 

@@ -8,7 +8,7 @@ use super::diagnosis::Where;
 use super::history::History;
 use super::naming::name;
 use super::paper::Votes;
-use super::place::FaultLocation;
+use super::place::{FaultLocation, rank};
 use super::record::Record;
 use super::suspects::{Suspect, Symptom};
 use alloc::format;
@@ -158,14 +158,14 @@ impl Judge<'_> {
 /// Beside a NIC, a link or a switch that loses packets, such a share is of that place too, over a path that has changed
 /// since its trace.
 fn take_uncertain(found: &mut Vec<(VerdictRow, Where)>) -> u64 {
-    let is_fine = |row: &VerdictRow| matches!(row.place_kind.as_str(), "route" | "pair" | "tuple");
+    let is_fine = |place: &Where| rank(place.0) > rank(FaultLocation::Switch(0));
     let is_share = |row: &VerdictRow| matches!(row.class.as_str(), "loss" | "corruption");
     let loses = |row: &VerdictRow| row.symptom.as_str() == Symptom::Loss.name();
-    if !found.iter().any(|(row, _)| loses(row) && !is_fine(row)) {
+    if !found.iter().any(|(row, place)| loses(row) && !is_fine(place)) {
         return 0;
     }
-    let is_uncertain = |found: &mut (VerdictRow, Where)| is_fine(&found.0) && is_share(&found.0);
-    found.extract_if(.., is_uncertain).map(|(row, _)| row.anomalous).sum()
+    let uncertain = found.extract_if(.., |(row, place)| is_fine(place) && is_share(row));
+    uncertain.map(|(row, _)| row.anomalous).sum()
 }
 
 fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
@@ -225,35 +225,37 @@ mod tests {
     use crate::hostmesh::diagnosis::Where;
     use crate::hostmesh::place::FaultLocation;
     use rocescope_model::VerdictRow;
-    use std::string::String;
     use std::vec::Vec;
 
     #[test]
     fn a_share_of_one_route_is_of_the_link_beside_it_and_alone_a_verdict() {
-        let row = |kind: &'static str, class: &'static str| {
+        let row = |place, class: &'static str| {
             let row = VerdictRow {
                 symptom: "loss".into(),
-                place_kind: kind.into(),
                 class: class.into(),
                 anomalous: 7,
                 ..VerdictRow::default()
             };
-            (row, Where(FaultLocation::Collector))
+            (row, Where(place))
+        };
+        let (src, dst) = (0, 1);
+        let route = FaultLocation::Route { switch: 0, nic: 1 };
+        let pair = FaultLocation::Pair { src, dst };
+        let tuple = FaultLocation::Tuple {
+            src,
+            dst,
+            udp_src_port: 1,
+            udp_dst_port: 2,
         };
         let left = |mut rows: Vec<_>| {
             let uncertain = take_uncertain(&mut rows);
-            let kinds: Vec<String> = rows.iter().map(|(row, _)| row.place_kind.as_str().into()).collect();
-            (kinds.join(" "), uncertain)
+            (rows.len(), uncertain)
         };
-        let beside = ["tuple", "pair", "route"].map(|kind| row(kind, "loss"));
-        let link = row("link", "loss");
-        assert_eq!(
-            left([core::slice::from_ref(&link), &beside[..]].concat()),
-            ("link".into(), 21)
-        );
-        assert_eq!(left(beside.to_vec()), ("tuple pair route".into(), 0));
-        let dead = [row("tuple", "blackhole"), row("pair", "acl"), row("route", "no_route")];
-        let all = [&[link], &dead[..]].concat();
-        assert_eq!(left(all), ("link tuple pair route".into(), 0));
+        let shares = [tuple, pair, route].map(|place| row(place, "loss"));
+        let link = row(FaultLocation::Link(0), "loss");
+        assert_eq!(left([core::slice::from_ref(&link), &shares[..]].concat()), (1, 21));
+        assert_eq!(left(shares.to_vec()), (3, 0));
+        let dead = [row(tuple, "blackhole"), row(pair, "acl"), row(route, "no_route")];
+        assert_eq!(left([&[link], &dead[..]].concat()), (4, 0));
     }
 }

@@ -3,7 +3,7 @@
 use crate::run::{Run, START, WINDOW, lines};
 use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_fabric::probing::Names;
-use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, LinkDirection, Rails, Role};
+use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Rails, Role};
 
 #[test]
 fn quantiles_are_those_of_the_sorted_values() {
@@ -71,8 +71,8 @@ fn coverage_and_votes_are_counted_by_hand() {
     assert_eq!((&*verdict.paper, verdict.votes), ("first", found.sla.switch_drops));
 }
 
-#[test]
-fn flows_are_matched_by_address_or_by_path() {
+/// A window without faults, then the link from rail switch 1 to spine 0 loses 30 %.
+fn with_a_grey_link() -> (Run, LinkId) {
     let mut run = Run::new(Rails::two_tiers(4, 4, 2), 5);
     run.window();
     let topology = run.fabric.topology;
@@ -83,6 +83,13 @@ fn flows_are_matched_by_address_or_by_path() {
         )
         .unwrap();
     run.fault(FaultKind::Loss { probability: 0.3 }, FaultLocation::Link(grey), 0);
+    (run, grey)
+}
+
+#[test]
+fn flows_are_matched_by_address_or_by_path() {
+    let (mut run, grey) = with_a_grey_link();
+    let topology = run.fabric.topology;
     let found = run.window();
     assert_eq!(lines(&found), ["loss link r1>s0 and back"]);
     let (mut over, mut past) = (0, 0);
@@ -111,16 +118,8 @@ fn flows_are_matched_by_address_or_by_path() {
 /// The agent of a flow's sender traces it; probes of the other host name its NIC.
 #[test]
 fn flows_to_other_hosts_are_matched_by_their_traces_and_probes_are_no_flows() {
-    let mut run = Run::new(Rails::two_tiers(4, 4, 2), 5);
-    run.window();
+    let (mut run, grey) = with_a_grey_link();
     let topology = run.fabric.topology;
-    let grey = topology
-        .between(
-            topology.node(Role::Rail { group: 0, rail: 1 }),
-            topology.node(Role::Spine(0)),
-        )
-        .unwrap();
-    run.fault(FaultKind::Loss { probability: 0.3 }, FaultLocation::Link(grey), 0);
     let flows: Vec<FiveTuple> = (0..40)
         .map(|at| FiveTuple {
             src: topology.nic(at % 4, 1),
