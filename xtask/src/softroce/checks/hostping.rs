@@ -19,8 +19,8 @@ const NICS: [&str; 2] = ["rxe0", "rxe1"];
 /// Within the driver the memory of both NUMA nodes; over the wire, which is slower, of one.
 const ENDPOINTS: [&str; 2] = ["mem0", "mem1"];
 const NEAR: [&str; 1] = ["mem0"];
-/// What the throttled NIC keeps of the bandwidth of its slowest pair. With much less the kernel waits for the packets in
-/// the queue, for up to a minute, before it destroys a queue pair.
+/// What the throttled NIC keeps of the bandwidth of its slowest pair. With a third of that a run took 108 s,
+/// probably because the kernel waits for the packets in the queue before it destroys a queue pair.
 const SHARE: f64 = 0.15;
 /// What the first guest sends to itself goes to the second one,
 const LEAVE: &str = "for rail in 0 1; do \
