@@ -35,8 +35,9 @@ impl RowReason {
     }
 }
 
-/// Traces in a row that leave a hop unknown, after which a 5-tuple waits for its turn again: its router never answers.
-const REPEATS: u8 = 3;
+/// Traces in a row that leave a hop unknown, after which a 5-tuple waits for its turn again: its router never answers. Where
+/// a link loses half of the packets, three of four answers are missing, and each trace adds what it has.
+const REPEATS: u8 = 6;
 
 /// The known path of a 5-tuple.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,23 +74,23 @@ impl Route {
         }
     }
 
-    /// Learns from a trace that reached its destination at `now`. If all hops that answered are the same as before, a
-    /// hop that did not answer this time (routers limit answers) keeps its address, which is also filled into `found`.
-    pub fn learn(&mut self, found: &mut [Hop], now: Nanos, refresh: Nanos) -> Option<RowReason> {
+    /// Learns from a trace that reached its destination at `now`. A trace that contradicts no known hop is of the same path:
+    /// a hop that did not answer this time (routers limit answers, links lose them) keeps its address, which is also filled
+    /// into `found`.
+    ///
+    /// A trace also looks longer than its path where the packet that would just have reached the destination was lost. So of
+    /// two traces that do not contradict each other, the shorter one has the length of the path.
+    pub fn learn(&mut self, found: &mut Vec<Hop>, now: Nanos, refresh: Nanos) -> Option<RowReason> {
         self.missed = false;
-        let is_same = self.hops.len() == found.len()
-            && self
-                .hops
-                .iter()
-                .zip(&*found)
-                .all(|(known, hop)| known.is_none() || hop.address.is_none() || *known == hop.address);
+        let is_same = !self.hops.is_empty() && self.agrees(found);
         let mut is_fuller = false;
         if is_same {
-            for (known, hop) in self.hops.iter_mut().zip(&mut *found) {
-                is_fuller |= known.is_none() && hop.address.is_some();
-                hop.address = hop.address.or(*known);
-                *known = hop.address;
-            }
+            is_fuller = found.len() < self.hops.len();
+            self.join(found);
+            let known = self.hops.iter().take(found.len().saturating_sub(1));
+            is_fuller |= known
+                .zip(&*found)
+                .any(|(known, hop)| known.is_none() && hop.address.is_some());
         }
         self.unknown = match found.iter().all(|hop| hop.address.is_some()) {
             true => 0,
@@ -104,6 +105,33 @@ impl Route {
         self.hops = found.iter().map(|hop| hop.address).collect();
         self.written = Some(now);
         Some(news)
+    }
+
+    /// Whether no hop before the destination contradicts the known path, and none is behind its end.
+    fn agrees(&self, found: &[Hop]) -> bool {
+        let known = self.hops.iter().copied().rev().skip(1).rev();
+        let new = found.iter().map(|hop| hop.address).rev().skip(1).rev();
+        let both = known.len().min(new.len());
+        let is_end_same = self.hops.last().copied().flatten() == found.last().and_then(|hop| hop.address);
+        let is_either =
+            |(one, other): (Option<IpAddr>, Option<IpAddr>)| one.is_none() || other.is_none() || one == other;
+        is_end_same
+            && known.clone().zip(new.clone()).all(is_either)
+            && known.skip(both).chain(new.skip(both)).all(|hop| hop.is_none())
+    }
+
+    /// Shortens a trace to the known path if that is shorter, and fills in the hops that did not answer.
+    fn join(&self, found: &mut Vec<Hop>) {
+        if self.hops.len() < found.len()
+            && let Some(end) = found.pop()
+        {
+            found.truncate(self.hops.len() - 1);
+            found.push(end);
+        }
+        let before = found.len().saturating_sub(1);
+        for (known, hop) in self.hops.iter().zip(&mut found[..before]) {
+            hop.address = hop.address.or(*known);
+        }
     }
 
     /// The clock was set.
@@ -143,8 +171,29 @@ mod tests {
         assert_eq!(learn(&[1, 2, 9], 1).0, Some(RowReason::Refresh), "a new hop is known");
         assert_eq!(learn(&[0, 2, 9], 2), (None, hops(&[1, 2, 9])));
         assert_eq!(learn(&[1, 3, 9], 3).0, Some(RowReason::Changed));
-        assert_eq!(learn(&[1, 0, 3, 9], 4).0, Some(RowReason::Changed));
-        assert_eq!(learn(&[1, 0, 3, 9], 103).0, None);
-        assert_eq!(learn(&[1, 0, 3, 9], 104).0, Some(RowReason::Refresh));
+        assert_eq!(learn(&[1, 0, 4, 9], 4).0, Some(RowReason::Changed));
+        assert_eq!(learn(&[1, 0, 4, 9], 103).0, None);
+        assert_eq!(learn(&[1, 0, 4, 9], 104).0, Some(RowReason::Refresh));
+        assert_eq!(learn(&[1, 0, 4, 8], 105).0, Some(RowReason::Changed), "another end");
+    }
+
+    #[test]
+    fn a_lost_packet_makes_no_path_longer() {
+        let mut route = Route::default();
+        let mut learn = |last: &[u8], now| {
+            let mut found = hops(last);
+            let news = route.learn(&mut found, Nanos(now), Nanos(100));
+            (news, found)
+        };
+        // The packet that just reaches the destination was lost, and one answer.
+        assert_eq!(learn(&[1, 0, 0, 0, 9], 0).0, Some(RowReason::First));
+        assert_eq!(learn(&[1, 2, 0, 9], 1), (Some(RowReason::Refresh), hops(&[1, 2, 0, 9])));
+        assert_eq!(
+            learn(&[0, 0, 3, 0, 9], 2),
+            (Some(RowReason::Refresh), hops(&[1, 2, 3, 9]))
+        );
+        assert_eq!(learn(&[1, 0, 0, 0, 0, 9], 3), (None, hops(&[1, 2, 3, 9])));
+        // A router where the destination was.
+        assert_eq!(learn(&[1, 2, 3, 4, 9], 4).0, Some(RowReason::Changed));
     }
 }
