@@ -13,7 +13,7 @@ use super::cells::Cell;
 use super::count::Count;
 use super::names::{End, Names};
 use super::noisy_or::{Fit, Group, bits};
-use super::place::{Crossing, FaultLocation, rank};
+use super::place::{Crossing, FaultLocation, rank, size};
 use super::suspects::{Suspect, Symptom};
 use super::tuples::Tuples;
 use alloc::collections::BTreeMap;
@@ -191,7 +191,7 @@ impl Joint {
         rest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut left = [TRIED; 4];
         rest.retain(|(at, _)| {
-            let left = &mut left[size(self.places[*at])];
+            let left = &mut left[size(self.places[*at]) as usize];
             let is_tried = *left > 0;
             *left -= usize::from(is_tried);
             is_tried
@@ -220,13 +220,8 @@ impl Chosen {
     }
 }
 
-/// NICs, links, switches, and smaller places.
-fn size(place: FaultLocation) -> usize {
-    usize::from(rank(place).min(3))
-}
-
 /// The switches at the ends of a link.
-fn ends(place: FaultLocation, names: &Names) -> Vec<u32> {
+pub(crate) fn ends(place: FaultLocation, names: &Names) -> Vec<u32> {
     let (FaultLocation::Link(link) | FaultLocation::Cable(link, _)) = place else {
         return Vec::new();
     };
@@ -262,7 +257,7 @@ pub(crate) fn strongest(mut candidates: Vec<(FaultLocation, f64)>, places: usize
     let each = |most: usize| (most / places.max(1)).saturating_sub(usize::from(places > 1)).max(1);
     let mut left = [MAX_NICS, MAX_LINKS, MAX_SWITCHES, MAX_FINE].map(each);
     let fits = |place: &FaultLocation| {
-        let left = &mut left[size(*place)];
+        let left = &mut left[size(*place) as usize];
         let fits = *left > 0;
         *left -= usize::from(fits);
         fits

@@ -66,6 +66,7 @@ mod sla;
 mod suspects;
 mod tally;
 mod tuples;
+mod uncertain;
 mod unsent;
 mod untraced;
 mod verdict;

@@ -47,6 +47,10 @@ pub(crate) struct Names {
     link_numbers: HashMap<(End, IpAddr), u32>,
     /// Links by their nodes, for addresses that do not identify a port.
     node_links: HashMap<(End, End), u32>,
+    /// All links to an address.
+    links_to: HashMap<IpAddr, Vec<u32>>,
+    /// The link between two nodes; `None` if there are several.
+    links_between: HashMap<(End, End), Option<u32>>,
 }
 
 /// Numbers are 32 bits wide; memory runs out long before.
@@ -135,25 +139,63 @@ impl Names {
         };
         if link == next {
             self.links.push(Link { from, to, address });
+            self.links_to.entry(address).or_default().push(link);
+            self.joins(link, (from, to));
         }
         self.link_numbers.insert((named, address), link);
         link
     }
 
+    /// Notes a link between two nodes.
+    fn joins(&mut self, link: u32, (from, to): (End, End)) {
+        if from != End::Unknown {
+            self.links_between
+                .entry((from, to))
+                .and_modify(|known| *known = None)
+                .or_insert(Some(link));
+        }
+    }
+
+    /// The link from a hop to the one after it that did not answer, if the address of the hop after that leaves one
+    /// possibility: a single link leads there, and a single one from the first hop to its start.
+    ///
+    /// Without a topology file no two addresses are known to be of one switch, so nothing follows.
+    pub(crate) fn link_before(&self, from: End, after: IpAddr) -> Option<u32> {
+        if self.nodes.is_empty() {
+            return None;
+        }
+        let hidden = match self.only_link_to(after)? {
+            Link { from: End::Unknown, .. } => return None,
+            link => link.from,
+        };
+        *self.links_between.get(&(from, hidden))?
+    }
+
+    fn only_link_to(&self, address: IpAddr) -> Option<&Link> {
+        let [link] = self.links_to.get(&address)?.as_slice() else {
+            return None;
+        };
+        self.links.get(*link as usize)
+    }
+
     /// The link to an address whose start is unknown here, or was until now.
     fn without_its_start(&mut self, named: End, from: End, address: IpAddr) -> Option<u32> {
         if from == End::Unknown {
-            let mut known = (0..).zip(&self.links).filter(|(_, link)| link.address == address);
-            let only = known.next().map(|(link, _)| link);
-            return only.filter(|_| known.next().is_none());
+            let [link] = self.links_to.get(&address)?.as_slice() else {
+                return None;
+            };
+            return Some(*link);
         }
         let link = self.link_numbers.get(&(End::Unknown, address)).copied();
         let link = link.filter(|_| named != End::Unknown)?;
-        let start = &mut self.links.get_mut(link as usize)?.from;
-        (*start == End::Unknown).then(|| {
-            *start = from;
-            link
-        })
+        let Link { from: start, to, .. } = self.links.get_mut(link as usize)?;
+        if *start != End::Unknown {
+            return None;
+        }
+        *start = from;
+        let to = *to;
+        self.joins(link, (from, to));
+        Some(link)
     }
 
     /// Returns the other direction of a link between switches: the link to the other address of its subnet, a /31 or
@@ -279,6 +321,35 @@ mod tests {
         assert_eq!(names.link(s1, at("10.0.0.4")), hidden);
         assert_eq!(names.links[hidden as usize].from, s1);
         assert_ne!(shown, hidden);
+    }
+
+    #[test]
+    fn a_hop_between_two_known_ones_is_known_if_one_link_leads_there() {
+        let (mut names, [s0, s1]) = known();
+        let r0 = End::Switch(names.switch(at("10.0.0.3")));
+        let up = names.link(r0, at("10.0.0.1"));
+        assert_eq!(names.link_before(r0, at("10.1.0.9")), None, "no link to it");
+        let nic = End::Nic(names.nic(at("10.1.0.9"), &"h0".into(), &"rail0".into()));
+        let down = names.link(s0, at("10.1.0.9"));
+        assert_eq!(names.links[down as usize].to, nic);
+        // r0, ?, h0/rail0: over s0.
+        assert_eq!(names.link_before(r0, at("10.1.0.9")), Some(up));
+        assert_eq!(names.link_before(s1, at("10.1.0.9")), None, "no link from there");
+        // A second link between r0 and s0.
+        names.know(at("10.0.0.7"), "s0");
+        names.link(r0, at("10.0.0.7"));
+        assert_eq!(names.link_before(r0, at("10.1.0.9")), None, "one of two");
+    }
+
+    #[test]
+    fn without_a_topology_no_hop_is_inferred() {
+        let mut names = Names::default();
+        let r0 = names.link(End::Nic(0), at("10.0.0.1"));
+        let r0 = names.links[r0 as usize].to;
+        let s0 = names.link(r0, at("10.0.0.9"));
+        let s0 = names.links[s0 as usize].to;
+        names.link(s0, at("10.0.0.3"));
+        assert_eq!(names.link_before(r0, at("10.0.0.3")), None);
     }
 
     #[test]

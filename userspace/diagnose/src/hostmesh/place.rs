@@ -151,3 +151,23 @@ pub(crate) const fn rank(place: FaultLocation) -> u8 {
         FaultLocation::PairAt { .. } => 6,
     }
 }
+
+/// How much of the fabric a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    Nic,
+    Link,
+    /// A switch, or a host as a whole.
+    Switch,
+    /// A route, a pair of NICs or a 5-tuple.
+    Fine,
+}
+
+pub(crate) const fn size(place: FaultLocation) -> Size {
+    match rank(place) {
+        0 => Size::Nic,
+        1 => Size::Link,
+        2 => Size::Switch,
+        _ => Size::Fine,
+    }
+}

@@ -18,7 +18,7 @@ use super::count::Count;
 use super::faint::{Earlier, Unexplained};
 use super::joint::{Chosen, Joint, strongest};
 use super::names::Names;
-use super::place::{Crossing, FaultLocation};
+use super::place::{Crossing, FaultLocation, Size, size};
 use super::settings::Settings;
 use super::shared::Shared;
 use super::tally::{Evidence, Tally};
@@ -61,6 +61,8 @@ pub(crate) struct Scan<'a> {
     names: &'a Names,
     settings: &'a Settings,
     symptom: Symptom,
+    /// The share of probes that is lost without a fault of a place.
+    background: f64,
     tally: Tally<'a>,
 }
 
@@ -82,8 +84,57 @@ impl<'a> Scan<'a> {
             names,
             settings,
             symptom,
+            background: settings.background,
             tally,
         }
+    }
+
+    /// Counts other cells, among which another share of the probes is lost without a fault of a place.
+    fn over(&self, cells: Vec<&'a Cell>, background: f64) -> Self {
+        let tally = tally(&cells, (self.tuples, self.names), self.settings, self.symptom);
+        Self {
+            cells,
+            background,
+            tally,
+            ..*self
+        }
+    }
+
+    /// Returns the places that explain the drops, most likely first; the probes over none of them; and how many of their drops
+    /// say nothing, because a part of their path is unknown.
+    ///
+    /// Where a link or a switch loses packets, a path with an unknown hop may cross it. Traces suffer too, so that of paths
+    /// over it, hops are missing more often than elsewhere. Then the other places are judged by the paths that are known
+    /// entirely, and the rest is evidence only of what these links and switches together cannot explain.
+    pub(crate) fn lossy(mut self, cells: &'a Cells, start_ns: i64) -> (Vec<Suspect>, Unexplained, u64) {
+        let max = self.settings.max_verdicts;
+        let is_part = |cell: &&Cell| cell.path.is_some_and(|path| !path.is_whole);
+        let hides = |suspect: &&Suspect| matches!(size(suspect.place), Size::Link | Size::Switch);
+        let found = self.run(max);
+        if !found.iter().any(|suspect| hides(&suspect))
+            || !cells.all.iter().any(|cell| cell.drops > 0 && is_part(&cell))
+        {
+            return (found, self.unexplained(start_ns), 0);
+        }
+        let whole = cells
+            .all
+            .iter()
+            .filter(|cell| cell.path.is_some_and(|path| path.is_whole));
+        let mut scan = self.over(whole.collect(), self.settings.background);
+        let mut found = scan.run(max);
+        let unexplained = scan.unexplained(start_ns);
+        let arrives = found.iter().filter(hides).map(|suspect| 1.0 - suspect.count().share());
+        let background = 1.0 - (1.0 - self.settings.background) * arrives.product::<f64>();
+        let is_met = |cell: &&Cell| {
+            let crossing = Crossing::of(cell, self.tuples);
+            found.iter().any(|suspect| crossing.meets(suspect.place, self.names))
+        };
+        let parts = cells.all.iter().filter(is_part).filter(|cell| !is_met(cell));
+        let mut rest = scan.over(scan.cells.iter().copied().chain(parts).collect(), background);
+        found.extend(rest.run(max.saturating_sub(found.len())));
+        let unknown = rest.cells.iter().filter(|cell| is_part(cell));
+        let unknown = unknown.map(|cell| u64::from(cell.drops)).sum();
+        (found, unexplained, unknown)
     }
 
     /// Removes the probes that cross a place.
@@ -127,7 +178,7 @@ impl<'a> Scan<'a> {
             return Vec::from([first]);
         }
         let graph = (self.tuples, self.names);
-        let rates = (self.settings.background, self.needed());
+        let rates = (self.background, self.needed());
         let mut set = Vec::from([first.place]);
         let mut best = Vec::new();
         for _ in 0..ROUNDS {
@@ -179,7 +230,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The probes that no suspect explains.
-    pub(crate) fn unexplained(&self, start_ns: i64) -> Unexplained {
+    fn unexplained(&self, start_ns: i64) -> Unexplained {
         Unexplained::of(start_ns, &self.cells, self.tuples, self.names)
     }
 
@@ -218,7 +269,7 @@ impl<'a> Scan<'a> {
             return None;
         }
         let expected = match self.symptom {
-            Symptom::Loss => self.settings.background,
+            Symptom::Loss => self.background,
             // In a fabric that is slow as a whole no single place is slow.
             Symptom::Latency | Symptom::Asymmetry | Symptom::Delay | Symptom::Silence => {
                 if count.share() < self.settings.late_share {
@@ -273,6 +324,13 @@ impl Suspect {
             anomalous: count.anomalous,
             score,
             earlier: None,
+        }
+    }
+
+    const fn count(&self) -> Count {
+        Count {
+            probes: self.probes,
+            anomalous: self.anomalous,
         }
     }
 }

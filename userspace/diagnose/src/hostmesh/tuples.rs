@@ -37,6 +37,8 @@ pub(crate) struct Version {
     from_ns: i64,
     start: u32,
     length: u16,
+    /// Whether all its links are known.
+    pub(crate) is_whole: bool,
 }
 
 /// All 5-tuples, by number.
@@ -151,33 +153,53 @@ impl Tuples {
         }
         let mut from = End::Nic(key.src);
         let mut links = Vec::with_capacity(hops.len());
-        for hop in hops {
-            let Some(address) = hop else {
-                from = End::Unknown;
+        let mut is_whole = true;
+        for (at, hop) in hops.iter().enumerate() {
+            let link = match hop {
+                Some(address) => Some(names.link(from, *address)),
+                None => {
+                    let after = hops.get(at + 1).copied().flatten();
+                    after.and_then(|after| names.link_before(from, after))
+                }
+            };
+            let Some(link) = link else {
+                (from, is_whole) = (End::Unknown, false);
                 continue;
             };
-            let link = names.link(from, *address);
             from = names.links.get(link as usize).map_or(End::Unknown, |link| link.to);
             links.push(link);
         }
+        let mut since_ns = from_ns;
         if let Some(known) = known {
-            let same = self.links(known) == links;
-            if same || from_ns < known.from_ns {
+            let before = self.links(known);
+            let is_same = before == links || !is_whole && is_part(&links, before);
+            if is_same || from_ns < known.from_ns {
                 return;
             }
-            let earlier = self.earlier.entry(number).or_default();
-            earlier.push(known);
-            if earlier.len() > MAX_EARLIER {
-                earlier.remove(0);
+            if !known.is_whole && is_part(before, &links) {
+                // The same path, of which more is known now.
+                since_ns = known.from_ns;
+            } else {
+                let earlier = self.earlier.entry(number).or_default();
+                earlier.push(known);
+                if earlier.len() > MAX_EARLIER {
+                    earlier.remove(0);
+                }
             }
         }
         let start = u32::try_from(self.arena.len()).unwrap_or(u32::MAX);
         self.arena.extend_from_slice(&links);
         self.all[number as usize].path = Some(Version {
-            from_ns,
+            from_ns: since_ns,
             start,
             length: u16::try_from(links.len()).unwrap_or(u16::MAX),
+            is_whole,
         });
+    }
+
+    /// The paths of a 5-tuple before its latest, the oldest first.
+    pub(crate) fn earlier(&self, number: u32) -> &[Version] {
+        self.earlier.get(&number).map_or(&[], Vec::as_slice)
     }
 
     /// The links of a path, in order.
@@ -243,9 +265,18 @@ impl Tuples {
     }
 }
 
+/// Whether the links of a path are also of another, in the same order: hops that did not answer are missing.
+fn is_part(part: &[u32], whole: &[u32]) -> bool {
+    let mut whole = whole.iter();
+    part.iter().all(|link| whole.any(|other| other == link))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Key, Tuples};
+    use crate::hostmesh::names::Names;
+    use core::net::IpAddr;
+    use rocescope_model::Text;
 
     #[test]
     fn pairs_and_lanes_keep_their_numbers_when_tuples_are_forgotten() {
@@ -272,5 +303,40 @@ mod tests {
         assert_eq!(tuples.all.len(), 2);
         assert_eq!(before, after);
         assert_eq!(tuples.all[numbers[first as usize] as usize].dscp, 26);
+    }
+
+    #[test]
+    fn of_one_path_the_trace_that_shows_most_counts_from_the_first_on() {
+        let (mut tuples, mut names) = (Tuples::default(), Names::default());
+        let at = |last: u8| Some(IpAddr::from([10, 0, 0, last]));
+        for (address, node) in [(1, "r0"), (2, "s0"), (3, "s1"), (4, "r1"), (5, "r1")] {
+            names.know(at(address).unwrap(), node);
+        }
+        let [src, dst] = [8, 9].map(|last| names.nic(at(last).unwrap(), &"h0".into(), &Text::from("rail")));
+        let key = |udp_src_port| Key {
+            src,
+            dst,
+            udp_src_port,
+            udp_dst_port: 4791,
+        };
+        let [one, two] = [1, 2].map(|port| tuples.number(key(port), 0));
+        tuples.trace(one, 10, &[at(1), None, None, at(9)], &mut names);
+        let first = tuples.path_at(one, 10).unwrap();
+        assert!(!first.is_whole && tuples.links(first).len() == 2);
+        tuples.trace(one, 20, &[at(1), at(2), at(4), at(9)], &mut names);
+        let path = tuples.path_at(one, 10).unwrap();
+        assert!(path.is_whole && tuples.links(path).len() == 4 && !tuples.has_changed(one));
+        // Fewer answers are no other path.
+        tuples.trace(one, 30, &[at(1), None, None, at(9)], &mut names);
+        assert_eq!(tuples.path_at(one, 40), Some(path));
+        // A missing hop between two that one link joins is no missing link.
+        tuples.trace(two, 10, &[at(1), None, at(4), at(9)], &mut names);
+        assert_eq!(tuples.links(tuples.path_at(two, 10).unwrap()), tuples.links(path));
+        tuples.trace(one, 50, &[at(1), at(3), at(5), at(9)], &mut names);
+        assert_ne!(tuples.path_at(one, 60), Some(path));
+        assert_eq!(
+            (tuples.path_at(one, 45), tuples.earlier(one)),
+            (Some(path), &[path][..])
+        );
     }
 }

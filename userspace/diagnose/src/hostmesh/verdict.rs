@@ -8,9 +8,10 @@ use super::diagnosis::Where;
 use super::history::History;
 use super::naming::name;
 use super::paper::Votes;
-use super::place::{FaultLocation, rank};
+use super::place::FaultLocation;
 use super::record::Record;
 use super::suspects::{Suspect, Symptom};
+use super::uncertain::take_uncertain;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -52,7 +53,8 @@ impl Judge<'_> {
                 found.push((self.verdict(symptom, suspect), Where(suspect.place)));
             }
         }
-        let uncertain = take_uncertain(&mut found);
+        let Analyzer { names, tuples, .. } = self.analyzer;
+        let uncertain = take_uncertain(&mut found, self.cells, tuples, names);
         let (rows, places) = found.into_iter().unzip();
         Verdicts {
             rows,
@@ -152,22 +154,6 @@ impl Judge<'_> {
     }
 }
 
-/// Removes the verdicts that are most likely of another place, and returns the number of their drops.
-///
-/// Nothing loses a share of the packets of one route, pair or 5-tuple alone: a filter or a forwarding entry loses all.
-/// Beside a NIC, a link or a switch that loses packets, such a share is of that place too, over a path that has changed
-/// since its trace.
-fn take_uncertain(found: &mut Vec<(VerdictRow, Where)>) -> u64 {
-    let is_fine = |place: &Where| rank(place.0) > rank(FaultLocation::Switch(0));
-    let is_share = |row: &VerdictRow| matches!(row.class.as_str(), "loss" | "corruption");
-    let loses = |row: &VerdictRow| row.symptom.as_str() == Symptom::Loss.name();
-    if !found.iter().any(|(row, place)| loses(row) && !is_fine(place)) {
-        return 0;
-    }
-    let uncertain = found.extract_if(.., |(row, place)| is_fine(place) && is_share(row));
-    uncertain.map(|(row, _)| row.anomalous).sum()
-}
-
 fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
     let symptom = match evidence.symptom {
         Symptom::Loss if evidence.is_unsent() => "could not be sent",
@@ -217,45 +203,4 @@ fn silence(row: &VerdictRow, suspect: &Suspect) -> String {
     let meaning = Class::Silent.meaning(suspect.place);
     let since = Time(*since_ns);
     format!("{place}: {hosts}no probe since {since:.1}, {anomalous} of {probes} did not come: {meaning}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::take_uncertain;
-    use crate::hostmesh::diagnosis::Where;
-    use crate::hostmesh::place::FaultLocation;
-    use rocescope_model::VerdictRow;
-    use std::vec::Vec;
-
-    #[test]
-    fn a_share_of_one_route_is_of_the_link_beside_it_and_alone_a_verdict() {
-        let row = |place, class: &'static str| {
-            let row = VerdictRow {
-                symptom: "loss".into(),
-                class: class.into(),
-                anomalous: 7,
-                ..VerdictRow::default()
-            };
-            (row, Where(place))
-        };
-        let (src, dst) = (0, 1);
-        let route = FaultLocation::Route { switch: 0, nic: 1 };
-        let pair = FaultLocation::Pair { src, dst };
-        let tuple = FaultLocation::Tuple {
-            src,
-            dst,
-            udp_src_port: 1,
-            udp_dst_port: 2,
-        };
-        let left = |mut rows: Vec<_>| {
-            let uncertain = take_uncertain(&mut rows);
-            (rows.len(), uncertain)
-        };
-        let shares = [tuple, pair, route].map(|place| row(place, "loss"));
-        let link = row(FaultLocation::Link(0), "loss");
-        assert_eq!(left([core::slice::from_ref(&link), &shares[..]].concat()), (1, 21));
-        assert_eq!(left(shares.to_vec()), (3, 0));
-        let dead = [row(tuple, "blackhole"), row(pair, "acl"), row(route, "no_route")];
-        assert_eq!(left([&[link], &dead[..]].concat()), (4, 0));
-    }
 }

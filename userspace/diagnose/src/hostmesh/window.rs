@@ -72,8 +72,11 @@ impl Analyzer {
             if margin.is_none() {
                 unjudged.push("latency: no earlier window to compare with".into());
             }
-            let unexplained;
-            ((found.loss, unexplained), (found.late, found.one_way, found.slow)) = both(
+            let (unexplained, unknown);
+            (
+                (found.loss, unexplained, unknown),
+                (found.late, found.one_way, found.slow),
+            ) = both(
                 self.both,
                 || self.lossy(&cells, start_ns),
                 || self.slow(&cells, records, margin.is_some()),
@@ -82,6 +85,9 @@ impl Analyzer {
             found.loss.extend(self.faint.add(unexplained, &self.settings));
             found.loss.sort_by(|a, b| b.score.total_cmp(&a.score));
             found.loss.truncate(self.settings.max_verdicts);
+            if unknown > 0 {
+                unjudged.push(format!("{unknown} drops are on paths with an unknown hop"));
+            }
         }
         found.silent = self.silent(number, records);
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
@@ -204,14 +210,14 @@ impl Analyzer {
         (late, one_way, slow)
     }
 
-    /// Returns the places that explain the drops, and the probes over no such place.
-    fn lossy(&self, cells: &Cells, start_ns: i64) -> (Vec<Suspect>, Unexplained) {
+    /// Returns the places that explain the drops, the probes over no such place, and the drops that say nothing.
+    fn lossy(&self, cells: &Cells, start_ns: i64) -> (Vec<Suspect>, Unexplained, u64) {
         let settings = &self.settings;
-        let mut scan = Scan::new(cells, &self.tuples, &self.names, settings, Symptom::Loss);
-        let mut found = scan.run(settings.max_verdicts);
+        let scan = Scan::new(cells, &self.tuples, &self.names, settings, Symptom::Loss);
+        let (mut found, unexplained, unknown) = scan.lossy(cells, start_ns);
         let unreached = unreached(cells, &self.tuples, &self.names, settings, &found);
         found.extend(unreached);
-        (found, scan.unexplained(start_ns))
+        (found, unexplained, unknown)
     }
 
     /// Whether a place is a NIC that the paper's rule calls anomalous at this time.

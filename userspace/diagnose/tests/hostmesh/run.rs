@@ -18,6 +18,8 @@ pub(crate) struct Run {
     at: i64,
     /// Hosts whose probes do not arrive, from and until when after the start.
     pub(crate) silent: Vec<(&'static str, i64, i64)>,
+    /// Whether a row of a path has no address: its hop did not answer.
+    pub(crate) hides: Option<fn(&PathRow) -> bool>,
     /// What happens to the probes of one class.
     pub(crate) of_class: Option<fn(&Fabric, &Probe, &mut ProbeRow)>,
 }
@@ -51,6 +53,7 @@ impl Run {
             analyzer,
             at: START,
             silent: Vec::new(),
+            hides: None,
             of_class: None,
         }
     }
@@ -90,10 +93,12 @@ impl Run {
             names,
             at,
             silent,
+            hides,
             of_class,
         } = self;
         mesh.paths(fabric, *at, |tuple, hops| {
-            for row in names.path(fabric, tuple, *at, &hops) {
+            for mut row in names.path(fabric, tuple, *at, &hops) {
+                row.address = row.address.filter(|_| !hides.is_some_and(|hides| hides(&row)));
                 analyzer.path(&row);
             }
         });

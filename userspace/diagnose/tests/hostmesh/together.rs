@@ -3,6 +3,7 @@
 use crate::faults::way;
 use crate::run::{Run, START, WINDOW, lines};
 use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, ROCE_PORT, Rails};
+use rocescope_model::{PathRow, Text};
 
 /// 8 hosts, 4 rails, and spines: two windows without a fault.
 fn fabric(spines: u32, seed: u64) -> Run {
@@ -119,5 +120,57 @@ fn what_fails_right_after_a_nic_is_named_and_not_the_nic() {
         let mut found = [places(&mut run), places(&mut run)].concat();
         found.dedup();
         assert_eq!(found, [expected], "seed {seed}");
+    }
+}
+
+/// No hop answers of the paths between h5/rail1 and others that have an even port.
+fn hides(row: &PathRow) -> bool {
+    let is_of = |nic: &Text, host: &Text| nic.as_str() == "rail1" && host.as_str() == "h5";
+    let is_inner = row.hop < row.hops;
+    is_inner && row.udp_src_port.is_multiple_of(2) && is_of(&row.src_nic, &row.observer)
+}
+
+/// A fabric in which paths have unknown hops from the start.
+fn hidden(seed: u64) -> Run {
+    let mut run = Run::new(Rails::two_tiers(8, 4, 4), seed);
+    run.hides = Some(hides);
+    for _ in 0..2 {
+        assert_eq!(lines(&run.window()), [""; 0]);
+    }
+    run
+}
+
+#[test]
+fn paths_with_unknown_hops_are_no_evidence_against_a_nic_beside_a_lossy_link() {
+    for seed in 0..5 {
+        let mut run = hidden(seed);
+        let place = FaultLocation::Direction(way(&run, 1, 2, true));
+        run.fault(FaultKind::Loss { probability: 0.5 }, place, 0);
+        let found = run.window();
+        assert_eq!(lines(&found), ["loss link r1>s2"], "seed {seed}");
+        let unjudged = found.sla.unjudged.as_str();
+        assert!(
+            unjudged.ends_with("drops are on paths with an unknown hop"),
+            "{unjudged}"
+        );
+    }
+}
+
+#[test]
+fn paths_with_unknown_hops_are_evidence_of_what_no_lossy_link_explains() {
+    for seed in 0..5 {
+        // A NIC alone, and beside a link that loses much less.
+        for beside in [false, true] {
+            let mut run = hidden(seed);
+            let nic = run.fabric.topology.nic(5, 1);
+            run.fault(FaultKind::Loss { probability: 0.6 }, FaultLocation::Nic(nic), 0);
+            let mut expected = vec!["nic h5/rail1"];
+            if beside {
+                let place = FaultLocation::Direction(way(&run, 1, 2, true));
+                run.fault(FaultKind::Loss { probability: 0.05 }, place, 0);
+                expected.insert(0, "link r1>s2");
+            }
+            assert_eq!(places(&mut run), expected, "seed {seed}");
+        }
     }
 }
