@@ -12,6 +12,8 @@ use super::settings::{Settings, SettingsError};
 use super::silence::Silence;
 use super::tuples::{Key, Tuples};
 use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -99,6 +101,13 @@ impl Analyzer {
     /// Assigns an address to a node, as the topology file does. Call it before the first row.
     pub fn know(&mut self, address: IpAddr, node: &str) {
         self.names.know(address, node);
+    }
+
+    /// Joins ports of a node that fail together, such as those of a line card: they lead to these nodes, which no other port of
+    /// it leads to. Call it before the first row.
+    pub fn join_ports(&mut self, node: &str, ports: &str, neighbors: impl IntoIterator<Item = String>) {
+        let name = format!("{ports} of {node}");
+        self.names.port_sets.add(node, name, neighbors.into_iter().collect());
     }
 
     /// Adds a row of `probes`.

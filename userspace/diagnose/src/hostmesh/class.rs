@@ -216,8 +216,9 @@ impl Class {
 
     /// The next step for an operator.
     pub(crate) const fn action(self, place: FaultLocation) -> &'static str {
-        let (is_link, is_nic) = (
+        let (is_link, is_ports, is_nic) = (
             matches!(place, FaultLocation::Link(_) | FaultLocation::Cable(..)),
+            matches!(place, FaultLocation::Ports(_)),
             matches!(
                 place,
                 FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_)
@@ -227,11 +228,17 @@ impl Class {
             Self::LinkDown if matches!(place, FaultLocation::Switch(_)) => {
                 "check that the switch runs and forwards: its log, its power, its line cards"
             }
+            Self::LinkDown | Self::PartlyDown | Self::Flapping if is_ports => {
+                "check what these ports share: the line card or the transceiver, in the switch log, before the cables"
+            }
             Self::LinkDown | Self::PartlyDown => {
                 "check the carrier and the optics at both ends (`ip link`, `ethtool -m`), then the switch log"
             }
             Self::Flapping => {
                 "count the carrier changes (`ip -s -d link`, the switch log); replace the cable or the transceiver"
+            }
+            Self::Loss if is_ports => {
+                "check the error and discard counters of these ports, then what they share: the line card or the transceiver"
             }
             Self::Loss if is_link => {
                 "check the error and discard counters at both ends; if they do not explain the loss, take the link out of ECMP"

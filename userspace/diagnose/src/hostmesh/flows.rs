@@ -10,6 +10,7 @@ use super::names::{End, Link};
 use super::place::{Crossing, FaultLocation};
 use super::tuples::Key;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::net::IpAddr;
 
 /// The fields of a captured packet that determine its path.
@@ -95,6 +96,14 @@ impl Analyzer {
         match place.0 {
             FaultLocation::Link(number) => link(number),
             FaultLocation::Cable(one, other) => Some(link(one)? || link(other)?),
+            FaultLocation::Ports(set) => {
+                let links = self.names.port_sets.links.get(set as usize)?;
+                let crossed: Vec<Option<bool>> = links.iter().map(|number| link(*number)).collect();
+                match crossed.contains(&Some(true)) {
+                    true => Some(true),
+                    false => (!crossed.contains(&None)).then_some(false),
+                }
+            }
             FaultLocation::Switch(number) => switch(number),
             FaultLocation::Route { switch: number, nic } => {
                 Some(switch(number)? && self.names.find_nic(flow.dst) == Some(nic))

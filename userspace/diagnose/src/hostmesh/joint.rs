@@ -62,7 +62,7 @@ impl Joint {
         places.sort_by_key(|place| (rank(*place), *place));
         places.dedup();
         places.truncate(64);
-        let crossed = Crossed::new(&places);
+        let crossed = Crossed::new(&places, names);
         let mut counts: BTreeMap<u64, Count> = BTreeMap::new();
         for cell in cells {
             let of_cell = crossed.by(Crossing::of(cell, tuples), names);
@@ -240,7 +240,7 @@ fn are_apart(one: FaultLocation, other: FaultLocation) -> bool {
     let is_coarse = |place| {
         matches!(
             place,
-            FaultLocation::Link(_) | FaultLocation::Cable(..) | FaultLocation::Switch(_)
+            FaultLocation::Link(_) | FaultLocation::Cable(..) | FaultLocation::Ports(_) | FaultLocation::Switch(_)
         )
     };
     let is_part = match (one, other) {
@@ -287,7 +287,7 @@ struct OfCell {
 }
 
 impl Crossed {
-    fn new(places: &[FaultLocation]) -> Self {
+    fn new(places: &[FaultLocation], names: &Names) -> Self {
         let mut crossed = Self::default();
         for (at, place) in places.iter().enumerate() {
             let bit = 1 << at;
@@ -309,6 +309,13 @@ impl Crossed {
                 FaultLocation::Cable(one, other) => {
                     mark(&mut crossed.links, one);
                     mark(&mut crossed.links, other);
+                }
+                FaultLocation::Ports(set) => {
+                    let links = names.port_sets.links.get(set as usize);
+                    links
+                        .into_iter()
+                        .flatten()
+                        .for_each(|link| mark(&mut crossed.links, *link));
                 }
                 FaultLocation::Switch(switch) => mark(&mut crossed.switches, switch),
                 FaultLocation::Route { nic: dst, .. }

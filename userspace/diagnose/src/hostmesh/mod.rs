@@ -55,6 +55,7 @@ mod naming;
 mod noisy_or;
 mod paper;
 mod place;
+mod ports;
 pub mod problem;
 mod quantiles;
 mod record;

@@ -1,5 +1,6 @@
 //! Numbers for hosts, NICs, nodes and links: rows carry names and addresses, the analysis uses numbers.
 
+use super::ports::PortSets;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -51,6 +52,7 @@ pub(crate) struct Names {
     links_to: HashMap<IpAddr, Vec<u32>>,
     /// The link between two nodes; `None` if there are several.
     links_between: HashMap<(End, End), Option<u32>>,
+    pub(crate) port_sets: PortSets,
 }
 
 /// Numbers are 32 bits wide; memory runs out long before.
@@ -153,6 +155,20 @@ impl Names {
                 .entry((from, to))
                 .and_modify(|known| *known = None)
                 .or_insert(Some(link));
+            let ends = [from, to].map(|end| self.node_of(end));
+            self.port_sets.join(link, [&ends[0], &ends[1]]);
+        }
+    }
+
+    /// The name of the switch or the host at an end.
+    fn node_of(&self, end: End) -> String {
+        match end {
+            End::Nic(nic) => {
+                let nic = self.nics.get(nic as usize);
+                let host = nic.and_then(|nic| self.hosts.get(nic.host as usize));
+                host.map_or_else(String::new, |host| host.as_str().into())
+            }
+            end => self.end_name(end),
         }
     }
 

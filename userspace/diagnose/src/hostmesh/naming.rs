@@ -28,6 +28,14 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
             row.link = Some(links(suspect, names).into());
             ("link", either(suspect, names))
         }
+        FaultLocation::Ports(set) => {
+            row.switch = names
+                .port_sets
+                .all
+                .get(set as usize)
+                .map(|set| Text::from(set.node.clone()));
+            ("ports", either(suspect, names))
+        }
         FaultLocation::Switch(at) => {
             row.switch = switch(at);
             ("switch", either(suspect, names))
@@ -78,15 +86,22 @@ fn either(suspect: &Suspect, names: &Names) -> String {
             let [there, _] = ways(one, other, names);
             format!("{there} and back")
         }
+        FaultLocation::Ports(set) => format!("ports {}", ports(set, names)),
         FaultLocation::Switch(at) => format!("switch {}", names.switch_name(at)),
         _ => String::new(),
     };
     let alone = match suspect.place {
+        FaultLocation::Ports(set) => ports(set, names),
         FaultLocation::Switch(at) => names.switch_name(at),
         place => name(&place),
     };
     let all: Vec<String> = [alone].into_iter().chain(suspect.also.iter().map(name)).collect();
     all.join(" or ")
+}
+
+fn ports(set: u32, names: &Names) -> String {
+    let set = names.port_sets.all.get(set as usize);
+    set.map_or_else(String::new, |set| set.name.clone())
 }
 
 /// Every direction of a link among the place and those that the evidence cannot separate from it.

@@ -17,6 +17,8 @@ pub(crate) enum FaultLocation {
     Link(u32),
     /// Both directions of one.
     Cable(u32, u32),
+    /// Ports of a switch that fail together.
+    Ports(u32),
     /// A switch.
     Switch(u32),
     /// The route of a switch to a NIC.
@@ -92,6 +94,7 @@ impl<'a> Crossing<'a> {
             FaultLocation::FromNic(nic) => src == nic,
             FaultLocation::Link(link) => self.links.contains(&link),
             FaultLocation::Cable(one, other) => self.links.contains(&one) || self.links.contains(&other),
+            FaultLocation::Ports(set) => self.links.iter().any(|link| names.port_sets.of(*link).contains(&set)),
             FaultLocation::Switch(switch) => through(switch),
             FaultLocation::Route { switch, nic } => dst == nic && through(switch),
             FaultLocation::Pair { src: from, dst: to } => (src, dst) == (from, to),
@@ -144,11 +147,12 @@ pub(crate) const fn rank(place: FaultLocation) -> u8 {
     match place {
         FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_) => 0,
         FaultLocation::Link(_) | FaultLocation::Cable(..) => 1,
-        FaultLocation::Switch(_) | FaultLocation::Host(_) | FaultLocation::Collector => 2,
-        FaultLocation::Pair { .. } => 3,
-        FaultLocation::Route { .. } => 4,
-        FaultLocation::Tuple { .. } => 5,
-        FaultLocation::PairAt { .. } => 6,
+        FaultLocation::Ports(_) => 2,
+        FaultLocation::Switch(_) | FaultLocation::Host(_) | FaultLocation::Collector => 3,
+        FaultLocation::Pair { .. } => 4,
+        FaultLocation::Route { .. } => 5,
+        FaultLocation::Tuple { .. } => 6,
+        FaultLocation::PairAt { .. } => 7,
     }
 }
 
@@ -157,7 +161,7 @@ pub(crate) const fn rank(place: FaultLocation) -> u8 {
 pub(crate) enum Size {
     Nic,
     Link,
-    /// A switch, or a host as a whole.
+    /// A switch, several ports of one, or a host as a whole.
     Switch,
     /// A route, a pair of NICs or a 5-tuple.
     Fine,
@@ -167,7 +171,7 @@ pub(crate) const fn size(place: FaultLocation) -> Size {
     match rank(place) {
         0 => Size::Nic,
         1 => Size::Link,
-        2 => Size::Switch,
+        2 | 3 => Size::Switch,
         _ => Size::Fine,
     }
 }

@@ -13,6 +13,7 @@ pub(crate) struct Shared {
     to: BTreeSet<u32>,
     from: BTreeSet<u32>,
     links: BTreeSet<u32>,
+    ports: BTreeSet<u32>,
     switches: BTreeSet<u32>,
     fine: BTreeSet<FaultLocation>,
 }
@@ -35,6 +36,7 @@ impl Shared {
             shared.to.insert(crossing.key.dst);
             shared.from.insert(crossing.key.src);
             shared.links.extend(crossing.inner(names));
+            shared.ports.extend(names.port_sets.crossed(crossing.links));
             shared.switches.extend(crossing.switches(names));
             shared.fine.extend(fine(crossing, names));
         }
@@ -49,6 +51,7 @@ impl Shared {
             FaultLocation::FromNic(nic) => self.from.contains(&nic),
             FaultLocation::Link(link) => self.links.contains(&link),
             FaultLocation::Cable(one, other) => self.links.contains(&one) || self.links.contains(&other),
+            FaultLocation::Ports(set) => self.ports.contains(&set),
             FaultLocation::Switch(switch) => self.switches.contains(&switch),
             place => self.fine.contains(&place),
         }

@@ -45,6 +45,7 @@ pub(crate) struct Tally<'a> {
     to: Vec<Count>,
     from: Vec<Count>,
     links: Vec<Count>,
+    ports: Vec<Count>,
     switches: Vec<Count>,
     /// Links with their other directions.
     cables: Vec<(u32, u32)>,
@@ -67,6 +68,7 @@ impl<'a> Tally<'a> {
             fine_to: vec![false; nics.len()],
             nics,
             links: vec![Count::default(); names.links.len()],
+            ports: vec![Count::default(); names.port_sets.all.len()],
             switches: vec![Count::default(); names.switches.len()],
             cables: cables(names),
             fine: HashMap::new(),
@@ -98,6 +100,9 @@ impl<'a> Tally<'a> {
         for link in crossing.inner(self.names) {
             change(&mut self.links[link as usize], probes, anomalous);
         }
+        for set in self.names.port_sets.crossed(crossing.links) {
+            change(&mut self.ports[set as usize], probes, anomalous);
+        }
         for switch in crossing.switches(self.names) {
             change(&mut self.switches[switch as usize], probes, anomalous);
         }
@@ -124,6 +129,7 @@ impl<'a> Tally<'a> {
             FaultLocation::ToNic(nic) => of(&self.to, nic),
             FaultLocation::FromNic(nic) => of(&self.from, nic),
             FaultLocation::Link(link) => of(&self.links, link),
+            FaultLocation::Ports(set) => of(&self.ports, set),
             FaultLocation::Switch(switch) => of(&self.switches, switch),
             FaultLocation::Cable(one, other) => {
                 let [mut both, other] = [one, other].map(|link| of(&self.links, link).unwrap_or_default());
@@ -137,7 +143,8 @@ impl<'a> Tally<'a> {
 
     /// The number of candidate places.
     pub(crate) fn places(&self) -> usize {
-        self.nics.len() * 3 + self.links.len() + self.cables.len() + self.switches.len() + self.fine.len()
+        let inner = self.links.len() + self.cables.len() + self.ports.len() + self.switches.len();
+        self.nics.len() * 3 + inner + self.fine.len()
     }
 
     /// Returns all places with more than `threshold` anomalous probes, the preferred ones first.
@@ -148,6 +155,7 @@ impl<'a> Tally<'a> {
             .chain(numbered(FaultLocation::ToNic).zip(&self.to))
             .chain(numbered(FaultLocation::FromNic).zip(&self.from))
             .chain(numbered(FaultLocation::Link).zip(&self.links))
+            .chain(numbered(FaultLocation::Ports).zip(&self.ports))
             .chain(numbered(FaultLocation::Switch).zip(&self.switches))
             .map(|(place, count)| (place, *count))
             .chain(self.cables.iter().map(|(one, other)| {

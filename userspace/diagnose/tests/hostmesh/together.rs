@@ -174,3 +174,55 @@ fn paths_with_unknown_hops_are_evidence_of_what_no_lossy_link_explains() {
         }
     }
 }
+
+/// A fabric of six spines, in which a topology file joins the ports of each leaf to three of them, and to one of two groups of
+/// hosts.
+fn with_line_cards(seed: u64) -> Run {
+    let mut run = Run::new(Rails::two_tiers(8, 4, 6), seed);
+    for leaf in ["r0", "r1", "r2", "r3"] {
+        for (card, spines, hosts) in [(1, 0..3, 0..4), (2, 3..6, 4..8)] {
+            let spines = spines.map(|spine| format!("s{spine}"));
+            let hosts = hosts.map(|host| format!("h{host}"));
+            run.analyzer.join_ports(leaf, &format!("{card}/*"), spines.chain(hosts));
+        }
+    }
+    for _ in 0..2 {
+        assert_eq!(lines(&run.window()), [""; 0]);
+    }
+    run
+}
+
+#[test]
+fn a_line_card_is_named_and_neither_its_links_nor_its_switch() {
+    for seed in 0..5 {
+        for probability in [0.1, 1.0] {
+            let mut run = with_line_cards(seed);
+            for spine in 0..3 {
+                let place = FaultLocation::Link(way(&run, 1, spine, true).link);
+                run.fault(FaultKind::Loss { probability }, place, 0);
+            }
+            for host in 0..4 {
+                let place = FaultLocation::Nic(run.fabric.topology.nic(host, 1));
+                run.fault(FaultKind::Loss { probability }, place, 0);
+            }
+            assert_eq!(places(&mut run), ["ports 1/* of r1"], "seed {seed}: {probability}");
+        }
+    }
+}
+
+#[test]
+fn one_link_of_a_line_card_and_one_of_each_are_links() {
+    for seed in 0..5 {
+        for (spines, expected) in [
+            (&[1][..], &["link r1>s1"][..]),
+            (&[1, 4], &["link r1>s1", "link r1>s4"]),
+        ] {
+            let mut run = with_line_cards(seed);
+            for spine in spines {
+                let place = FaultLocation::Direction(way(&run, 1, *spine, true));
+                run.fault(FaultKind::Loss { probability: 0.2 }, place, 0);
+            }
+            assert_eq!(places(&mut run), expected, "seed {seed}");
+        }
+    }
+}

@@ -25,8 +25,9 @@ table! {
         class: Text, None, [last], show "Class";
         /// Number of the problem in Hostmesh, section 5; null if the paper does not list it.
         problem: Option<u8>, None, [last], hide "Problem";
-        /// Kind of the place: `nic` (the NIC, its link or its switch port), `link`, `switch`, `route` (from a switch to
-        /// a NIC), `pair` of NICs, `tuple`, `host`, or the `collector` when most hosts are silent.
+        /// Kind of the place: `nic` (the NIC, its link or its switch port), `link`, `ports` of a switch that are of one
+        /// line card or of one split transceiver, `switch`, `route` (from a switch to a NIC), `pair` of NICs, `tuple`,
+        /// `host`, or the `collector` when most hosts are silent.
         place_kind: Text, None, [same], hide "Place kind";
         /// The place in words; names several links if the evidence cannot separate them.
         place: Text, None, [same], show "Place";

@@ -32,7 +32,50 @@ pub(in crate::commands) fn read(path: &Path, analyzer: &mut Analyzer) -> Result<
             }
         }
     }
+    for switch in &switches {
+        for (ports, neighbors) in port_sets(&topology, switch) {
+            analyzer.join_ports(switch, &ports, neighbors);
+        }
+    }
     Ok(Wiring::of(&topology, &switches))
+}
+
+/// The ports of a switch that share a part of their numbers, such as `3/*` of `Ethernet3/1` and `Ethernet3/2`: those of a line
+/// card, or of one transceiver that is split. Each with the nodes that they lead to and other ports do not. A set has two
+/// nodes at least, and not all of the switch.
+fn port_sets(topology: &Topology, switch: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut links: Vec<(&str, &str)> = Vec::new();
+    for link in &topology.links {
+        if let [a, b] = &link.ends[..] {
+            links.extend((a.node == switch).then_some((a.port.as_str(), b.node.as_str())));
+            links.extend((b.node == switch).then_some((b.port.as_str(), a.node.as_str())));
+        }
+    }
+    let all: BTreeSet<&str> = links.iter().map(|(_, neighbor)| *neighbor).collect();
+    let names: BTreeSet<&str> = links.iter().flat_map(|(port, _)| shared_numbers(port)).collect();
+    let mut sets = BTreeMap::new();
+    for name in names {
+        let is_in = |port: &str| shared_numbers(port).contains(&name);
+        let outside: BTreeSet<&str> = links
+            .iter()
+            .filter(|(port, _)| !is_in(port))
+            .map(|(_, to)| *to)
+            .collect();
+        let inside: BTreeSet<String> = all.difference(&outside).map(|to| (*to).to_owned()).collect();
+        if inside.len() > 1 && inside.len() < all.len() {
+            sets.insert(format!("{name}*"), inside);
+        }
+    }
+    sets
+}
+
+/// The leading parts of a port's numbers: `3/` and `3/1:` of `Ethernet3/1:2`, `1s` of `swp1s0`.
+fn shared_numbers(port: &str) -> Vec<&str> {
+    let numbers = port.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    let ends = numbers
+        .char_indices()
+        .filter(|(_, letter)| matches!(letter, '/' | ':' | 's'));
+    ends.map(|(at, letter)| &numbers[..at + letter.len_utf8()]).collect()
 }
 
 impl Wiring {
@@ -69,9 +112,36 @@ impl Wiring {
 
 #[cfg(test)]
 mod tests {
-    use super::Wiring;
+    use super::{Wiring, port_sets, shared_numbers};
     use rocescope_model::LinkRow;
     use rocescope_paths::topology::{Format, parse};
+
+    #[test]
+    fn ports_of_a_line_card_or_of_a_split_transceiver_are_a_set() {
+        assert_eq!(shared_numbers("Ethernet3/1:2"), ["3/", "3/1:"]);
+        assert_eq!(shared_numbers("et-0/0/1:0"), ["0/", "0/0/", "0/0/1:"]);
+        assert_eq!(shared_numbers("swp1s0"), ["1s"]);
+        assert_eq!(shared_numbers("Ethernet48"), [""; 0]);
+        let text = r#"
+            link = [
+                { ends = ["leaf1:Ethernet3/1", "spine1:1"] },
+                { ends = ["leaf1:Ethernet3/2", "spine2:1"] },
+                { ends = ["leaf1:Ethernet4/1", "spine3:1"] },
+                { ends = ["leaf1:Ethernet3/3", "spine3:2"] },
+                { ends = ["leaf1:Ethernet4/2", "spine4:1"] },
+                { ends = ["leaf1:Ethernet4/3", "h1:eth0"] },
+            ]
+        "#;
+        let topology = parse(text, Format::Toml, "").unwrap();
+        let sets = port_sets(&topology, "leaf1");
+        let of = |ports: &str| sets[ports].iter().map(String::as_str).collect::<Vec<_>>();
+        assert_eq!(sets.len(), 2);
+        // Over which of its two links packets to spine3 leave is unknown.
+        assert_eq!(of("3/*"), ["spine1", "spine2"]);
+        assert_eq!(of("4/*"), ["h1", "spine4"]);
+        // All ports of a switch are the switch.
+        assert!(port_sets(&topology, "spine3").is_empty());
+    }
 
     #[test]
     fn links_of_the_topology_that_no_path_crosses_are_listed() {
