@@ -74,6 +74,7 @@ const SLOW: &[Step] = &[
     ("fleet programs", hygiene::fleet),
     ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
     ("full disk", full_disk),
+    ("exhaustive", exhaustive),
     ("soft-RoCE", || softroce::run(&[])),
     ("kernels", || softroce::run(&KERNELS)),
 ];
@@ -193,6 +194,13 @@ fn oldest_rust() -> Result<()> {
 /// Spark reads our sketches, and we read Spark's.
 fn spark() -> Result<()> {
     run_command(&mut command("python3", &[".ci/spark.py"]))
+}
+
+/// Journals cut and changed at every byte, and several times as many flipped bits as in every run.
+fn exhaustive() -> Result<()> {
+    let package = "package(rocescope-store) & binary(dataset) & test(/kill::|flips::/)";
+    let test = ["nextest", "run", "--workspace", "-E", package];
+    run_command(command("cargo", &test).env("EXHAUSTIVE", "1"))
 }
 
 /// The long form of the tests of a full disk.

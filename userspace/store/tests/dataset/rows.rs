@@ -175,6 +175,14 @@ pub(crate) fn scratch() -> tempfile::TempDir {
     in_memory.or_else(|_| tempfile::tempdir()).unwrap()
 }
 
+/// `few`, or `all` where the environment asks for it: a step of `cargo xtask ci --full` does, which takes minutes.
+pub(crate) fn unless_exhaustive(few: usize, all: usize) -> usize {
+    match std::env::var_os("EXHAUSTIVE") {
+        Some(_) => all,
+        None => few,
+    }
+}
+
 /// Reads the whole dataset, table by table.
 pub(crate) fn read(root: &Path) -> Result<WindowRows, rocescope_store::Error> {
     let scan = rocescope_store::scan(root)?;
