@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 /// Some ports of a node.
 #[derive(Debug)]
 pub(crate) struct PortSet {
-    /// The node and the ports, for people: `3/* of r1`.
+    /// The node and the ports, in words: `3/* of r1`.
     pub(crate) name: String,
     /// The node.
     pub(crate) node: String,
