@@ -3,6 +3,7 @@
 use super::line::LineError;
 use super::{Topology, containerlab, dot, file, lldp};
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// A format of topologies.
@@ -95,15 +96,28 @@ pub fn read(path: &Path) -> Result<(Topology, Format), ReadError> {
         }
         let mut reports = Vec::new();
         for file in &files {
-            let text = fs::read_to_string(file).map_err(unreadable(file))?;
+            let text = text(file).map_err(unreadable(file))?;
             reports.push(lldp::Report::parse(&stem(file), &text).map_err(at(file))?);
         }
         return Ok((lldp::topology(&reports), Format::Lldp));
     }
-    let text = fs::read_to_string(path).map_err(unreadable(path))?;
+    let text = text(path).map_err(unreadable(path))?;
     let format = Format::of(path, &text);
     let topology = parse(&text, format, &stem(path));
     Ok((topology.map_err(at(path))?, format))
+}
+
+/// No topology is longer: a hundred thousand links take some 6 MB.
+const MAX_BYTES: u64 = 1 << 26;
+
+/// The text of a file; a device or a pipe may never end.
+fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MAX_BYTES {
+        true => Err(io::Error::other("longer than 64 MiB, so no topology")),
+        false => Ok(text),
+    }
 }
 
 /// Parses a text; `name` is that of the node that reports its LLDP neighbors.
