@@ -10,16 +10,37 @@ use super::cells::{Cell, Cells};
 use super::names::Names;
 use super::place::Crossing;
 use super::quantiles::ratio;
+use super::record::quantile;
 use super::tuples::Tuples;
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
 use hashbrown::DefaultHashBuilder;
 
-/// Returns the median latency of the reverse direction for each pair of NICs and DSCP; `None` if it is unknown.
+/// Returns what each pair of NICs and DSCP may take, by the median latency of the reverse direction; `None` if that is unknown.
+///
+/// A NIC from which probes to most others take longer than back adds that itself: a part of its host's work is between the time
+/// stamp and the wire, or its clock is ahead. No path explains it, so it is added to the time of the way back.
 pub(crate) fn ways_back(tuples: &Tuples, medians: &[Option<i32>]) -> Vec<Option<i32>> {
     let back = |lane: u32| medians.get(tuples.lane_back(lane)? as usize).copied()?;
-    (0..).take(medians.len()).map(back).collect()
+    let lanes = || (0_u32..).zip(medians);
+    let nics = tuples.pairs.iter().map(|(src, _)| *src as usize + 1).max().unwrap_or(0);
+    let excesses =
+        lanes().filter_map(|(lane, median)| Some((tuples.sender(lane)?, (*median)?.saturating_sub(back(lane)?))));
+    let mut of_sender = ByKey::group(nics, excesses.collect::<Vec<_>>().into_iter());
+    let own = |excesses: &mut [i32]| match excesses.len() {
+        ..MIN_OTHERS => 0,
+        _ => quantile(excesses, 0.5).unwrap_or(0).max(0),
+    };
+    let own: Vec<i32> = of_sender.each_mut().map(own).collect();
+    let may_take = |lane: u32| {
+        let own = own.get(tuples.sender(lane)? as usize).copied().unwrap_or(0);
+        Some(back(lane)?.saturating_add(own))
+    };
+    lanes().map(|(lane, _)| may_take(lane)).collect()
 }
+
+/// Ways to other NICs, at least, of which most are slow because of the sender: of two, one may be a longer path.
+const MIN_OTHERS: usize = 3;
 
 /// Returns the share of traced 5-tuples of a window for which no 5-tuple of the reverse direction crosses the same
 /// links between switches. `None` without a pair that was traced in both directions.

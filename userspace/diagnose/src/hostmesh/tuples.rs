@@ -119,6 +119,12 @@ impl Tuples {
         self.lanes.iter().map(sender).collect()
     }
 
+    /// The sending NIC of a lane.
+    pub(crate) fn sender(&self, lane: u32) -> Option<u32> {
+        let (pair, _) = *self.lanes.get(lane as usize)?;
+        Some(self.pairs.get(pair as usize)?.0)
+    }
+
     /// The lane of the same NICs and DSCP in the other direction.
     pub(crate) fn lane_back(&self, lane: u32) -> Option<u32> {
         let (pair, dscp) = *self.lanes.get(lane as usize)?;

@@ -48,6 +48,26 @@ fn a_direction_that_is_slower_than_the_other_is_named_although_it_always_was() {
 }
 
 #[test]
+fn a_nic_that_always_takes_longer_to_send_is_no_asymmetric_path() {
+    for seed in 0..5 {
+        let mut run = Run::new(Rails::two_tiers(4, 4, 2), seed);
+        run.slow_sender = Some(("rail0", 60_000));
+        for _ in 0..4 {
+            assert_eq!(lines(&run.window()), [""; 0], "seed {seed}");
+        }
+        // A path of it that is longer still is one.
+        let to = run.fabric.topology.nic(1, 3);
+        run.slow_sender = Some(("rail0", 60_000));
+        detour(&mut run, to, 200_000);
+        assert_eq!(
+            lines(&run.window()),
+            ["asymmetric_path pair h1/rail0 to h1/rail3"],
+            "seed {seed}"
+        );
+    }
+}
+
+#[test]
 fn a_new_detour_is_not_congestion() {
     let mut run = small(3);
     let to = run.fabric.topology.nic(2, 1);

@@ -18,6 +18,8 @@ pub(crate) struct Run {
     at: i64,
     /// Hosts whose probes do not arrive, from and until when after the start.
     pub(crate) silent: Vec<(&'static str, i64, i64)>,
+    /// A NIC of each host from which every probe takes so much longer, in nanoseconds.
+    pub(crate) slow_sender: Option<(&'static str, i64)>,
     /// Whether a row of a path has no address: its hop did not answer.
     pub(crate) hides: Option<fn(&PathRow) -> bool>,
     /// What happens to the probes of one class.
@@ -53,6 +55,7 @@ impl Run {
             analyzer,
             at: START,
             silent: Vec::new(),
+            slow_sender: None,
             hides: None,
             of_class: None,
         }
@@ -93,6 +96,7 @@ impl Run {
             names,
             at,
             silent,
+            slow_sender,
             hides,
             of_class,
         } = self;
@@ -107,6 +111,11 @@ impl Run {
             if let Some(of_class) = of_class {
                 row.dscp = Some(dscp(row.udp_src_port));
                 of_class(fabric, &probe, &mut row);
+            }
+            if let Some((nic, longer_ns)) = slow_sender
+                && row.src_nic.as_str() == *nic
+            {
+                row.network_latency_ns = row.network_latency_ns.map(|ns| ns + *longer_ns);
             }
             let at_ns = row.time_ns - START;
             let is_silent = |(host, from_ns, until_ns): &(&str, i64, i64)| {
