@@ -11,7 +11,9 @@ use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
-use rocescope_model::{FlowRow, LinkRow, OpcodeRow, PdcRow, Row, SlaRow, SpreadRow, TABLES, Table, VerdictRow, WindowRow};
+use rocescope_model::{
+    FlowRow, LinkRow, OpcodeRow, PdcRow, Row, SlaRow, SpreadRow, TABLES, Table, VerdictRow, WindowRow,
+};
 use rocescope_place::Place;
 use std::sync::Arc;
 
