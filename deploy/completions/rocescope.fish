@@ -169,7 +169,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-age
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-free -d 'Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l topology -d 'Nodes and their addresses (TOML); default: each address is a node' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l lateness -d 'Analyze a window DURATION after its end; later rows are stored but not analyzed' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l lateness -d 'Analyze a window DURATION after its end, and again when rows of it that came later have stopped coming: those of the last hour' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l scale -d 'Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l no-sync -d 'Acknowledge rows before they are synced to disk; a power failure may lose some'

@@ -174,7 +174,7 @@ _arguments "${_arguments_options[@]}" : \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
 '--keep-free=[Keep SIZE of the file system free\: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise stop storing until there is space; agents of a collector keep their rows until then. Without this option, 5 % of the file system, at most 1 GiB]:SIZE:_default' \
 '--topology=[Nodes and their addresses (TOML); default\: each address is a node]:FILE:_files' \
-'--lateness=[Analyze a window DURATION after its end; later rows are stored but not analyzed]:DURATION:_default' \
+'--lateness=[Analyze a window DURATION after its end, and again when rows of it that came later have stopped coming\: those of the last hour]:DURATION:_default' \
 '--scale=[Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it]:FACTOR:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '--no-sync[Acknowledge rows before they are synced to disk; a power failure may lose some]' \

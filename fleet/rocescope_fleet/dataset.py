@@ -27,6 +27,9 @@ WINDOW_KEY = ("dataset", "observer", "window_start_ns")
 WINDOWED = ("flows", "opcodes", "pdcs", "spread")
 """Tables that a capture writes window by window: a window counts only if it is in `windows` as well."""
 
+REVISED = ("sla", "verdicts", "links")
+"""Tables with the rows of each analysis of a window: the latest one counts, and it is complete if `sla` has it."""
+
 _HOUR = timedelta(hours=1)
 
 
@@ -43,7 +46,7 @@ class Dataset:
     until: datetime | None = None
 
     def table(self, name: str) -> DataFrame:
-        """A table as stored, incomplete windows included; without rows if no dataset has it.
+        """A table as stored, incomplete windows and replaced analyses included; without rows if no dataset has it.
 
         Raises ValueError if the format has no such table.
         """
@@ -65,6 +68,10 @@ class Dataset:
     def complete(self, name: str) -> DataFrame:
         """A table of `WINDOWED` without the windows that a kill cut off, which are missing in `windows`."""
         return complete_windows(self.table(name), self.windows)
+
+    def latest(self, name: str) -> DataFrame:
+        """A table of `REVISED` without the rows that a later analysis of their window replaces."""
+        return latest_revisions(self.table(name), self.table("sla"))
 
     @property
     def windows(self) -> DataFrame:
@@ -120,6 +127,8 @@ class Dataset:
         """Makes a temporary view of each table, under its name, as the questions in `questions/` expect them."""
         for name in table_names():
             rows = self.complete(name) if name in WINDOWED else self.table(name)
+            if name in REVISED:
+                rows = self.latest(name)
             rows.createOrReplaceTempView(name)
 
     def _patterns(self, table: str) -> Iterator[str]:
@@ -162,6 +171,17 @@ def complete_windows(rows: DataFrame, windows: DataFrame) -> DataFrame:
     key = list(WINDOW_KEY)
     cut_off = rows.select(*key).distinct().join(windows.select(*key), key, "left_anti")
     return rows.join(F.broadcast(cut_off), key, "left_anti").select(*rows.columns)
+
+
+def latest_revisions(rows: DataFrame, sla: DataFrame) -> DataFrame:
+    """The rows of the latest analysis of each window in `sla`: a collector analyzes a window again when rows come late.
+
+    Windows of earlier versions have no number: 0.
+    """
+    key = list(WINDOW_KEY)
+    revision = F.coalesce(F.col("revision"), F.lit(0))
+    last = sla.groupBy(*key).agg(F.max(revision).alias("_last"))
+    return rows.join(last, key, "inner").where(revision == F.col("_last")).select(*rows.columns)
 
 
 def with_date(rows: DataFrame, time: str = "window_start_ns") -> DataFrame:

@@ -81,6 +81,23 @@ def test_windows_that_a_kill_cut_off_are_left_out(spark: SparkSession, scratch: 
     assert (fleet.table("flows").count(), fleet.flows.count()) == (18, 15)
 
 
+def test_only_the_latest_analysis_of_a_window_counts(spark: SparkSession, scratch: Path) -> None:
+    def rows(*analyses: tuple[int, int, int]) -> dict[str, np.ndarray]:
+        """Windows, numbers of the analysis, and probes."""
+        start, revision, probes = np.array(analyses).T
+        return {"window_start_ns": START_NS + start * SECOND, "revision": revision, "probes": probes}
+
+    write_rows(scratch, "sla", "mesh", rows((0, 0, 10), (20, 0, 10), (20, 1, 16)))
+    # The second analysis found nothing in one window, and is not complete in the other.
+    write_rows(scratch, "verdicts", "mesh", rows((0, 0, 1), (0, 1, 2), (20, 0, 3)))
+    fleet = open_dataset(spark, str(scratch))
+    assert sorted(row.probes for row in fleet.latest("sla").collect()) == [10, 16]
+    assert [row.probes for row in fleet.latest("verdicts").collect()] == [1]
+    assert fleet.latest("verdicts").schema.names == fleet.table("verdicts").schema.names
+    fleet.create_views()
+    assert spark.sql("SELECT sum(probes) FROM sla").first()[0] == 26
+
+
 def test_a_segment_of_an_earlier_version_has_nulls(spark: SparkSession, scratch: Path) -> None:
     write_box(Traffic(boxes=2, seconds=5, flows=3), 0, scratch)
     [segment] = scratch.glob("flows/*/*/*.parquet")

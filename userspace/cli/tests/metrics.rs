@@ -168,6 +168,7 @@ fn diagnosed() -> Diagnosed {
         };
         diagnosed.add(&sla, std::slice::from_ref(&verdict));
     }
+    diagnosed.add_revised();
     for (began, open) in [(0, 0), (2, 2), (1, 1)] {
         diagnosed.add_hosts([("link_down", began, open), ("jitter", 0, 0)]);
     }
@@ -249,6 +250,7 @@ fn a_collector_exports_its_agents_and_the_mesh() {
         assert_eq!(value(&page, &refusals(reason.name())), met, "{page}");
     }
     assert_eq!(value(&page, "rocescope_sla_windows_total{"), 2.0);
+    assert_eq!(value(&page, "rocescope_sla_revised_windows_total{"), 1.0);
     assert_eq!(value(&page, "rocescope_sla_probes_total{"), 200.0);
     assert_eq!(value(&page, "rocescope_sla_late_total{"), 3.0);
     assert_eq!(value(&page, "rocescope_sla_hosts{"), 4.0);

@@ -47,6 +47,7 @@ pub mod json;
 pub mod markdown;
 pub mod nearest;
 pub mod render;
+pub mod revisions;
 pub mod row;
 pub mod schema;
 pub mod sparse;
@@ -60,6 +61,7 @@ pub use cell::Cell;
 pub use column::{Column, Table, Type, Unit};
 pub use dscp_set::DscpSet;
 pub use group::GroupBy;
+pub use revisions::{Revised, Revisions};
 pub use row::{Cells, Mismatch, Row};
 pub use sparse::SparseBytes;
 pub use tables::{

@@ -136,6 +136,18 @@ written after all other rows of the same window, and their journal is sealed aft
 tables: a window that is in `windows` is complete in every table; a window that a kill truncated may be
 missing there and present in other tables.
 
+A collector analyzes a window of its mesh again when rows of it come late. Segments do not change, so the
+window then has rows of several analyses in `sla`, `verdicts` and `links`, numbered by the column `revision`.
+Only those with the highest number that `sla` has for a window and an observer count: its row is written last, and a later
+analysis may have found nothing. `rocescope` and the views of `fleet` leave the others out. Any
+other reader has to; in DuckDB:
+
+    SELECT * FROM verdicts SEMI JOIN (SELECT observer, window_start_ns, max(coalesce(revision, 0)) AS revision
+                                      FROM sla GROUP BY ALL) AS last
+    ON verdicts.observer = last.observer AND verdicts.window_start_ns = last.window_start_ns
+       AND coalesce(verdicts.revision, 0) = last.revision
+
+
 A damaged journal is never deleted. Its whole batches are sealed, before and after the damage, and the
 journal moves to `.damaged/<table>/`. `repair` names it and fails; so does a capture whose own journal is
 damaged.

@@ -66,7 +66,8 @@ pub struct CollectArguments {
     /// Nodes and their addresses (TOML); default: each address is a node
     #[arg(long, value_name = "FILE", requires = "diagnose", help_heading = "Diagnosis")]
     pub topology: Option<PathBuf>,
-    /// Analyze a window DURATION after its end; later rows are stored but not analyzed
+    /// Analyze a window DURATION after its end, and again when rows of it that came later have stopped coming: those of the
+    /// last hour
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<1, HOUR>, help_heading = "Diagnosis")]
     pub lateness: Duration,
     /// Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it

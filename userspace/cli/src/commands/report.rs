@@ -16,7 +16,7 @@ use rocescope_collective::readings::Readings;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
     ConnectionRow, CounterRow, EventRow, FLOW_PATH_TABLES, FlowRow, GroupBy, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
-    ProbeRow, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
+    ProbeRow, Revised, Revisions, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
 };
 use rocescope_report::collect::CollectiveFigures;
 use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
@@ -159,17 +159,18 @@ pub(super) fn collect(
     // One analyzer of several: all of them cover the same probes of all hosts.
     let analyzer = analyzer_of(found);
     let analyzer = analyzer.as_deref();
+    let revisions = found.revisions(time)?;
     let analyses = found.select::<SlaRow>().within(time);
     for rows in analyses.written_by(analyzer).batches() {
-        collector.sla(&rows?);
+        collector.sla(&latest(rows?, &revisions));
     }
     let verdicts = found.select::<VerdictRow>().within(time);
     for rows in verdicts.written_by(analyzer).batches() {
-        collector.verdicts(&rows?);
+        collector.verdicts(&latest(rows?, &revisions));
     }
     let links = found.select::<LinkRow>().within(time);
     for rows in links.written_by(analyzer).batches() {
-        collector.links(&rows?);
+        collector.links(&latest(rows?, &revisions));
     }
     for rows in selected::<CounterRow>(found, observer, time).batches() {
         collector.counters(&rows?);
@@ -189,6 +190,12 @@ pub(super) fn collect(
 /// The rows of a table in this time range, of one observer or of all.
 pub(super) fn selected<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
     found.select().within(time).observers(observer)
+}
+
+/// The rows of the latest analysis of each window.
+fn latest<R: Revised>(mut rows: Vec<R>, revisions: &Revisions) -> Vec<R> {
+    rows.retain(|row| revisions.has(row));
+    rows
 }
 
 fn rows<R>(numbered: Vec<(usize, R)>) -> Vec<R> {

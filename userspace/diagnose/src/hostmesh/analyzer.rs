@@ -11,7 +11,7 @@ use super::record::{ProbeOutcome, Record, Window};
 use super::settings::{Settings, SettingsError};
 use super::silence::Silence;
 use super::tuples::{Key, Tuples};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -36,6 +36,8 @@ pub struct Analyzer {
     /// The last window that was analyzed.
     closed: Option<i64>,
     pub(super) late: u64,
+    /// Closed windows of which rows came since the caller asked.
+    late_windows: BTreeSet<i64>,
     unreadable: u64,
     pub(super) sticky: Sticky,
     pub(super) network: Baseline,
@@ -72,6 +74,7 @@ impl Analyzer {
             next: i64::MIN,
             closed: None,
             late: 0,
+            late_windows: BTreeSet::new(),
             unreadable: 0,
             sticky: Sticky::default(),
             network: Baseline::default(),
@@ -110,6 +113,21 @@ impl Analyzer {
         self.names.port_sets.add(node, name, neighbors.into_iter().collect());
     }
 
+    /// A host that probed before the first rows that the analyzer will get: its last probe, and how many it sends in a
+    /// window.
+    pub fn hears(&mut self, host: &Text, last: Time, probes: u64) {
+        let number = self.names.host(host);
+        let window = last.0.div_euclid(self.settings.window_ns);
+        self.silence.hears(number, last.0, probes, window);
+    }
+
+    /// The windows, by their starts, that were closed before rows of them came, since the last call.
+    pub fn late_windows(&mut self) -> impl Iterator<Item = Time> {
+        let window_ns = self.settings.window_ns;
+        let late = core::mem::take(&mut self.late_windows);
+        late.into_iter().map(move |window| Time(window * window_ns))
+    }
+
     /// Adds a row of `probes`.
     pub fn probe(&mut self, row: &ProbeRow) {
         let Some(outcome) = ProbeOutcome::parse(&row.outcome, row.unsent_reason.as_deref()) else {
@@ -119,6 +137,7 @@ impl Analyzer {
         let window = row.time_ns.div_euclid(self.settings.window_ns);
         if window < self.next {
             self.late += 1;
+            self.late_windows.insert(window);
             return;
         }
         let tuple = self.tuples.number(

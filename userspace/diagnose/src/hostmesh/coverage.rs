@@ -36,6 +36,7 @@ impl Analyzer {
             window_start: Time(diagnosis.start_ns),
             window_start_ns: diagnosis.start_ns,
             window_ns: self.settings.window_ns,
+            revision: Some(0),
             from: self.names.end_name(link.from).into(),
             to: self.names.end_name(link.to).into(),
             address: link.address,

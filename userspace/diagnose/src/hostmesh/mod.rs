@@ -9,6 +9,7 @@
 //! | [`settings`] | durations and thresholds |
 //! | [`analyzer`] | [`Analyzer`]: rows in, one [`WindowDiagnosis`] per window out |
 //! | `diagnosis` | the results of a window |
+//! | `again` | a window that is analyzed again because rows came late |
 //! | `window` | the analysis of one window, step by step |
 //! | `record` | a probe in 16 bytes |
 //! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths and since when they hold |
@@ -30,9 +31,10 @@
 //! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
 //! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
 //!
-//! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later. A
-//! window with few probes gets no verdict, and its row of `sla` states the reason.
+//! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later; the
+//! caller may then analyze that window again, with another analyzer ([`Former`]). A window with few probes gets no verdict, and its row of `sla` states the reason.
 
+mod again;
 pub mod analyzer;
 mod asymmetry;
 mod baseline;
@@ -73,6 +75,7 @@ mod untraced;
 mod verdict;
 mod window;
 
+pub use again::{Changes, Former};
 pub use analyzer::Analyzer;
 pub use cores::Both;
 pub use diagnosis::{Coverage, Where, WindowDiagnosis};

@@ -47,10 +47,11 @@ impl Problem {
         (&worst.symptom, &worst.place, worst.since_ns) == (&verdict.symptom, &verdict.place, verdict.since_ns)
     }
 
-    /// Adds a verdict of a later window.
+    /// Adds a verdict of another window: mostly a later one, but rows of a window that was analyzed again come after those of
+    /// later windows.
     pub fn add(&mut self, verdict: &VerdictRow) {
         let now = Self::new(verdict);
-        self.until_ns = now.until_ns;
+        self.until_ns = self.until_ns.max(now.until_ns);
         self.windows += now.windows;
         self.probes += now.probes;
         self.anomalous += now.anomalous;
@@ -98,6 +99,9 @@ mod tests {
         assert!(!problem.goes_on_in(&verdict(2, 45, 20, 20.0)));
         problem.add(&next);
         assert_eq!((problem.windows, problem.until_ns), (2, 60));
+        problem.add(&verdict(0, 25, 0, 20.0));
+        assert_eq!((problem.windows, problem.until_ns), (3, 60));
+        (problem.windows, problem.probes) = (2, 200);
         assert_eq!((problem.probes, problem.anomalous), (200, 30));
         assert_eq!((problem.score, problem.worst.score), (30.0, 30.0));
         problem.add(&verdict(3, 25, 90, 60.0));

@@ -47,6 +47,17 @@ impl Silence {
         self.live_from_ns.is_some()
     }
 
+    /// Adds a host that was heard before.
+    pub(crate) fn hears(&mut self, host: u32, last_ns: i64, probes: u64, window: i64) {
+        let hosts = self.hosts.len().max(host as usize + 1);
+        self.hosts.resize(hosts, Heard::default());
+        self.hosts[host as usize] = Heard {
+            last_ns,
+            probes,
+            window,
+        };
+    }
+
     /// Whether a host was heard recently enough to be missed in a window.
     pub(crate) fn misses_in(&self, number: i64) -> bool {
         self.hosts.iter().any(|host| host.is_missed_in(number))

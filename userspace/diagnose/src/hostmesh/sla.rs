@@ -29,6 +29,7 @@ impl Analyzer {
             window_start: start,
             window_start_ns: start.0,
             window_ns: self.settings.window_ns,
+            revision: Some(0),
             hosts: u64::try_from(hosts).unwrap_or(u64::MAX),
             silent_hosts: u64::try_from(silent.count()).unwrap_or(u64::MAX),
             probes: sum(|cell| cell.sent),

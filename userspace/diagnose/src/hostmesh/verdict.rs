@@ -100,6 +100,7 @@ impl Judge<'_> {
             window_start: Time(self.start_ns),
             window_start_ns: self.start_ns,
             window_ns,
+            revision: Some(0),
             symptom: if evidence.is_unsent() { "unsent" } else { symptom.name() }.into(),
             class: class.name().into(),
             problem: class.problem(),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
+mod again;
 mod asymmetry;
 mod boundary;
 mod classes;

@@ -96,6 +96,8 @@ fn host_faults(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
 
 fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     counter(encoder, "sla_windows", "Analyzed windows of the mesh", sums.windows)?;
+    let text = "Windows of the mesh that were analyzed again because rows came late";
+    counter(encoder, "sla_revised_windows", text, sums.revised)?;
     for (at, column) in SlaRow::TABLE.columns.iter().enumerate() {
         let name = format!("sla_{}", column.name);
         match (column.aggregate.time, &sums.last) {

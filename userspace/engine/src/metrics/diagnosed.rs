@@ -13,6 +13,8 @@ pub struct Diagnosed(Arc<Mutex<Sums>>);
 pub(super) struct Sums {
     /// Windows so far.
     pub(super) windows: u64,
+    /// Windows that were analyzed again; no other value counts these analyses.
+    pub(super) revised: u64,
     /// The sums over all windows; its times are meaningless.
     pub(super) total: SlaRow,
     /// Verdicts by class and kind of place.
@@ -43,6 +45,11 @@ impl Diagnosed {
             *sums.verdicts.entry(kind).or_default() += 1;
         }
         sums.last = Some(sla.clone());
+    }
+
+    /// Adds a window that was analyzed again: the sums have the rows that came in time.
+    pub fn add_revised(&self) {
+        self.lock().revised += 1;
     }
 
     /// Adds a window of the analysis of hosts: every class, the number of its faults that began, and of those that go on.

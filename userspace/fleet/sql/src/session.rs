@@ -7,15 +7,21 @@ use anyhow::{Context, Result};
 use datafusion::common::{JoinType, ScalarValue};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::functions::expr_fn::coalesce;
+use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
-use rocescope_model::{FlowRow, OpcodeRow, PdcRow, Row, SpreadRow, TABLES, Table, WindowRow};
+use rocescope_model::{
+    FlowRow, LinkRow, OpcodeRow, PdcRow, Row, SlaRow, SpreadRow, TABLES, Table, VerdictRow, WindowRow,
+};
 use rocescope_place::Place;
 use std::sync::Arc;
 
 /// Tables that a capture writes window by window. A window of them is complete if `windows` has it, whose row is written
 /// last.
 const WINDOWED: [&Table; 4] = [FlowRow::TABLE, OpcodeRow::TABLE, PdcRow::TABLE, SpreadRow::TABLE];
+/// Tables with a row for each analysis of a window: the latest one counts, and it is complete if `sla` has it.
+const REVISED: [&Table; 3] = [SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];
 /// What identifies a window.
 const KEY: [&str; 2] = ["observer", "window_start_ns"];
 /// The same in `windows`, while the two are joined.
@@ -50,9 +56,21 @@ pub(crate) fn open(datasets: &[Place], limits: &Limits) -> Result<SessionContext
             let windows = windows.select(KEY.iter().zip(COMPLETE).map(|(key, name)| col(*key).alias(name)))?;
             rows = rows.join(windows, JoinType::LeftSemi, &KEY, &COMPLETE, None)?;
         }
+        if REVISED.contains(table) {
+            rows = latest(rows, self::rows(&context, SlaRow::TABLE, &roots, limits)?)?;
+        }
         context.register_table(table.name, rows.into_view())?;
     }
     Ok(context)
+}
+
+/// The rows of the latest analysis of each window that `sla` has.
+fn latest(rows: DataFrame, sla: DataFrame) -> Result<DataFrame> {
+    let revision = || coalesce(vec![col("revision"), lit(0_i64)]);
+    let windows = KEY.iter().zip(COMPLETE).map(|(key, name)| col(*key).alias(name));
+    let last = sla.aggregate(windows.collect(), vec![max(revision()).alias("last_revision")])?;
+    let is_last = revision().eq(col("last_revision"));
+    Ok(rows.join(last, JoinType::LeftSemi, &KEY, &COMPLETE, Some(is_last))?)
 }
 
 /// The rows of a table within the requested time.

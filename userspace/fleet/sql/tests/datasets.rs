@@ -51,6 +51,36 @@ fn tables_are_there_by_name() {
 }
 
 #[test]
+fn only_the_latest_analysis_of_a_window_counts() {
+    let made = Made::new();
+    let sla = [
+        ("a", 0, None, 10),
+        ("a", 20, Some(0), 10),
+        ("a", 40, Some(0), 10),
+        ("a", 40, Some(1), 16),
+        ("b", 40, Some(0), 5),
+    ];
+    made.analyses("sla", &sla);
+    // The second analysis found nothing in a window; that of another one is not complete.
+    let verdicts = [
+        ("a", 0, None, 1),
+        ("a", 20, Some(1), 2),
+        ("a", 40, Some(0), 3),
+        ("b", 40, Some(0), 4),
+    ];
+    made.analyses("verdicts", &verdicts);
+    made.analyses("links", &[("a", 40, Some(0), 6), ("a", 40, Some(1), 7)]);
+    let sum = |table: &str, more: &[&str]| {
+        let statement = format!("SELECT observer, sum(probes) FROM {table} GROUP BY observer ORDER BY 1");
+        rows(&made, &statement, more)
+    };
+    assert_eq!(sum("sla", &[]), ["a,36", "b,5"]);
+    assert_eq!(sum("verdicts", &[]), ["a,1", "b,4"]);
+    assert_eq!(sum("links", &[]), ["a,7"]);
+    assert_eq!(sum("sla", &["--from", "2026-11-21T02:00:30Z"]), ["a,16", "b,5"]);
+}
+
+#[test]
 fn a_condition_on_the_time_opens_only_its_hours() {
     let made = Made::new();
     made.windows("02", &[("a", 0, 10), ("a", 1_799, 20)]);

@@ -17,6 +17,8 @@ table! {
         window_start_ns: i64, UnixNanoseconds, [min], hide "Exact window start";
         /// Length of the window.
         window_ns: i64, Nanoseconds, [span], hide "Window length";
+        /// As in `sla`: rows count if they have the highest number that `sla` has for their window. Null: 0.
+        revision: Option<u32>, None, [same], hide "Revision";
         /// Node at its near end: a name from the topology file, a NIC, or the address of the previous hop.
         from: Text, None, [same], show "From";
         /// Node at its far end: a name from the topology file, a NIC, or the address.

@@ -15,6 +15,9 @@ table! {
         window_start_ns: i64, UnixNanoseconds, [min], hide "Exact window start";
         /// Length of the window.
         window_ns: i64, Nanoseconds, [span], hide "Window length";
+        /// Number of earlier analyses of the same window by this analyzer: 0, or more if rows came late and the window was
+        /// analyzed again. Only the rows with the highest number in `sla` count. Null in rows of earlier versions: 0.
+        revision: Option<u32>, None, [same], hide "Revision";
         /// Number of hosts that sent probes.
         hosts: u64, None, [max | sum], hide "Hosts";
         /// Number of hosts that sent no probes, although they did within the last minute.
@@ -27,8 +30,8 @@ table! {
         corrupt: u64, None, [sum], show "Corrupt";
         /// Probes that their host could not send; not in `probes`.
         unsent: u64, None, [sum], hide "Unsent";
-        /// Rows that arrived since the previous window, after their own window was analyzed; no other column counts
-        /// them.
+        /// Rows that arrived since the previous window, after their own window was analyzed. No other column of this
+        /// row counts them; a later revision of their own window does.
         late: u64, None, [sum], hide "Late";
         /// Number of NICs to which more than 10 % of the probes were lost in this window.
         anomalous_nics: u64, None, [max | sum], show "Anomalous NICs";

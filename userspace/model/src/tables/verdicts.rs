@@ -16,6 +16,8 @@ table! {
         window_start_ns: i64, UnixNanoseconds, [min], hide "Exact window start";
         /// Length of the window.
         window_ns: i64, Nanoseconds, [span], hide "Window length";
+        /// As in `sla`: rows count if they have the highest number that `sla` has for their window. Null: 0.
+        revision: Option<u32>, None, [same], hide "Revision";
         /// Symptom: `loss`, `latency` (of the network, above its baseline), `asymmetry` (latency above that of the
         /// opposite direction), `delay` in a host, `unsent` (probes that could not be sent, while none was dropped), or
         /// `silence`: no probes of a host arrive.

@@ -11,12 +11,14 @@
 //! | [`cells`] | any table, without the type of its rows |
 //! | [`spans`] | narrow time spans, read many times |
 //! | `parallel` | hour by hour, decoded by two threads |
+//! | `revisions` | which windows of the mesh were analyzed more than once |
 //! | [`range`], `condition`, [`statistics`] | the requested time, what excludes a segment, what was excluded |
 
 pub mod cells;
 mod condition;
 mod parallel;
 pub mod range;
+mod revisions;
 pub mod rows;
 pub mod spans;
 pub mod statistics;

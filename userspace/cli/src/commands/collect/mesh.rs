@@ -3,7 +3,9 @@
 //! The watermark is the collector's own clock minus the lateness. It requires that the hosts' clocks are
 //! accurate to a few seconds; a watermark from the newest row would fail if one agent's clock is ahead.
 
+use super::again::Task;
 use super::backfill;
+use super::late::Late;
 use crate::arguments::CollectArguments;
 use crate::commands::diagnose::cores::at_once;
 use crate::commands::diagnose::topology;
@@ -17,7 +19,7 @@ use rocescope_model::human::visible;
 use rocescope_model::{Cells, PathRow, ProbeRow, Row, Text, Time};
 use rocescope_store::Batch;
 use std::collections::BTreeSet;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub(super) struct Mesh {
     analyzer: Analyzer,
@@ -28,6 +30,7 @@ pub(super) struct Mesh {
     known: BTreeSet<(String, String)>,
     /// What the last window could not judge: it is reported when it changes.
     unjudged: Text,
+    late: Late,
 }
 
 impl Mesh {
@@ -39,8 +42,18 @@ impl Mesh {
             topology::read(path, &mut analyzer)?;
         }
         backfill::feed(arguments, &settings, &mut analyzer).context("the dataset")?;
-        analyzer.goes_live(Time(now_ns()));
+        let now = Time(now_ns());
+        analyzer.goes_live(now);
+        let task = Task {
+            dataset: arguments.out.clone(),
+            settings,
+            observer: arguments.observer.clone().into(),
+            topology: arguments.topology.clone(),
+        };
+        let analyzed = Time(now.0 - nanos(arguments.lateness));
+        let (age, quiet) = (arguments.retention.segment_age, arguments.quiet);
         Ok(Self {
+            late: Late::new(task, age, quiet, diagnosed.clone(), analyzed),
             analyzer,
             lateness: arguments.lateness,
             quiet: arguments.quiet,
@@ -48,6 +61,10 @@ impl Mesh {
             known: BTreeSet::new(),
             unjudged: Text::default(),
         })
+    }
+
+    fn watermark(&self) -> Time {
+        Time(now_ns() - nanos(self.lateness))
     }
 
     fn report(&mut self, diagnosis: &WindowDiagnosis) {
@@ -93,6 +110,8 @@ impl Analysis for Mesh {
             for row in rows.typed::<ProbeRow>().unwrap_or_default() {
                 self.analyzer.probe(&row);
             }
+            let watermark = self.watermark();
+            self.late.note(self.analyzer.late_windows(), watermark);
         } else if table == PathRow::TABLE.name {
             for row in rows.typed::<PathRow>().unwrap_or_default() {
                 self.analyzer.path(&row);
@@ -102,16 +121,18 @@ impl Analysis for Mesh {
 
     fn due(&mut self) -> Vec<Rows> {
         let mut due: Vec<Rows> = Vec::new();
-        let watermark = Time(now_ns() - nanos(self.lateness));
+        let watermark = self.watermark();
         while let Some(diagnosis) = self.analyzer.advance_one(watermark) {
             self.report(&diagnosis);
             self.diagnosed.add(&diagnosis.sla, &diagnosis.verdicts);
+            self.late.analyzed(diagnosis.start_ns);
             let links = self.analyzer.link_rows(&diagnosis);
             due.push(Box::new(links));
             due.push(Box::new(diagnosis.verdicts));
             // Last: a window with a row in `sla` is complete in the other tables.
             due.push(Box::new(vec![diagnosis.sla]));
         }
+        due.extend(self.late.due(Instant::now()));
         due.retain(|cells| cells.rows() > 0);
         due
     }

@@ -3,13 +3,17 @@
 //! | module | what it does |
 //! |---|---|
 //! | `mesh` | windows of the mesh, analyzed as they end |
+//! | `late` | windows of which rows came after their analysis |
+//! | `again` | their second analysis, from the dataset |
 //! | `hosts` | windows of the counters of hosts, likewise |
 //! | `earlier_faults` | faults of hosts that an earlier collector stored |
 //! | `backfill` | rows of the dataset from windows before the start |
 
+mod again;
 mod backfill;
 mod earlier_faults;
 mod hosts;
+mod late;
 mod mesh;
 
 use crate::arguments::CollectArguments;

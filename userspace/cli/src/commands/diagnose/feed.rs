@@ -89,7 +89,7 @@ fn is_joined(column: &Column) -> bool {
 const HOUR_NS: i64 = 3_600_000_000_000;
 
 /// Whether the analysis reads a column; the others may be null.
-fn is_read(column: &Column) -> bool {
+pub(in crate::commands) fn is_read(column: &Column) -> bool {
     const UNREAD: [&str; 5] = [
         "nic_send_ns",
         "nic_receive_ns",

@@ -12,7 +12,7 @@
 
 mod affected;
 pub(super) mod cores;
-mod feed;
+pub(super) mod feed;
 mod findings;
 pub(super) mod hosts;
 mod json;

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use rocescope_diagnose::hostping::join::Insides;
 use rocescope_diagnose::hostping::rows::{Run, runs};
 use rocescope_diagnose::hostping::{Document, Judge};
-use rocescope_model::{Cells, LOOPBACK_TABLES, LoopbackRow, Row, Time, VerdictRow, json};
+use rocescope_model::{Cells, LOOPBACK_TABLES, LoopbackRow, Row, SlaRow, Time, VerdictRow, json};
 use rocescope_store::{Options, Query, TimeRange, Writer};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,9 +50,14 @@ struct MeshJson {
 
 /// The last verdict on each NIC that loopback tests show something of.
 fn of_mesh(root: &Path, time: TimeRange, insides: &Insides) -> Result<Vec<MeshJson>> {
-    let found = Query::default().tables(&[VerdictRow::TABLE]).within(time).open(root)?;
+    let tables = [SlaRow::TABLE, VerdictRow::TABLE];
+    let found = Query::default().tables(&tables).within(time).open(root)?;
+    let revisions = found.revisions(time)?;
     let mut last: BTreeMap<String, VerdictRow> = BTreeMap::new();
     for row in found.rows::<VerdictRow>()? {
+        if !revisions.has(&row) {
+            continue;
+        }
         let Some(nic) = row.nic.as_deref().filter(|_| &*row.place_kind == "nic") else {
             continue;
         };

@@ -36,7 +36,11 @@ impl Made {
     }
 
     fn segment(&self, hour: &str) -> PathBuf {
-        let folder = PathBuf::from(&self.root).join(format!("windows/date=2026-11-21/hour={hour}"));
+        self.segment_of("windows", hour)
+    }
+
+    fn segment_of(&self, table: &str, hour: &str) -> PathBuf {
+        let folder = PathBuf::from(&self.root).join(format!("{table}/date=2026-11-21/hour={hour}"));
         fs::create_dir_all(&folder).unwrap();
         folder.join("made-20261121T020000Z-0000.parquet")
     }
@@ -61,6 +65,32 @@ impl Made {
             ),
         ];
         write(&self.segment(hour), columns.to_vec());
+    }
+
+    /// Rows of the analysis of a mesh: observer, seconds after 2026-11-21T02:00:00Z, number of the analysis, probes.
+    pub fn analyses(&self, table: &str, rows: &[(&str, i64, Option<i64>, i64)]) {
+        let micros = |(_, seconds, ..): &(&str, i64, Option<i64>, i64)| (BEGUN + seconds) * 1_000_000;
+        let starts = TimestampMicrosecondArray::from_iter_values(rows.iter().map(micros)).with_timezone("UTC");
+        let columns: [(&str, ArrayRef); 5] = [
+            (
+                "observer",
+                Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
+            ),
+            ("window_start", Arc::new(starts)),
+            (
+                "window_start_ns",
+                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| micros(row) * 1_000))),
+            ),
+            (
+                "revision",
+                Arc::new(Int64Array::from_iter(rows.iter().map(|row| row.2))),
+            ),
+            (
+                "probes",
+                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.3))),
+            ),
+        ];
+        write(&self.segment_of(table, "02"), columns.to_vec());
     }
 
     /// Windows with a bitmap and a Count-Min sketch each.

@@ -6,7 +6,7 @@ use crate::commands::span::PATHS_NS;
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::Settings;
 use rocescope_diagnose::mesh::Pairs;
-use rocescope_model::{LinkRow, MeshRows, PathRow, ProbeRow, SlaRow, Text, VerdictRow};
+use rocescope_model::{LinkRow, MeshRows, PathRow, ProbeRow, Revisions, SlaRow, Text, VerdictRow};
 use rocescope_store::{Scan, TimeRange};
 use std::collections::BTreeSet;
 
@@ -82,9 +82,10 @@ impl Index {
             verdicts: self.rows::<VerdictRow>(&span)?,
             links: self.rows::<LinkRow>(&span)?,
         };
-        mesh.sla.retain(|row| by(&row.observer));
-        mesh.verdicts.retain(|row| by(&row.observer));
-        mesh.links.retain(|row| by(&row.observer));
+        let revisions = Revisions::of(&mesh.sla);
+        mesh.sla.retain(|row| by(&row.observer) && revisions.has(row));
+        mesh.verdicts.retain(|row| by(&row.observer) && revisions.has(row));
+        mesh.links.retain(|row| by(&row.observer) && revisions.has(row));
         Ok((mesh, pairs.unfollowed()))
     }
 }

@@ -1,66 +1,25 @@
 //! `rocescope collect` as a process: rows in, diagnosis out, SIGTERM ends it cleanly, `kill -9` loses nothing.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `rig` | a collector, and agents that send to it |
+//! | `late` | windows that are analyzed again because rows came late |
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+#[path = "../certificates/mod.rs"]
 mod certificates;
+mod late;
+mod rig;
 
-use rocescope_collector::{Files, Sender, Spool, sender};
+use rig::{Collector, acknowledged, agent, certificates};
+use rocescope_collector::Spool;
 use rocescope_model::{CounterRow, HostVerdictRow, ProbeRow, SlaRow, Time};
 use rocescope_store::{repair, scan};
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-/// The certificates that a collector on this host and the agent `h0` present to each other.
-fn certificates(directory: &Path) {
-    certificates::make(directory, &[("collector", "DNS:localhost"), ("h0", "DNS:h0")]);
-}
-
-struct Collector {
-    child: Child,
-    port: u16,
-}
-
-impl Collector {
-    fn start(directory: &Path, port: u16) -> Self {
-        let at = |name: &str| directory.join(name);
-        let mut child = Command::new(env!("CARGO_BIN_EXE_rocescope"))
-            .arg("collect")
-            .args(["--listen", &format!("127.0.0.1:{port}")])
-            .args([Path::new("--out"), &at("dataset")])
-            .args([Path::new("--cert"), &at("collector.pem")])
-            .args([Path::new("--key"), &at("collector.key")])
-            .args([Path::new("--client-ca"), &at("ca.pem")])
-            .args(["--diagnose", "--scale", "20", "--lateness", "500ms"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        lines.read_line(&mut line).unwrap();
-        let address = line.strip_prefix("collecting at 127.0.0.1:");
-        let port = address.and_then(|rest| rest.split(' ').next()?.parse().ok());
-        // A process that writes into a pipe without a reader stops.
-        std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
-        Self {
-            child,
-            port: port.unwrap_or_else(|| unreachable!("{line}")),
-        }
-    }
-
-    fn end(mut self) -> String {
-        let id = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-        assert!(self.child.wait().unwrap().success());
-        let mut said = String::new();
-        let mut out = self.child.stdout.take().unwrap();
-        out.read_to_string(&mut said).unwrap();
-        said
-    }
-}
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Probes of a healthy mesh, sent now.
 fn probes(first: u64, count: u64) -> Vec<ProbeRow> {
@@ -86,25 +45,6 @@ fn probes(first: u64, count: u64) -> Vec<ProbeRow> {
     (first..first + count).map(row).collect()
 }
 
-fn agent(directory: &Path, port: u16, spool: &Arc<Spool>) -> Sender {
-    let files = Files {
-        certificate: directory.join("h0.pem"),
-        key: directory.join("h0.key"),
-        authority: directory.join("ca.pem"),
-    };
-    let mut settings = sender::Settings::new(format!("https://localhost:{port}"), files, "h0");
-    settings.retry = (Duration::from_millis(20), Duration::from_millis(200));
-    Sender::start(Arc::clone(spool), settings).unwrap()
-}
-
-fn acknowledged(spool: &Spool) {
-    let end = Instant::now() + Duration::from_secs(30);
-    while spool.counts().parcels > 0 {
-        assert!(Instant::now() < end, "{:?}", spool.counts());
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 fn stored(dataset: &Path) -> (Vec<u64>, Vec<SlaRow>) {
     repair(dataset).unwrap();
     let found = scan(dataset).unwrap();
@@ -120,26 +60,25 @@ fn windows_are_analysed_as_they_end_and_a_killed_collector_resumes() {
     let directory: PathBuf = directory.path().to_owned();
     std::fs::create_dir_all(&directory).unwrap();
     certificates(&directory);
-    let mut collector = Collector::start(&directory, 0);
+    let mut collector = Collector::start(&directory, 0, &[]);
     let port = collector.port;
     let spool = Arc::new(Spool::open(&directory.join("spool"), 64 << 20).unwrap());
-    let sender = agent(&directory, port, &spool);
+    let sender = agent(&directory, port, "h0", &spool);
     let mut next = 0;
     for step in 0..80 {
         spool.append(&probes(next, 20)).unwrap();
         next += 20;
         std::thread::sleep(Duration::from_millis(50));
         if step == 40 {
-            collector.child.kill().unwrap();
-            collector.child.wait().unwrap();
-            collector = Collector::start(&directory, port);
+            collector.kill();
+            collector = Collector::start(&directory, port, &[]);
         }
     }
     acknowledged(&spool);
     // Wait for the last whole window and for the lateness of its rows.
     std::thread::sleep(Duration::from_millis(2000));
     sender.finish(Duration::from_secs(5));
-    let said = collector.end();
+    let said = collector.end().0;
     assert!(said.contains("rows in"), "{said}");
     let (sequences, sla) = stored(&directory.join("dataset"));
     assert_eq!(sequences, (0..next).collect::<Vec<u64>>());
@@ -180,9 +119,9 @@ fn faults_of_hosts_are_stored_when_they_begin_and_when_they_end() {
     let directory = tempfile::tempdir().unwrap();
     let directory: PathBuf = directory.path().to_owned();
     certificates(&directory);
-    let collector = Collector::start(&directory, 0);
+    let collector = Collector::start(&directory, 0, &[]);
     let spool = Arc::new(Spool::open(&directory.join("spool"), 64 << 20).unwrap());
-    let sender = agent(&directory, collector.port, &spool);
+    let sender = agent(&directory, collector.port, "h0", &spool);
     // Windows of a second: half of them with packets without a buffer, then a while without.
     for step in 0..40 {
         let increase = if step == 0 {
