@@ -54,6 +54,7 @@ pub(super) struct Lanes {
     interval: Nanos,
     rng: Rng,
     lanes: Vec<Lane>,
+    is_stopped: bool,
     tuples: BTreeMap<u32, Tuple>,
     next_number: u32,
 }
@@ -91,6 +92,7 @@ impl Lanes {
         };
         Self {
             lanes: (0..nics).filter(|_| slots > 0).map(lane).collect(),
+            is_stopped: false,
             plan,
             rotation,
             rng: Rng::with_seed(ports.seed),
@@ -110,11 +112,12 @@ impl Lanes {
     }
 
     pub(super) fn stop(&mut self) {
-        self.lanes.clear();
+        self.is_stopped = true;
     }
 
     pub(super) fn next_due(&self) -> Option<Nanos> {
-        self.lanes.iter().map(|lane| lane.due).min()
+        let lanes = self.lanes.iter().filter(|_| !self.is_stopped);
+        lanes.map(|lane| lane.due).min()
     }
 
     pub(super) fn tuple(&self, number: u32) -> Option<&Tuple> {
