@@ -254,7 +254,7 @@ mod tests {
             })
         };
         let mut asks = |kind, tuple, sequence, why: Option<Refusal>| {
-            let question = question(kind, numbered(tuple, sequence));
+            let question = question(kind, Sequence(numbered(tuple, sequence)));
             responder.question(NicIndex(0), &question, from(), 0, Nanos(2_000 * MS));
             let answer = responder.next_packet(&nics(), Nanos(2_001 * MS)).unwrap();
             assert_eq!(answer.dscp, 26);

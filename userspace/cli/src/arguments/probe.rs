@@ -101,7 +101,7 @@ pub struct ProbeArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=24), help_heading = "Other hosts")]
     pub peer_ports: u16,
     /// Interval between two probes of a NIC to other hosts
-    #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = within::<1, HOUR>, help_heading = "Other hosts")]
+    #[arg(long, value_name = "DURATION", default_value = "400ms", value_parser = within::<1, HOUR>, help_heading = "Other hosts")]
     pub peer_interval: Duration,
     /// Replace a NIC of another host by the next one after DURATION; all take turns
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = within::<1000, DAY>, help_heading = "Other hosts")]

@@ -1,7 +1,7 @@
 //! Probes to other hosts of which no one reported whether they arrived.
 //!
 //! They are evidence of nothing: the agent there may not run, or all ways to its host may be dead. Whether its own probes
-//! come tells which, so both are stated, and neither is a verdict.
+//! come shows which, so both are stated, and neither is a verdict.
 
 use super::analyzer::Analyzer;
 use super::count::Count;
@@ -37,9 +37,8 @@ impl Analyzer {
         let is_one = missed.iter().any(|count| is_some(count) && is_most(count));
         let hosts = |is_running: bool| -> Vec<&str> {
             let all = self.names.hosts.iter().zip(&missed).zip(&runs);
-            let hosts = all.filter(|((_, count), runs)| {
-                is_some(count) && (!is_one || is_most(count)) && **runs == is_running
-            });
+            let hosts =
+                all.filter(|((_, count), runs)| is_some(count) && (!is_one || is_most(count)) && **runs == is_running);
             hosts.map(|((host, _), _)| name(host)).collect()
         };
         let mut stated = Vec::new();

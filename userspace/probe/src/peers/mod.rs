@@ -44,7 +44,7 @@ pub struct PeerSettings {
     pub at_once: u16,
     /// Source ports for each peer: 4.
     pub ports: u16,
-    /// Interval between two probes of a NIC to peers: 200 ms.
+    /// Interval between two probes of a NIC to peers: 400 ms.
     pub interval: Nanos,
     /// For how long it has a peer: 10 minutes.
     pub period: Nanos,
@@ -63,7 +63,7 @@ pub struct PeerCounters {
     pub lost_back: u64,
     /// Arrived, and the other agent sent no answer: it had too many, or could not send.
     pub not_answered: u64,
-    /// Without an answer, and no word tells which way lost them.
+    /// Without an answer, and without a word that states which way lost them.
     pub unknown: u64,
     /// Not sent.
     pub unsent: u64,
@@ -108,7 +108,7 @@ pub(crate) struct PeerAnswer {
 }
 
 impl Peers {
-    /// Creates the probes of so many NICs. `seed` is that of their source ports; the ports take these DSCPs in turn.
+    /// Creates the probes of this number of NICs. `seed` is that of their source ports; the ports take these DSCPs in turn.
     pub(crate) fn new(
         settings: PeerSettings,
         nics: u16,
@@ -188,7 +188,7 @@ impl Peers {
             remote: Some(turn.tuple.peer.address),
             port: turn.tuple.port,
             dscp: turn.tuple.dscp,
-            sequence: numbered(turn.number, turn.sequence),
+            sequence: Sequence(numbered(turn.number, turn.sequence)),
             kind: DatagramKind::PeerProbe(Inquiry {
                 about,
                 address: hash(address),
@@ -202,7 +202,7 @@ impl Peers {
 
     /// A probe was not sent.
     pub(crate) fn refused(&mut self, sequence: Sequence, why: Refusal) {
-        if let Some(probe) = self.pending.take(numbers(sequence)) {
+        if let Some(probe) = self.pending.take(numbers(sequence.0)) {
             self.counters.unsent += 1;
             self.finish(&probe, Way::Unsent(why), None);
         }
@@ -210,18 +210,18 @@ impl Peers {
 
     /// A probe left.
     pub(crate) fn left(&mut self, sequence: Sequence, nic_sent: Nanos) {
-        let Some(probe) = self.pending.get_mut(numbers(sequence)) else {
+        let Some(probe) = self.pending.get_mut(numbers(sequence.0)) else {
             return;
         };
         probe.nic_sent = Some(nic_sent);
         if probe.arrived.is_some() {
-            self.complete(numbers(sequence));
+            self.complete(numbers(sequence.0));
         }
     }
 
     /// An answer arrived.
     pub(crate) fn answered(&mut self, answer: &PeerAnswer) {
-        let number = numbers(answer.sequence);
+        let number = numbers(answer.sequence.0);
         let is_from_there = |tuple: &lanes::Tuple| tuple.peer.address == answer.from;
         let Some(probe) = self.pending.get_mut(number).filter(|probe| probe.arrived.is_none()) else {
             self.counters.strange += 1;

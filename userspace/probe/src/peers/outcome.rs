@@ -6,7 +6,7 @@ use crate::types::{Clock, Nanos, Nic, NicIndex, Refusal};
 use rocescope_model::{ProbeRow, Text, Time};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// What became of a way.
+/// What happened on a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Received,

@@ -1,7 +1,7 @@
 //! Probes to other hosts that have no outcome yet, and what receipts decide about them.
 //!
-//! A probe is lost on the way there if a receipt says so that was asked for long enough after it left: had it arrived in
-//! time, the receipt would have it. It is lost on the way back if a receipt says that it was answered, and no answer comes
+//! A probe is lost on the way there if a receipt states so that was asked for long enough after it left: had it arrived in
+//! time, the receipt would have it. It is lost on the way back if a receipt states that it was answered, and no answer comes
 //! within another timeout.
 
 use super::lanes::Lanes;
@@ -30,7 +30,7 @@ pub(super) struct Pending {
     pub(super) sent: Nanos,
     pub(super) nic_sent: Option<Nanos>,
     pub(super) arrived: Option<Arrived>,
-    /// When a word came that it arrived, and whether the latest one says that it was answered.
+    /// When a word came that it arrived, and whether the latest one states that it was answered.
     pub(super) word: Option<(Nanos, bool)>,
     /// Its answer may have been lost in this host.
     pub(super) torn: bool,
@@ -215,6 +215,6 @@ impl Pending {
 
 /// Probes to one host take turns with those to the others; a few of them should get through.
 fn patience(interval: Nanos, at_once: u16) -> Nanos {
-    let few = Nanos(interval.0.saturating_mul(i64::from(at_once) * 3));
+    let few = Nanos(interval.0.saturating_mul(i64::from(at_once) * 2));
     few.clamp(PATIENCE.0, PATIENCE.1)
 }

@@ -54,7 +54,7 @@ impl Receipts {
 
     /// Notes that a probe of another agent arrived.
     pub(crate) fn note(&mut self, probe: &Payload, back: WayBack, received: Nanos) {
-        let (tuple, sequence) = numbers(probe.sequence);
+        let (tuple, sequence) = numbers(probe.sequence.0);
         let key = (probe.agent, tuple);
         if let Some(known) = self.tuples.get_mut(&key) {
             known.arrivals.note(sequence);
@@ -80,7 +80,7 @@ impl Receipts {
 
     /// Notes whether a probe was answered.
     pub(crate) fn answered(&mut self, agent: u64, sequence: Sequence, answered: bool) {
-        let (tuple, sequence) = numbers(sequence);
+        let (tuple, sequence) = numbers(sequence.0);
         if let Some(known) = self.tuples.get_mut(&(agent, tuple)) {
             known.arrivals.answer(sequence, answered);
         }
@@ -145,7 +145,7 @@ mod tests {
     fn arrives(receipts: &mut Receipts, (agent, tuple): (u64, u32), sequence: u32, seconds: i64) {
         let probe = Payload {
             agent,
-            sequence: numbered(tuple, sequence),
+            sequence: Sequence(numbered(tuple, sequence)),
             src: NicIndex(0),
             dst: NicIndex(0),
             sent: Nanos(0),
@@ -160,7 +160,7 @@ mod tests {
         let mut receipts = Receipts::new(Nanos(10 * SECOND));
         arrives(&mut receipts, (7, 1), 100, 11);
         arrives(&mut receipts, (7, 1), 102, 12);
-        receipts.answered(7, numbered(1, 102), true);
+        receipts.answered(7, Sequence(numbered(1, 102)), true);
         let receipt = receipts.receipt(7, 1, Nanos(15 * SECOND));
         assert_eq!(receipt.since_ms, 5_000);
         let fates = [99, 100, 101, 102, 103].map(|sequence| receipt.fate(sequence));

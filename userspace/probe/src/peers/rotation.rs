@@ -18,7 +18,7 @@ pub(crate) struct Rotation {
 }
 
 impl Rotation {
-    /// At most `slots` of so many candidates at a time, each for `period`.
+    /// At most `slots` of these candidates at a time, each for `period`.
     pub(crate) fn new(candidates: u32, slots: u16, period: Nanos) -> Self {
         let slots = u16::try_from(candidates).map_or(slots, |candidates| slots.min(candidates));
         // The golden ratio spreads any number of successive turns evenly.

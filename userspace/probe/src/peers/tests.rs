@@ -1,4 +1,4 @@
-//! Agents of several hosts in a network that loses what a test tells it to lose.
+//! Agents of several hosts in a network that loses what a test chooses.
 
 use super::list::{PeerList, PeerRails, Plan};
 use super::{PeerCounters, PeerSettings};
@@ -44,7 +44,7 @@ fn address(host: usize, nic: usize) -> IpAddr {
 }
 
 impl Network {
-    /// Hosts of so many NICs, each with all others as peers at once.
+    /// Hosts of this number of NICs, each with all others as peers at once.
     fn new(hosts: usize, nics: usize) -> Self {
         let nic = |host, nic| Nic {
             name: format!("rail{nic}"),

@@ -15,7 +15,6 @@
 //!
 //! The upper half of the sequence number of a probe is the number of its 5-tuple, counted by its agent.
 
-use crate::types::Sequence;
 use std::net::IpAddr;
 
 /// Bytes on the wire.
@@ -25,14 +24,14 @@ pub const COVERED: u32 = 64;
 
 /// Returns the sequence number on the wire of a probe of a 5-tuple.
 #[must_use]
-pub fn numbered(tuple: u32, sequence: u32) -> Sequence {
-    Sequence(u64::from(tuple) << 32 | u64::from(sequence))
+pub fn numbered(tuple: u32, sequence: u32) -> u64 {
+    u64::from(tuple) << 32 | u64::from(sequence)
 }
 
 /// Returns the number of the 5-tuple, and that of the probe.
 #[must_use]
-pub const fn numbers(sequence: Sequence) -> (u32, u32) {
-    ((sequence.0 >> 32) as u32, sequence.0 as u32)
+pub const fn numbers(sequence: u64) -> (u32, u32) {
+    ((sequence >> 32) as u32, sequence as u32)
 }
 
 /// What a probe to another host asks.
@@ -66,7 +65,7 @@ pub struct Arrivals {
     pub answered: u64,
 }
 
-/// What became of a probe at the other end.
+/// What happened to a probe at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It did not arrive.
@@ -81,7 +80,7 @@ pub enum Fate {
 }
 
 impl Receipt {
-    /// What became of a probe.
+    /// What happened to a probe.
     #[must_use]
     pub const fn fate(&self, sequence: u32) -> Fate {
         let Some(arrivals) = self.arrivals else {
