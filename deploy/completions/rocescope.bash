@@ -4159,7 +4159,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__probe)
-            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --dscp --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --operations --operations-peers --window --out --segment-age --keep-age --keep-bytes --keep-free --collector --cert --key --ca --spool --spool-bytes --config --help --version"
+            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --dscp --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --operations --operations-peers --peers --peer-rails --peers-at-once --peer-ports --peer-interval --peer-period --window --out --segment-age --keep-age --keep-bytes --keep-free --collector --cert --key --ca --spool --spool-bytes --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4246,6 +4246,30 @@ _rocescope() {
                     return 0
                     ;;
                 --operations-peers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peer-rails)
+                    COMPREPLY=($(compgen -W "same all" -- "${cur}"))
+                    return 0
+                    ;;
+                --peers-at-once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peer-ports)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peer-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peer-period)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

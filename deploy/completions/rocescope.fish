@@ -699,7 +699,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_se
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "advise" -d 'Find source ports that would make the layers even, by asking the switches about other ports'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "compare" -d 'Compare the loads of links and the paths of two runs'
 complete -c rocescope -n "__fish_rocescope_using_subcommand paths; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s i -l interface -d 'NIC to probe from and to; at least two' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s i -l interface -d 'NIC to probe from and to; at least two, or one with `--peers`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l observer -d 'Name of this host in every row and file name; default: its host name' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l duration -d 'Stop after DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s o -l output -d 'Format of the summary' -r -f -a "table\t'Text tables'
@@ -720,6 +720,13 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l max-hops -
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l refresh -d 'Write an unchanged path again after DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l operations -d 'Measure how long SEND, WRITE and READ take between RC queue pairs, every DURATION, where NICs are RDMA devices' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l operations-peers -d 'Agents whose NICs answer, each the one of the same position; without them the next NIC of this host does. Only `rocescope agent` has a controller that introduces them' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l peers -d 'Probe NICs of other hosts too, whose agents answer: one line for each host, with the addresses of its NICs in the order of the rails and `-` where one is missing; the same FILE is right on all hosts' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l peer-rails -d 'NICs of other hosts that a NIC probes' -r -f -a "same\t'Those of its own rail'
+all\t'Those of all rails'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l peers-at-once -d 'Number of NICs of other hosts that a NIC probes at a time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l peer-ports -d 'Number of UDP source ports for each of them; at most 24 for all that a NIC probes at a time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l peer-interval -d 'Interval between two probes of a NIC to other hosts' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l peer-period -d 'Replace a NIC of another host by the next one after DURATION; all take turns' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l window -d 'Print a status line every DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l out -d 'Write a Parquet dataset to this directory' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r

@@ -1236,8 +1236,8 @@ esac
 ;;
 (probe)
 _arguments "${_arguments_options[@]}" : \
-'(--all)*-i+[NIC to probe from and to; at least two]:NIC:_default' \
-'(--all)*--interface=[NIC to probe from and to; at least two]:NIC:_default' \
+'(--all)*-i+[NIC to probe from and to; at least two, or one with \`--peers\`]:NIC:_default' \
+'(--all)*--interface=[NIC to probe from and to; at least two, or one with \`--peers\`]:NIC:_default' \
 '--observer=[Name of this host in every row and file name; default\: its host name]:NAME:_default' \
 '--duration=[Stop after DURATION]:DURATION:_default' \
 '-o+[Format of the summary]:OUTPUT:((table\:"Text tables"
@@ -1260,6 +1260,13 @@ verbs\:"UD queue pairs of RDMA NICs, with hardware timestamps; paths are not tra
 '--refresh=[Write an unchanged path again after DURATION]:DURATION:_default' \
 '--operations=[Measure how long SEND, WRITE and READ take between RC queue pairs, every DURATION, where NICs are RDMA devices]:DURATION:_default' \
 '*--operations-peers=[Agents whose NICs answer, each the one of the same position; without them the next NIC of this host does. Only \`rocescope agent\` has a controller that introduces them]:AGENT:_default' \
+'--peers=[Probe NICs of other hosts too, whose agents answer\: one line for each host, with the addresses of its NICs in the order of the rails and \`-\` where one is missing; the same FILE is right on all hosts]:FILE:_files' \
+'--peer-rails=[NICs of other hosts that a NIC probes]:PEER_RAILS:((same\:"Those of its own rail"
+all\:"Those of all rails"))' \
+'--peers-at-once=[Number of NICs of other hosts that a NIC probes at a time]:COUNT:_default' \
+'--peer-ports=[Number of UDP source ports for each of them; at most 24 for all that a NIC probes at a time]:COUNT:_default' \
+'--peer-interval=[Interval between two probes of a NIC to other hosts]:DURATION:_default' \
+'--peer-period=[Replace a NIC of another host by the next one after DURATION; all take turns]:DURATION:_default' \
 '--window=[Print a status line every DURATION]:DURATION:_default' \
 '--out=[Write a Parquet dataset to this directory]:DIR:_files' \
 '--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \

@@ -6,7 +6,7 @@ SELECT observer, src_nic, dst_nic,
        avg(network_latency_ns) AS mean_latency_ns,
        max(network_latency_ns) AS max_latency_ns
 FROM probes
-WHERE outcome <> 'unsent'
+WHERE outcome NOT IN ('unsent', 'unknown') AND src_nic <> '' AND dst_nic <> ''
 GROUP BY observer, src_nic, dst_nic
 ORDER BY mean_latency_ns DESC NULLS LAST, observer, src_nic, dst_nic
 LIMIT 50

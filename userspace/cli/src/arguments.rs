@@ -53,7 +53,7 @@ pub use paths::{
     FimArguments, FlowsArguments, LinkArguments, PathsAction, SflowArguments, TopologyAction, TopologyArguments,
     TopologyFormat, WorkloadArguments,
 };
-pub use probe::{ProbeArguments, ProbeBackend};
+pub use probe::{ProbeArguments, ProbeBackend, RailsOfPeers};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
 pub use retention::RetentionArguments;

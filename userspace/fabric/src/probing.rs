@@ -207,6 +207,7 @@ impl Names {
             clock_source: "simulated".into(),
             clock_error_ns: mesh.clock_error_ns,
             unsent_reason: (passage.outcome == Outcome::Unsent).then(|| "no_route".into()),
+            round_trip_ns: None,
         }
     }
 

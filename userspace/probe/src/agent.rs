@@ -8,6 +8,8 @@ use crate::counters::Counters;
 use crate::flows::{FlowCounters, FlowProbes, FlowTask};
 use crate::icmp::Answer;
 use crate::payload::Payload;
+use crate::peers::{Origin, PeerAnswer, PeerCounters, PeerSettings, Peers};
+use crate::responder::{AnswerCounters, Responder};
 use crate::session::{Arrival, InFlight, Matched, Session};
 use crate::throttle::Throttle;
 use crate::tracer::{Finished, Limits, Reply, Started, Tracer, Tuple};
@@ -44,8 +46,10 @@ pub struct Settings {
     /// Time after which an unchanged path is written again: 5 minutes.
     pub refresh: Nanos,
     /// Probes along paths of flows that a controller may request for one window; 0: none, and no answers to those of
-    /// other agents.
+    /// other agents, unless there are peers.
     pub flow_probes: u32,
+    /// The NICs of other hosts that are probed: none. The agents of their hosts answer; this one answers them.
+    pub peers: Option<PeerSettings>,
     /// Share of a core above which the agent slows down: 0.05.
     pub cpu_bound: f64,
     /// Seed of all random choices but the source ports.
@@ -71,6 +75,7 @@ impl Settings {
             ttl_max: 8,
             refresh: Nanos(300_000_000_000),
             flow_probes: 0,
+            peers: None,
             cpu_bound: 0.05,
             seed,
             port_seed: seed,
@@ -131,6 +136,10 @@ pub struct Agent {
     presences: Vec<(NicIndex, Presence)>,
     flows: FlowProbes,
     watches: Watches,
+    peers: Option<Peers>,
+    responder: Responder,
+    /// Frames that were lost in this host.
+    dropped: u64,
 }
 
 impl Agent {
@@ -182,6 +191,21 @@ impl Agent {
             presences: Vec::new(),
             flows: FlowProbes::new(settings.flow_probes, settings.timeout),
             watches: Watches::default(),
+            responder: Responder::new(
+                settings.flow_probes > 0 || settings.peers.is_some(),
+                settings.timeout,
+                now,
+            ),
+            peers: settings.peers.clone().map(|peers| {
+                Peers::new(
+                    peers,
+                    count,
+                    (settings.port_seed, &settings.dscps),
+                    settings.timeout,
+                    now,
+                )
+            }),
+            dropped: 0,
             settings,
         }
     }
@@ -202,6 +226,13 @@ impl Agent {
         own.ttl_max = settings.ttl_max;
         own.refresh = settings.refresh;
         own.cpu_bound = settings.cpu_bound;
+        if let (Some(own), Some(new)) = (&mut own.peers, &settings.peers) {
+            own.interval = new.interval;
+        }
+        if let (Some(peers), Some(new)) = (&mut self.peers, &own.peers) {
+            peers.reconfigure(new.interval, own.timeout, now);
+        }
+        self.responder.reconfigure(own.timeout);
         self.throttle.reconfigure(own.cpu_bound, own.interval);
         self.tracer.reconfigure(limits(own), now);
         let count = self.nics.len() as u16;
@@ -230,6 +261,8 @@ impl Agent {
             .chain(begins.flatten())
             .chain(self.flows.next_due())
             .chain(self.watches.next_due())
+            .chain(self.peers.as_ref().and_then(Peers::next_due))
+            .chain(self.responder.next_due())
             .chain(waits)
             .min()
     }
@@ -239,6 +272,9 @@ impl Agent {
         self.stopped = true;
         self.flows.stop();
         self.watches.stop();
+        if let Some(peers) = &mut self.peers {
+            peers.stop();
+        }
     }
 
     /// Asks for probes along the path of a flow, in the next window, and traces it from its sender.
@@ -272,6 +308,37 @@ impl Agent {
         self.watches.unanswered(now, self.settings.timeout)
     }
 
+    /// The counters of probes to other hosts, where it has peers.
+    #[must_use]
+    pub fn peer_counters(&self) -> Option<PeerCounters> {
+        self.peers.as_ref().map(Peers::counters)
+    }
+
+    /// The counters of answers to other agents.
+    #[must_use]
+    pub const fn answer_counters(&self) -> AnswerCounters {
+        self.responder.counters
+    }
+
+    /// Whether frames that are lost in this host matter to other agents: [`dropped`](Self::dropped) is to be called about
+    /// once a second.
+    #[must_use]
+    pub const fn minds_drops(&self) -> bool {
+        self.peers.is_some()
+    }
+
+    /// Notes how many frames the backend has dropped so far: if these are more than before, probes of other agents and
+    /// answers may be among them, so that nothing is known about those.
+    pub fn dropped(&mut self, dropped: u64, now: Nanos) {
+        if dropped > self.dropped {
+            self.dropped = dropped;
+            self.responder.receipts.begin_again(now);
+            if let Some(peers) = &mut self.peers {
+                peers.tear();
+            }
+        }
+    }
+
     /// The counters of these probes.
     #[must_use]
     pub const fn flow_counters(&self) -> FlowCounters {
@@ -295,6 +362,9 @@ impl Agent {
             packet.sent = now;
             return Some(packet);
         }
+        if let Some(answer) = self.responder.next_packet(&self.nics, now) {
+            return Some(answer);
+        }
         let of_flow = self.flows.next_packet(self.id, now);
         if let Some(packet) = of_flow.or_else(|| self.watches.next_packet(self.id, now)) {
             let dscp = self.settings.dscps.first().copied().unwrap_or(0);
@@ -304,6 +374,12 @@ impl Agent {
             return None;
         }
         if let Some(probe) = self.next_probe(now) {
+            return Some(probe);
+        }
+        if let Some(peers) = &mut self.peers
+            && let Some((probe, late)) = peers.next_packet(self.id, now, self.throttle.factor(), &mut self.tracer)
+        {
+            self.late = self.late.max(late);
             return Some(probe);
         }
         let begun = self.tracer.begin(now)?;
@@ -368,9 +444,15 @@ impl Agent {
     /// Records that a datagram was not sent.
     pub fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
         if outgoing.remote.is_some() && !matches!(outgoing.kind, DatagramKind::Trace { .. }) {
-            match Watches::owns(outgoing) {
-                true => self.watches.refused(outgoing.sequence),
-                false => self.flows.refused(outgoing, why),
+            match (outgoing.kind, &mut self.peers) {
+                (DatagramKind::PeerProbe(_), Some(peers)) => {
+                    self.last_refusal = Some((outgoing.src, why));
+                    peers.refused(outgoing.sequence, why);
+                    self.peer_rows();
+                }
+                (DatagramKind::Question, _) if Watches::owns(outgoing) => self.watches.refused(outgoing.sequence),
+                (DatagramKind::Question, _) => self.flows.refused(outgoing, why),
+                _ => self.responder.refused(outgoing, why),
             }
             return;
         }
@@ -409,7 +491,21 @@ impl Agent {
                     received: *received,
                 };
                 match (payload.kind, from) {
-                    (DatagramKind::Question, Some(from)) if *intact => self.question(*nic, payload, *from, arrival),
+                    (DatagramKind::Question | DatagramKind::PeerProbe(_), Some(from)) if *intact => {
+                        self.question(*nic, payload, *from, arrival);
+                    }
+                    (DatagramKind::PeerAnswer { held_ns, receipt }, Some(from))
+                        if *intact && payload.agent == self.id =>
+                    {
+                        self.peer_answer(&PeerAnswer {
+                            sequence: payload.sequence,
+                            from: *from,
+                            held: Nanos(held_ns.into()),
+                            receipt,
+                            nic_received: *nic_received,
+                            received: *received,
+                        });
+                    }
                     (DatagramKind::Trace { .. }, Some(from)) if *intact && payload.agent != self.id => {
                         self.question(*nic, payload, *from, arrival);
                     }
@@ -438,26 +534,56 @@ impl Agent {
 
     /// A packet of a trace reached another host, whose agent answered it.
     fn reached(&mut self, nic: NicIndex, port: u16, packet: (u16, u8), from: IpAddr, arrival: Arrival) {
-        let tuple = Tuple {
-            src: nic,
-            dst: nic,
-            port,
-            remote: Some(from),
-        };
+        let tuple = Tuple::to(nic, from, port);
         self.tracer.arrived(tuple, packet, from, arrival.received);
     }
 
-    /// A probe of another agent along the path of a flow, or a packet of its trace.
+    /// An answer to a probe to another host.
+    fn peer_answer(&mut self, answer: &PeerAnswer) {
+        match &mut self.peers {
+            Some(peers) => peers.answered(answer),
+            None => self.counters.strangers += 1,
+        }
+        self.peer_rows();
+    }
+
+    /// Takes the rows of probes to other hosts.
+    fn peer_rows(&mut self) {
+        if let Some(peers) = &mut self.peers {
+            let origin = Origin {
+                observer: &self.settings.observer,
+                nics: &self.nics,
+                names: &self.names,
+                clock: self.clock,
+                udp_dst_port: self.settings.udp_dst_port,
+            };
+            peers.rows(&origin, &mut self.probe_rows);
+        }
+    }
+
+    /// A probe of another agent, along the path of a flow or between hosts, or a packet of a trace.
     fn question(&mut self, nic: NicIndex, payload: &Payload, from: IpAddr, arrival: Arrival) {
         // The answer leaves by the clock of the agent: the NIC's may be another.
         let at = match self.clock.own {
             true => arrival.received,
             false => arrival.nic_received.unwrap_or(arrival.received),
         };
-        self.flows.question(nic, payload, from, at);
+        let dscp = self.settings.dscps.first().copied().unwrap_or(0);
+        self.responder.question(nic, payload, from, dscp, at);
+        if matches!(payload.kind, DatagramKind::PeerProbe(_)) && self.peers.is_some() {
+            // Its answers take another path than it.
+            self.tracer.follow_flow(nic, from, payload.port, arrival.received);
+        }
     }
 
     fn left(&mut self, payload: &Payload, nic_sent: Nanos) {
+        if let (DatagramKind::PeerProbe(_), Some(peers)) = (payload.kind, &mut self.peers) {
+            if payload.agent == self.id {
+                peers.left(payload.sequence, nic_sent);
+                self.peer_rows();
+            }
+            return;
+        }
         if payload.agent == self.id && payload.kind == DatagramKind::Question {
             match Watches::numbers(payload.sequence) {
                 true => self.watches.left(payload.sequence, nic_sent),
@@ -565,7 +691,8 @@ impl Agent {
             port: answer.src_port,
             remote,
         };
-        if answer.kind == Some(DatagramKind::Probe) && !answer.exceeded {
+        let is_probe = matches!(answer.kind, Some(DatagramKind::Probe | DatagramKind::PeerProbe(_)));
+        if is_probe && !answer.exceeded {
             self.counters.unreachable += 1;
             return;
         }
@@ -594,6 +721,10 @@ impl Agent {
         self.clocks.stepped(by);
         self.flows.stepped();
         self.watches.stepped();
+        self.responder.stepped(by);
+        if let Some(peers) = &mut self.peers {
+            peers.stepped(by);
+        }
     }
 
     /// Finishes probes that timed out and traces that ended.
@@ -612,6 +743,13 @@ impl Agent {
         }
         self.flows.expire(now);
         self.watches.expire(now, self.settings.timeout);
+        if let Some(peers) = &mut self.peers {
+            peers.expire(now);
+            self.peer_rows();
+        }
+        for back in self.responder.receipts.sweep(now) {
+            self.tracer.forget_flow(back.nic, back.to, back.port);
+        }
         while let Some(ended) = self.tracer.ended(now) {
             self.trace_ended(&ended);
         }
@@ -698,6 +836,7 @@ impl Agent {
             clock_source: self.clock.source.into(),
             clock_error_ns: error.0,
             unsent_reason: None,
+            round_trip_ns: None,
         };
         self.probe_rows.push(row);
     }
@@ -741,6 +880,15 @@ impl Agent {
     #[must_use]
     pub fn paths(&self) -> (usize, usize) {
         self.tracer.known()
+    }
+
+    /// The same for probes to other hosts.
+    #[must_use]
+    pub fn peer_paths(&self) -> (usize, usize) {
+        let tuples = || self.peers.iter().flat_map(Peers::tuples);
+        let route = |(nic, remote, port)| self.tracer.route(Tuple::to(nic, remote, port));
+        let known = tuples().filter(|tuple| route(*tuple).is_some_and(|route| !route.hops().is_empty()));
+        (tuples().count(), known.count())
     }
 
     /// The NIC and the reason of the last datagram that was not sent.

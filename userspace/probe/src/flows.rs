@@ -7,15 +7,12 @@
 //! A request is for the next window. Its probes are spread over the window, and its row is made when the outcome of
 //! each is known. The agent's budget bounds the probes of a window, whatever the controller asks.
 
+use crate::responder::RETRY;
 use crate::types::{DatagramKind, Nanos, Nic, NicIndex, Outgoing, Refusal, Sequence};
 use rocescope_model::{SmallFlowRow, Text, Time};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Answers in a second; others are refused and counted.
-const ANSWERS_PER_SECOND: u32 = 1000;
-/// Pause before a probe or an answer is retried whose next hop has not answered yet.
-const RETRY: Nanos = Nanos(5_000_000);
 /// The shortest window: probes of a shorter one would leave in a burst.
 const SHORTEST_NS: i64 = 10_000_000;
 /// The longest window: results of a longer one would come too late to be of use.
@@ -30,7 +27,7 @@ pub struct FlowTask {
     pub probes: u16,
 }
 
-/// What happened to requests and answers.
+/// What happened to requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounters {
     /// Flows that were probed, or are.
@@ -39,13 +36,9 @@ pub struct FlowCounters {
     pub over_budget: u64,
     /// Flows that were refused because neither address is of this host, or a window or a number is out of range.
     pub refused: u64,
-    /// Probes of other agents that were answered.
-    pub answered: u64,
-    /// Probes of other agents that were not answered: too many in a second, or the next hop did not answer.
-    pub unanswered: u64,
 }
 
-/// The flows that are probed, and the answers to other agents.
+/// The flows that are probed.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowProbes {
     /// Probes that may be requested for one window.
@@ -54,9 +47,6 @@ pub(crate) struct FlowProbes {
     running: Vec<Running>,
     in_flight: BTreeMap<u64, InFlight>,
     next_sequence: u64,
-    answers: VecDeque<Answer>,
-    /// The second of the last answer, and the answers in it.
-    answered: (i64, u32),
     pub(crate) rows: Vec<SmallFlowRow>,
     pub(crate) counters: FlowCounters,
 }
@@ -87,15 +77,6 @@ struct InFlight {
     arrived: Option<(Nanos, Nanos)>,
 }
 
-/// An answer that is due.
-#[derive(Clone, Copy, Debug)]
-struct Answer {
-    outgoing: Outgoing,
-    /// When the probe arrived.
-    received: Nanos,
-    due: Nanos,
-}
-
 impl FlowProbes {
     pub(crate) const fn new(budget: u32, timeout: Nanos) -> Self {
         Self {
@@ -104,15 +85,11 @@ impl FlowProbes {
             running: Vec::new(),
             in_flight: BTreeMap::new(),
             next_sequence: 0,
-            answers: VecDeque::new(),
-            answered: (0, 0),
             rows: Vec::new(),
             counters: FlowCounters {
                 probed: 0,
                 over_budget: 0,
                 refused: 0,
-                answered: 0,
-                unanswered: 0,
             },
         }
     }
@@ -176,7 +153,7 @@ impl FlowProbes {
             0 => running.end + self.timeout + Nanos(1),
             _ => running.due,
         });
-        probes.chain(self.answers.iter().map(|answer| answer.due)).min()
+        probes.min()
     }
 
     /// Sends no more probes; those in flight complete.
@@ -190,16 +167,6 @@ impl FlowProbes {
 
     /// The next datagram at `now`, of an agent with this number.
     pub(crate) fn next_packet(&mut self, agent: u64, now: Nanos) -> Option<Outgoing> {
-        let at = self.answers.iter().position(|answer| answer.due <= now);
-        if let Some(answer) = at.and_then(|at| self.answers.remove(at)) {
-            let held = (now - answer.received).0.clamp(0, u32::MAX.into());
-            self.counters.answered += 1;
-            return Some(Outgoing {
-                kind: DatagramKind::Answer { held_ns: held as u32 },
-                sent: now,
-                ..answer.outgoing
-            });
-        }
         let running = self
             .running
             .iter_mut()
@@ -229,36 +196,18 @@ impl FlowProbes {
         })
     }
 
-    /// A datagram was not sent.
+    /// A probe was not sent.
     pub(crate) fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
-        let is_waiting = why == Refusal::Resolving;
-        match outgoing.kind {
-            DatagramKind::Answer { held_ns } => {
-                self.counters.answered -= 1;
-                let received = outgoing.sent - Nanos(held_ns.into());
-                if is_waiting && outgoing.sent - received < self.timeout {
-                    self.answers.push_back(Answer {
-                        outgoing: *outgoing,
-                        received,
-                        due: outgoing.sent + RETRY,
-                    });
-                } else {
-                    self.counters.unanswered += 1;
-                }
-            }
-            _ => {
-                let probe = self.in_flight.remove(&outgoing.sequence.0);
-                let Some(running) = probe.and_then(|probe| self.running(probe.number)) else {
-                    return;
-                };
-                running.row.probes -= 1;
-                if is_waiting && outgoing.sent < running.end {
-                    running.left += 1;
-                    running.due = outgoing.sent + RETRY;
-                } else {
-                    running.row.unsent += 1;
-                }
-            }
+        let probe = self.in_flight.remove(&outgoing.sequence.0);
+        let Some(running) = probe.and_then(|probe| self.running(probe.number)) else {
+            return;
+        };
+        running.row.probes -= 1;
+        if why == Refusal::Resolving && outgoing.sent < running.end {
+            running.left += 1;
+            running.due = outgoing.sent + RETRY;
+        } else {
+            running.row.unsent += 1;
         }
     }
 
@@ -305,40 +254,6 @@ impl FlowProbes {
         }
     }
 
-    /// A probe of another agent arrived at a NIC: it is answered, unless too many are.
-    pub(crate) fn question(
-        &mut self,
-        nic: NicIndex,
-        question: &crate::payload::Payload,
-        from: IpAddr,
-        received: Nanos,
-    ) {
-        let second = received.0.div_euclid(Nanos::SECOND.0);
-        if self.answered.0 != second {
-            self.answered = (second, 0);
-        }
-        if self.budget == 0 || self.answered.1 >= ANSWERS_PER_SECOND {
-            self.counters.unanswered += 1;
-            return;
-        }
-        self.answered.1 += 1;
-        self.answers.push_back(Answer {
-            outgoing: Outgoing {
-                src: nic,
-                dst: nic,
-                remote: Some(from),
-                port: question.port,
-                dscp: 0,
-                sequence: question.sequence,
-                kind: DatagramKind::Answer { held_ns: 0 },
-                sent: received,
-                agent: question.agent,
-            },
-            received,
-            due: Nanos(i64::MIN),
-        });
-    }
-
     /// Makes the rows of the flows whose probes all have an outcome.
     pub(crate) fn expire(&mut self, now: Nanos) {
         let timeout = self.timeout;
@@ -375,7 +290,6 @@ impl FlowProbes {
     pub(crate) fn stepped(&mut self) {
         self.in_flight.clear();
         self.running.clear();
-        self.answers.clear();
     }
 }
 
@@ -465,36 +379,5 @@ mod tests {
         flows.refused(&again, Refusal::Down);
         flows.expire(Nanos(2600 * MS));
         assert_eq!((flows.rows[0].probes, flows.rows[0].unsent), (0, 1));
-    }
-
-    #[test]
-    fn answers_report_how_long_the_probe_was_held_and_are_bounded() {
-        let mut flows = FlowProbes::new(10, Nanos(500 * MS));
-        let question = crate::payload::Payload {
-            agent: 9,
-            sequence: Sequence(4),
-            src: NicIndex(0),
-            dst: NicIndex(0),
-            sent: Nanos(0),
-            port: 77,
-            kind: DatagramKind::Question,
-        };
-        let from = "10.0.0.9".parse().unwrap();
-        for _ in 0..ANSWERS_PER_SECOND + 5 {
-            flows.question(NicIndex(0), &question, from, Nanos(10 * MS));
-        }
-        assert_eq!(flows.counters.unanswered, 5);
-        let answer = flows.next_packet(1, Nanos(12 * MS)).unwrap();
-        assert_eq!((answer.agent, answer.port, answer.remote), (9, 77, Some(from)));
-        assert_eq!(answer.kind, DatagramKind::Answer { held_ns: 2_000_000 });
-        // The held time grows with a retry.
-        flows.refused(&answer, Refusal::Resolving);
-        flows.answers.retain(|answer| answer.due > Nanos(0));
-        let again = flows.next_packet(1, Nanos(17 * MS)).unwrap();
-        assert_eq!(again.kind, DatagramKind::Answer { held_ns: 7_000_000 });
-        // Without a budget an agent answers no one.
-        let mut none = FlowProbes::new(0, Nanos(0));
-        none.question(NicIndex(0), &question, from, Nanos(0));
-        assert_eq!(none.next_due(), None);
     }
 }

@@ -16,12 +16,16 @@ const ETHERNET_BYTES: usize = 14;
 const IPV4_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
 const ICRC_BYTES: usize = 4;
-/// Padding to a whole number of words.
-const PAD_BYTES: usize = LEN.wrapping_neg() & 3;
+/// Padding to a whole number of words of four bytes.
+const fn padding(payload: usize) -> usize {
+    payload.wrapping_neg() & 3
+}
 /// Bytes between the UDP header and the payload.
 pub(crate) const BEHIND_UDP: usize = Bth::LEN + Deth::LEN;
-/// Bytes after the IP header.
-const UDP_LENGTH: usize = UDP_BYTES + BEHIND_UDP + LEN + PAD_BYTES + ICRC_BYTES;
+/// Bytes after the IP header, with a payload of this length.
+const fn udp_length(payload: usize) -> usize {
+    UDP_BYTES + BEHIND_UDP + payload + padding(payload) + ICRC_BYTES
+}
 /// TTL of probes.
 const TTL: u8 = 64;
 
@@ -43,6 +47,10 @@ pub struct FrameAddresses {
 /// Writes the frame of a datagram.
 pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoing) {
     frame.clear();
+    let payload = Payload::from(outgoing);
+    let word = payload.write_word();
+    let payload_bytes = LEN + word.map_or(0, |word| word.len());
+    let udp_length = udp_length(payload_bytes);
     let (ether_type, ttl) = (
         match addresses.src {
             IpAddr::V4(_) => EtherType::IPV4,
@@ -62,7 +70,7 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
     match (addresses.src, addresses.dst) {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
             let mut header = Ipv4Header {
-                total_len: (IPV4_BYTES + UDP_LENGTH) as u16,
+                total_len: (IPV4_BYTES + udp_length) as u16,
                 // Six bits: never too large.
                 dscp: IpDscp::try_new(outgoing.dscp & 0x3f).unwrap_or_default(),
                 identification: icmp::identification(outgoing.kind),
@@ -79,7 +87,7 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
         (source, destination) => {
             let header = Ipv6Header {
                 traffic_class: outgoing.dscp << 2,
-                payload_length: UDP_LENGTH as u16,
+                payload_length: udp_length as u16,
                 next_header: IpNumber::UDP,
                 hop_limit: ttl,
                 source: octets(source),
@@ -92,7 +100,7 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
     let udp = UdpHeader {
         source_port: outgoing.port,
         destination_port: addresses.udp_dst_port,
-        length: UDP_LENGTH as u16,
+        length: udp_length as u16,
         // As RDMA NICs send it: the ICRC covers more.
         checksum: 0,
     };
@@ -103,15 +111,16 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
         Qpn::new(FIRST_PROBE_QPN + u32::from(outgoing.dst.0)),
         Psn::new(outgoing.sequence.0 as u32 & 0xff_ffff),
     );
-    bth.pad_bytes = PAD_BYTES as u8;
+    bth.pad_bytes = padding(payload_bytes) as u8;
     frame.extend_from_slice(&bth.write());
     let deth = Deth {
         queue_key: QUEUE_KEY,
         src_qpn: Qpn::new(FIRST_PROBE_QPN + u32::from(outgoing.src.0)),
     };
     frame.extend_from_slice(&deth.write());
-    frame.extend_from_slice(&Payload::from(outgoing).write());
-    frame.extend_from_slice(&[0; PAD_BYTES]);
+    frame.extend_from_slice(&payload.write());
+    frame.extend_from_slice(word.as_ref().map_or(&[][..], |word| word));
+    frame.extend_from_slice([0; 3].get(..padding(payload_bytes)).unwrap_or_default());
     let (headers, transport) = frame.split_at(bth_at);
     let crc = headers
         .get(ETHERNET_BYTES..)
@@ -188,6 +197,7 @@ pub fn own(frame: &[u8]) -> Option<(Payload, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peers::word::{Arrivals, Inquiry, Receipt};
     use crate::types::{DatagramKind, Nanos, NicIndex, Sequence};
     use etherparse::{NetSlice, SlicedPacket, TransportSlice};
     use proptest::prelude::*;
@@ -249,6 +259,37 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_probe_to_another_host_and_its_answer_have_a_word() {
+        let receipt = Receipt {
+            since_ms: 5_000,
+            arrivals: Some(Arrivals {
+                newest: 9,
+                arrived: 3,
+                answered: 1,
+            }),
+        };
+        let kinds = [
+            DatagramKind::PeerProbe(Inquiry {
+                about: 8,
+                address: 9,
+                dscp: 26,
+            }),
+            DatagramKind::PeerAnswer {
+                held_ns: 77,
+                receipt: Some(receipt),
+            },
+        ];
+        for (is_v6, kind) in [(false, kinds[0]), (true, kinds[0]), (false, kinds[1]), (true, kinds[1])] {
+            let frame = written(is_v6, kind);
+            let ends = (addresses(is_v6).src, addresses(is_v6).dst);
+            let payload = Payload::from(&outgoing(kind));
+            assert_eq!(read(&frame, 4791), ReceivedFrame::Datagram(payload, true, Some(ends)));
+            assert_eq!(own(&frame), Some((payload, 4791)));
+            assert_eq!(frame.len(), if is_v6 { 162 } else { 142 });
+        }
+    }
+
     /// `etherparse` is an independent parser.
     #[test]
     fn lengths_checksum_and_ttl_are_right() {
@@ -263,7 +304,7 @@ mod tests {
         let Some(TransportSlice::Udp(udp)) = packet.transport else {
             panic!("UDP");
         };
-        assert_eq!(usize::from(udp.length()), UDP_LENGTH);
+        assert_eq!(usize::from(udp.length()), udp_length(LEN));
         assert_eq!((udp.source_port(), udp.destination_port()), (0xc123, 4791));
     }
 

@@ -17,6 +17,8 @@
 //! | [`tracer`], [`route`] | traces of all 5-tuples, a few at a time; the known path of one |
 //! | `answers` | limits how often a switch has to answer |
 //! | [`flows`] | probes along the paths of flows, to agents of other hosts |
+//! | [`peers`] | probes to NICs of other hosts, and which way each was lost on |
+//! | [`responder`] | answers to the agents of other hosts |
 //! | [`watch`] | the same at a steady pace, with the round trip of each |
 //! | [`loopback`] | tests between the NICs of a host and its own memory and GPUs |
 //! | [`throttle`] | slows the agent down before it disturbs the host |
@@ -41,9 +43,11 @@ pub mod loopback;
 #[cfg(feature = "verbs")]
 pub mod operations;
 pub mod payload;
+pub mod peers;
 pub mod ports;
 #[cfg(feature = "verbs")]
 pub mod rc;
+pub mod responder;
 pub mod route;
 pub mod session;
 pub mod shuffle;
@@ -57,5 +61,7 @@ pub use backend::Backend;
 pub use counters::Counters;
 pub use drive::drive;
 pub use flows::{FlowCounters, FlowTask};
+pub use peers::{PeerCounters, PeerSettings};
+pub use responder::AnswerCounters;
 pub use types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Sequence};
 pub use watch::{Trip, WatchedPath};

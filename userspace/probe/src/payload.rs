@@ -1,9 +1,9 @@
-//! The payload of a probe, 50 bytes (Hostmesh, section 4).
+//! The payload of a probe, 50 bytes (Hostmesh, section 4); one to another host and its answer have more.
 //!
 //! ```text
 //!  0 magic 32            "rsPB"
 //!  4 version 8           1
-//!  5 kind 8              0 probe, 1 trace, 2 probe of a flow, 3 its answer
+//!  5 kind 8              0 probe, 1 trace, 2 probe of a flow, 3 its answer, 4 probe to another host, 5 its answer
 //!  6 agent 64            random number of the agent
 //! 14 sequence 64         of the sending NIC
 //! 22 source NIC 16
@@ -12,13 +12,15 @@
 //! 34 source port 16
 //! 36 trace 16            number of the trace
 //! 38 TTL 8               initial TTL of a trace
-//! 39 held 32             how long the other agent held a probe of a flow, nanoseconds
+//! 39 held 32             how long the other agent held a probe, nanoseconds
 //! 43 zero, 7 bytes
+//! 50 word, 26 bytes      kinds 4 and 5 only: see the module `peers::word`
 //! ```
 
+use crate::peers::word::{self, Inquiry};
 use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Sequence};
 
-/// Bytes on the wire.
+/// Bytes on the wire, without a word.
 pub const LEN: usize = 50;
 const MAGIC: [u8; 4] = *b"rsPB";
 const VERSION: u8 = 1;
@@ -57,7 +59,17 @@ impl From<&Outgoing> for Payload {
 }
 
 impl Payload {
-    /// Its bytes.
+    /// The bytes behind those of [`write`](Self::write), of a probe to another host and its answer.
+    #[must_use]
+    pub fn write_word(&self) -> Option<[u8; word::LEN]> {
+        match self.kind {
+            DatagramKind::PeerProbe(inquiry) => Some(inquiry.write()),
+            DatagramKind::PeerAnswer { receipt, .. } => Some(word::write(receipt)),
+            _ => None,
+        }
+    }
+
+    /// Its first bytes.
     #[must_use]
     pub fn write(&self) -> [u8; LEN] {
         let (kind, id, ttl, held_ns) = match self.kind {
@@ -65,6 +77,8 @@ impl Payload {
             DatagramKind::Trace { id, ttl } => (1, id, ttl, 0),
             DatagramKind::Question => (2, 0, 0, 0),
             DatagramKind::Answer { held_ns } => (3, 0, 0, held_ns),
+            DatagramKind::PeerProbe(_) => (4, 0, 0, 0),
+            DatagramKind::PeerAnswer { held_ns, .. } => (5, 0, 0, held_ns),
         };
         let mut bytes = [0; LEN];
         let fields: [&[u8]; 11] = [
@@ -86,7 +100,7 @@ impl Payload {
         bytes
     }
 
-    /// Parses the bytes of [`write`](Self::write); more bytes may follow. `None` for anything else, including a later
+    /// Parses the bytes of [`write`](Self::write) and [`write_word`](Self::write_word); more bytes may follow. `None` for anything else, including a later
     /// version.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
@@ -109,6 +123,11 @@ impl Payload {
             1 => DatagramKind::Trace { id, ttl },
             2 => DatagramKind::Question,
             3 => DatagramKind::Answer { held_ns },
+            4 => DatagramKind::PeerProbe(Inquiry::read(bytes.get(LEN..)?)?),
+            5 => DatagramKind::PeerAnswer {
+                held_ns,
+                receipt: word::read(bytes.get(LEN..)?)?,
+            },
             _ => return None,
         };
         Some(Self {

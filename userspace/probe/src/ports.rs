@@ -65,7 +65,7 @@ impl Pool {
         for slot in 0..size as i64 {
             // The last turn of this slot.
             let turn = turns - (turns - slot).rem_euclid(size as i64);
-            let port = pool.drawn(turn, size);
+            let port = drawn(seed, turn, slot as u16, size as u16);
             pool.ports.push(port);
         }
         pool
@@ -90,7 +90,7 @@ impl Pool {
         // After a pause each is renewed at most once.
         let first = (self.turn + 1).max(turn - size + 1);
         for turn in first..=turn {
-            let port = self.drawn(turn, size as usize);
+            let port = drawn(self.seed, turn, turn.rem_euclid(size) as u16, size as u16);
             if let Some(place) = self.ports.get_mut(turn.rem_euclid(size) as usize) {
                 *place = port;
             }
@@ -103,14 +103,14 @@ impl Pool {
     pub fn stepped(&mut self, by: Nanos) {
         self.from = self.from + by;
     }
+}
 
-    /// Draws the port of a turn. Slots share no port: those of a slot are its number plus a multiple of the size.
-    fn drawn(&self, turn: i64, size: usize) -> u16 {
-        let slot = turn.rem_euclid(size as i64) as u16;
-        let mut rng = Rng::with_seed(self.seed ^ (turn as u64).wrapping_mul(ODD));
-        let size = size as u16;
-        FIRST + slot + size * rng.u16(..PORTS / size)
-    }
+/// Draws the port of a turn of a slot. Slots share no port: those of a slot are its number plus a multiple of their
+/// count.
+pub(crate) fn drawn(seed: u64, turn: i64, slot: u16, slots: u16) -> u16 {
+    let mut rng = Rng::with_seed(seed ^ (turn as u64).wrapping_mul(ODD));
+    let slots = slots.clamp(1, SIZE_MAX as u16);
+    FIRST + slot % slots + slots * rng.u16(..PORTS / slots)
 }
 
 /// Spreads the numbers of turns over all bits (the golden ratio, as a fraction of 2^64).

@@ -5,8 +5,8 @@
 //! the packet itself arrives. Switches limit how often they answer, so traces have two limits: traces per second and
 //! NIC, and answers per second from one address.
 //!
-//! Flows of other programs to other hosts are traced too, where a controller asks for probes along them: the agent of the other
-//! host answers the packets that reach it.
+//! 5-tuples to other hosts are traced too: flows of other programs where a controller asks for probes along them, those of
+//! probes to other hosts, and the ways back of such probes. The agent of the other host answers the packets that reach it.
 //!
 //! A trace that does not reach its destination does not change the known path, which is needed to locate the timeouts
 //! during a failure (Hostmesh, section 3.3.2).
@@ -21,7 +21,9 @@ use std::net::IpAddr;
 /// The maximum number of hops that can be configured.
 pub const TTL_LIMIT: u8 = 31;
 /// Flows to other hosts that are traced from a NIC: an eighth of its own 5-tuples, at eight NICs.
-const FLOWS: usize = 56;
+pub const FLOWS: usize = 56;
+/// When a flow was asked for that is kept.
+const KEPT: Nanos = Nanos(i64::MAX);
 /// The number of distinct trace numbers: as many as fit into the IPv4 identification.
 const IDS: u16 = 1 << (16 - crate::icmp::TTL_BITS);
 
@@ -36,6 +38,19 @@ pub struct Tuple {
     pub port: u16,
     /// The address of the other host, of a flow to one.
     pub remote: Option<IpAddr>,
+}
+
+impl Tuple {
+    /// That of a flow to another host.
+    #[must_use]
+    pub const fn to(src: NicIndex, remote: IpAddr, port: u16) -> Self {
+        Self {
+            src,
+            dst: src,
+            port,
+            remote: Some(remote),
+        }
+    }
 }
 
 /// The limits of traces.
@@ -166,15 +181,14 @@ impl Tracer {
     /// Traces a flow from a NIC to another host too, until no one has asked for it for a while. Flows of a NIC take turns with
     /// its other 5-tuples; beyond a bound the one that was asked for least recently is forgotten.
     pub fn follow_flow(&mut self, src: NicIndex, remote: IpAddr, port: u16, now: Nanos) {
+        let tuple = Tuple::to(src, remote, port);
+        if let Some(asked) = self.flows.get_mut(&tuple) {
+            *asked = now.max(*asked);
+            return;
+        }
         if self.limits.interval.is_none() || src.at() >= self.due.len() {
             return;
         }
-        let tuple = Tuple {
-            src,
-            dst: src,
-            port,
-            remote: Some(remote),
-        };
         self.flows.insert(tuple, now);
         self.routes.entry(tuple).or_default();
         let of_nic = self.flows.iter().filter(|(tuple, _)| tuple.src == src);
@@ -184,6 +198,25 @@ impl Tracer {
             let oldest = *oldest;
             self.flows.remove(&oldest);
             self.routes.remove(&oldest);
+        }
+    }
+
+    /// The same until [`unkeep_flow`](Self::unkeep_flow).
+    pub fn keep_flow(&mut self, src: NicIndex, remote: IpAddr, port: u16) {
+        self.follow_flow(src, remote, port, KEPT);
+    }
+
+    /// Traces a flow no more that was kept.
+    pub fn unkeep_flow(&mut self, src: NicIndex, remote: IpAddr, port: u16) {
+        let tuple = Tuple::to(src, remote, port);
+        self.flows.remove(&tuple);
+        self.routes.remove(&tuple);
+    }
+
+    /// Traces a flow no more, unless it is kept.
+    pub fn forget_flow(&mut self, src: NicIndex, remote: IpAddr, port: u16) {
+        if self.flows.get(&Tuple::to(src, remote, port)) != Some(&KEPT) {
+            self.unkeep_flow(src, remote, port);
         }
     }
 
@@ -373,7 +406,7 @@ impl Tracer {
         for route in self.routes.values_mut() {
             route.stepped(by);
         }
-        for asked in self.flows.values_mut() {
+        for asked in self.flows.values_mut().filter(|asked| **asked != KEPT) {
             *asked = *asked + by;
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::icmp::Answer;
 use crate::payload::Payload;
+use crate::peers::word::{Inquiry, Receipt};
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::{Add, Sub};
@@ -93,6 +94,23 @@ pub enum DatagramKind {
         /// How long the agent held the probe, in nanoseconds.
         held_ns: u32,
     },
+    /// A probe to a NIC of another host, whose agent answers it.
+    PeerProbe(Inquiry),
+    /// That answer.
+    PeerAnswer {
+        /// How long the agent held the probe, in nanoseconds.
+        held_ns: u32,
+        /// What it knows about the 5-tuple that the probe asked about, if it knows anything.
+        receipt: Option<Receipt>,
+    },
+}
+
+impl DatagramKind {
+    /// Whether an agent of another host answers it.
+    #[must_use]
+    pub const fn is_answered(self) -> bool {
+        matches!(self, Self::Question | Self::PeerProbe(_))
+    }
 }
 
 /// A datagram to send now.

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// `rocescope probe`.
 #[derive(Clone, Debug, Args)]
 pub struct ProbeArguments {
-    /// NIC to probe from and to; at least two
+    /// NIC to probe from and to; at least two, or one with `--peers`
     #[arg(
         short,
         long = "interface",
@@ -87,6 +87,25 @@ pub struct ProbeArguments {
         help_heading = "RDMA operations"
     )]
     pub operations_peers: Vec<String>,
+    /// Probe NICs of other hosts too, whose agents answer: one line for each host, with the addresses of its NICs in the
+    /// order of the rails and `-` where one is missing; the same FILE is right on all hosts
+    #[arg(long, value_name = "FILE", help_heading = "Other hosts")]
+    pub peers: Option<PathBuf>,
+    /// NICs of other hosts that a NIC probes
+    #[arg(long, value_enum, default_value_t = RailsOfPeers::Same, help_heading = "Other hosts")]
+    pub peer_rails: RailsOfPeers,
+    /// Number of NICs of other hosts that a NIC probes at a time
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=24), help_heading = "Other hosts")]
+    pub peers_at_once: u16,
+    /// Number of UDP source ports for each of them; at most 24 for all that a NIC probes at a time
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=24), help_heading = "Other hosts")]
+    pub peer_ports: u16,
+    /// Interval between two probes of a NIC to other hosts
+    #[arg(long, value_name = "DURATION", default_value = "400ms", value_parser = within::<1, HOUR>, help_heading = "Other hosts")]
+    pub peer_interval: Duration,
+    /// Replace a NIC of another host by the next one after DURATION; all take turns
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = within::<1000, DAY>, help_heading = "Other hosts")]
+    pub peer_period: Duration,
     /// Print a status line every DURATION
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = within::<100, HOUR>)]
     pub window: Duration,
@@ -108,4 +127,13 @@ pub enum ProbeBackend {
     Raw,
     /// UD queue pairs of RDMA NICs, with hardware timestamps; paths are not traced
     Verbs,
+}
+
+/// Which NICs of other hosts a NIC probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RailsOfPeers {
+    /// Those of its own rail
+    Same,
+    /// Those of all rails
+    All,
 }

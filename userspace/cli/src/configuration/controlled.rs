@@ -16,6 +16,7 @@ const SETTINGS: [(&str, &[&str]); 4] = [
         &[
             "interval",
             "timeout",
+            "peer-interval",
             "paths-rate",
             "icmp-rate",
             "max-hops",

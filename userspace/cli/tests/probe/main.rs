@@ -8,6 +8,8 @@
 //! | `wire` | the packets on the wire, as tshark and the capture read them |
 //! | `loss` | loss, a link that is down, a missing route: each in its direction |
 //! | `cold` | a fabric that comes up after the agent, and a port that stays down |
+//! | `racks` | three hosts in racks below two spines, removed with the test |
+//! | `peers` | probes between hosts: a dead way above the racks, and an agent that is killed |
 //! | `replaced` | NICs that disappear and return |
 //! | `one_agent` | `rocescope agent`: probes, paths and counters in one process |
 //! | `paths` | traces find the routes of the routers |
@@ -31,6 +33,8 @@ mod lifecycle;
 mod loss;
 mod one_agent;
 mod paths;
+mod peers;
+mod racks;
 mod rails;
 mod replaced;
 mod silence;

@@ -140,15 +140,13 @@ impl Analyzer {
             self.late_windows.insert(window);
             return;
         }
-        let tuple = self.tuples.number(
-            Key {
-                src: self.names.nic(row.src, &row.observer, &row.src_nic),
-                dst: self.names.nic(row.dst, &row.observer, &row.dst_nic),
-                udp_src_port: row.udp_src_port,
-                udp_dst_port: row.udp_dst_port,
-            },
-            window,
-        );
+        let key = Key {
+            src: self.nic(row.src, &row.observer, &row.src_nic),
+            dst: self.nic(row.dst, &row.observer, &row.dst_nic),
+            udp_src_port: row.udp_src_port,
+            udp_dst_port: row.udp_dst_port,
+        };
+        let tuple = self.tuples.number(key, window);
         self.tuples.classify(tuple, row.dscp.unwrap_or(0));
         let record = Record::new(
             tuple,
@@ -158,7 +156,10 @@ impl Analyzer {
             row.processing_delay_ns,
         );
         let open = self.open.entry(window).or_default();
-        open.records.push(record);
+        open.records.push(match row.src_nic.is_empty() {
+            true => record.of_receiver(),
+            false => record,
+        });
         open.clock_error_ns = open.clock_error_ns.max(row.clock_error_ns);
     }
 
@@ -170,17 +171,9 @@ impl Analyzer {
             self.unreadable += 1;
             return;
         }
-        let dst = match row.dst_nic.is_empty() {
-            false => self.names.nic(row.dst, &row.observer, &row.dst_nic),
-            // A flow to another host, whose own probes name its NIC.
-            true => match self.names.find_nic(row.dst) {
-                Some(dst) => dst,
-                None => return,
-            },
-        };
         let key = Key {
-            src: self.names.nic(row.src, &row.observer, &row.src_nic),
-            dst,
+            src: self.nic(row.src, &row.observer, &row.src_nic),
+            dst: self.nic(row.dst, &row.observer, &row.dst_nic),
             udp_src_port: row.udp_src_port,
             udp_dst_port: row.udp_dst_port,
         };
@@ -198,6 +191,14 @@ impl Analyzer {
             let hops = core::mem::take(&mut trace.hops);
             self.tuples.trace(tuple, row.time_ns, &hops, &mut self.names);
             self.traces.remove(&tuple);
+        }
+    }
+
+    /// The number of a NIC: rows of its own host name it, those of others do not.
+    fn nic(&mut self, address: IpAddr, host: &Text, name: &Text) -> u32 {
+        match name.is_empty() {
+            true => self.names.nic_of_another(address),
+            false => self.names.nic(address, host, name),
         }
     }
 

@@ -120,6 +120,7 @@ impl Cell {
                     Unsent::Either => self.silent += 1,
                 }
             }
+            ProbeOutcome::Unknown => {}
             ProbeOutcome::Received => self.sent += 1,
             ProbeOutcome::Timeout => {
                 self.sent += 1;

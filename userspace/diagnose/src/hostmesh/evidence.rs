@@ -100,6 +100,9 @@ impl Judge<'_> {
             let of_cell = self.of_cell.of(number).iter();
             for record in of_cell.filter_map(|at| self.records.get(*at as usize)) {
                 let outcome = record.outcome();
+                if outcome == ProbeOutcome::Unknown {
+                    continue;
+                }
                 if let ProbeOutcome::Unsent(why) = outcome
                     && !cell.counts(why, place, crossing.key)
                 {

@@ -29,7 +29,8 @@ impl Analyzer {
     /// other.
     #[must_use]
     pub fn is_within_a_host(&self, flow: FlowKey) -> bool {
-        let host = |address| Some(self.names.nics.get(self.names.find_nic(address)? as usize)?.host);
+        let nic = |address| self.names.nics.get(self.names.find_nic(address)? as usize);
+        let host = |address| nic(address).filter(|nic| !nic.name.is_empty()).map(|nic| nic.host);
         host(flow.src).is_some_and(|of_src| host(flow.dst) == Some(of_src))
     }
 

@@ -19,6 +19,7 @@
 //! | `count`, `tally`, `suspects` | the places that explain the drops, most likely first |
 //! | `untraced` | faults of NICs and pairs that no trace has reached |
 //! | `unsent` | which probes that could not be sent are evidence, and about which NIC |
+//! | `unanswered` | which other hosts answered nothing |
 //! | `baseline`, `latency` | baselines, and which probes and hosts exceed them |
 //! | `asymmetry` | latency compared with the reverse direction |
 //! | `silence` | hosts whose probes have stopped |
@@ -69,6 +70,7 @@ mod sla;
 mod suspects;
 mod tally;
 mod tuples;
+mod unanswered;
 mod uncertain;
 mod unsent;
 mod untraced;

@@ -77,8 +77,9 @@ impl Names {
     }
 
     pub(crate) fn nic(&mut self, address: IpAddr, host: &Text, name: &Text) -> u32 {
-        if let Some(known) = self.nic_numbers.get(&address) {
-            return *known;
+        if let Some(known) = self.nic_numbers.get(&address).copied() {
+            self.give_name(known, host, name);
+            return known;
         }
         let (new, host) = (number(self.nics.len()), self.host(host));
         self.nics.push(Nic {
@@ -88,6 +89,25 @@ impl Names {
         });
         self.nic_numbers.insert(address, new);
         new
+    }
+
+    /// Returns the NIC of a row that does not name it, because it is of another host: rows of that host do.
+    pub(crate) fn nic_of_another(&mut self, address: IpAddr) -> u32 {
+        match self.find_nic(address) {
+            Some(known) => known,
+            None => self.nic(address, &Text::default(), &Text::default()),
+        }
+    }
+
+    /// Names a NIC that only rows of other hosts have had.
+    fn give_name(&mut self, nic: u32, host: &Text, name: &Text) {
+        let is_nameless = self.nics.get(nic as usize).is_some_and(|nic| nic.name.is_empty());
+        if is_nameless && !name.is_empty() {
+            let host = self.host(host);
+            if let Some(nic) = self.nics.get_mut(nic as usize) {
+                (nic.host, nic.name) = (host, name.clone());
+            }
+        }
     }
 
     pub(crate) fn find_nic(&self, address: IpAddr) -> Option<u32> {
@@ -251,6 +271,9 @@ impl Names {
         let Some(nic) = self.nics.get(nic as usize) else {
             return String::new();
         };
+        if nic.name.is_empty() {
+            return nic.address.to_string();
+        }
         let host = self.hosts.get(nic.host as usize).map_or("", Text::as_str);
         format!("{host}/{}", nic.name)
     }
@@ -294,6 +317,24 @@ mod tests {
         // The first and the last address of a /30 are unused.
         let [one, two] = ["10.1.0.5", "10.1.0.6"].map(|to| names.link(End::Unknown, at(to)));
         assert_eq!(names.reverse(one), Some(two));
+    }
+
+    #[test]
+    fn a_nic_of_another_host_gets_its_name_from_that_host() {
+        let mut names = Names::default();
+        let nic = names.nic_of_another(at("10.0.0.9"));
+        assert_eq!(
+            (names.nic_name(nic).as_str(), names.nics[nic as usize].host),
+            ("10.0.0.9", 0)
+        );
+        assert_eq!(names.nic(at("10.0.0.9"), &"h1".into(), &"rail0".into()), nic);
+        assert_eq!(
+            (names.nic_of_another(at("10.0.0.9")), names.nic_name(nic).as_str()),
+            (nic, "h1/rail0")
+        );
+        // The first name stays.
+        names.nic(at("10.0.0.9"), &"h2".into(), &"rail5".into());
+        assert_eq!(names.nic_name(nic), "h1/rail0");
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub(crate) enum ProbeOutcome {
     Timeout,
     Corrupt,
     Unsent(Unsent),
+    /// A probe to another host without an answer, of which no one reported whether it arrived: evidence of nothing.
+    Unknown,
 }
 
 /// What an unsent probe is evidence about.
@@ -41,6 +43,7 @@ impl ProbeOutcome {
             "timeout" => Self::Timeout,
             "corrupt" => Self::Corrupt,
             "unsent" => Self::Unsent(Unsent::parse(unsent_reason)),
+            "unknown" => Self::Unknown,
             _ => return None,
         })
     }
@@ -66,6 +69,9 @@ const NONE: i32 = i32::MIN;
 /// Reasons in the place of a latency.
 const SENDER: i32 = 1;
 const EITHER: i32 = 2;
+const UNKNOWN: i32 = 3;
+/// In the place of a host delay: the receiving host reports this probe, which has no times.
+const OF_RECEIVER: i32 = i32::MIN + 1;
 
 impl Record {
     pub(crate) fn new(
@@ -86,6 +92,7 @@ impl Record {
             ProbeOutcome::Unsent(Unsent::Nothing) => (UNSENT, NONE),
             ProbeOutcome::Unsent(Unsent::Sender) => (UNSENT, SENDER),
             ProbeOutcome::Unsent(Unsent::Either) => (UNSENT, EITHER),
+            ProbeOutcome::Unknown => (UNSENT, UNKNOWN),
         };
         Self {
             tuple,
@@ -95,11 +102,30 @@ impl Record {
         }
     }
 
+    /// The same, reported by the host that should have received it.
+    pub(crate) const fn of_receiver(self) -> Self {
+        Self {
+            network: match self.at >> 30 {
+                UNSENT => self.network,
+                _ => NONE,
+            },
+            processing: OF_RECEIVER,
+            ..self
+        }
+    }
+
+    /// Whether the sending host reports it: only such a probe shows that its agent runs.
+    pub(crate) const fn is_of_sender(self) -> bool {
+        let has_times = self.network != NONE && self.at >> 30 != UNSENT;
+        self.processing != OF_RECEIVER || has_times
+    }
+
     pub(crate) const fn outcome(self) -> ProbeOutcome {
         match self.at >> 30 {
             0 => ProbeOutcome::Received,
             1 => ProbeOutcome::Timeout,
             2 => ProbeOutcome::Corrupt,
+            _ if self.network == UNKNOWN => ProbeOutcome::Unknown,
             _ => ProbeOutcome::Unsent(match self.network {
                 SENDER => Unsent::Sender,
                 EITHER => Unsent::Either,
@@ -118,7 +144,7 @@ impl Record {
     }
 
     pub(crate) fn processing_ns(self) -> Option<i32> {
-        Some(self.processing).filter(|ns| *ns != NONE)
+        Some(self.processing).filter(|ns| *ns != NONE && self.is_of_sender())
     }
 }
 
@@ -166,9 +192,19 @@ mod tests {
             assert_eq!(record.outcome(), ProbeOutcome::Unsent(unsent));
             assert_eq!((record.offset_ns(), record.network_ns()), (5_000, None));
         }
+        let unknown = Record::new(7, 5_000, ProbeOutcome::Unknown, None, None);
+        assert_eq!((unknown.outcome(), unknown.network_ns()), (ProbeOutcome::Unknown, None));
+        assert!(unknown.is_of_sender());
+        for outcome in [ProbeOutcome::Received, ProbeOutcome::Timeout] {
+            let back = Record::new(7, 5_000, outcome, None, None).of_receiver();
+            assert_eq!(
+                (back.outcome(), back.is_of_sender(), back.processing_ns()),
+                (outcome, false, None)
+            );
+        }
         let long = Record::new(0, 0, ProbeOutcome::Received, Some(1 << 40), Some(-(1 << 40)));
         assert_eq!(long.network_ns(), Some(i32::MAX));
-        assert_eq!(long.processing_ns(), Some(-i32::MAX));
+        assert_eq!((long.processing_ns(), long.is_of_sender()), (Some(-i32::MAX), true));
     }
 
     #[test]

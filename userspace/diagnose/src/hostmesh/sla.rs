@@ -11,8 +11,8 @@ impl Analyzer {
     /// Returns the row without the results of the paper's rules.
     pub(super) fn totals(&mut self, number: i64, cells: &Cells, window: &Window) -> SlaRow {
         self.seen.resize(self.names.hosts.len(), i64::MIN);
-        for cell in &cells.all {
-            let src = self.tuples.all[cell.tuple as usize].key.src;
+        for record in window.records.iter().filter(|record| record.is_of_sender()) {
+            let src = self.tuples.all[record.tuple as usize].key.src;
             self.seen[self.names.nics[src as usize].host as usize] = number;
         }
         let minute = self.settings.sticky_ns.div_euclid(self.settings.window_ns);

@@ -49,7 +49,7 @@ impl Analyzer {
     fn whole_hosts(&self, number: i64, records: &[Record]) -> Vec<bool> {
         let before = |host: usize| self.seen.get(host).is_some_and(|seen| *seen == number - 1);
         let mut whole: Vec<bool> = (0..self.names.hosts.len()).map(before).collect();
-        for record in records {
+        for record in records.iter().filter(|record| record.is_of_sender()) {
             if record.offset_ns() <= self.settings.window_ns / BEGINNING {
                 let src = self.tuples.all[record.tuple as usize].key.src;
                 whole[self.names.nics[src as usize].host as usize] = true;

@@ -5,6 +5,9 @@
 //! starts (Hostmesh, section 5, cause 2). So this module reports a NIC, in the direction that fits best, if nearly all
 //! of its probes are lost and most of those have no path; and a pair if it has no path at all and all its probes are
 //! lost. Probes that could not be sent count as in the module `unsent`.
+//!
+//! NICs of two hosts have few 5-tuples with each other, which may all cross one link that is down: such a pair is not
+//! named without a path.
 
 use super::cells::{Cell, Cells};
 use super::count::Count;
@@ -72,7 +75,10 @@ pub(crate) fn unreached(
     let mut suspects: Vec<Suspect> = Vec::new();
     for (place, Traced { all, untraced }) in counts {
         let dead = match place {
-            FaultLocation::Pair { .. } => all == untraced && all.anomalous == all.probes,
+            FaultLocation::Pair { src, dst } => {
+                let host = |nic: u32| names.nics[nic as usize].host;
+                host(src) == host(dst) && all == untraced && all.anomalous == all.probes
+            }
             _ => all.share() >= NEARLY_ALL && untraced.anomalous * 2 > all.anomalous,
         };
         let score = all.score(settings.background);

@@ -131,6 +131,7 @@ impl Analyzer {
         if uncertain > 0 {
             unjudged.push(format!("{uncertain} drops are on paths that have probably changed"));
         }
+        unjudged.extend(self.unanswered(records));
         sla.unjudged = Text::from(unjudged.join("; "));
         WindowDiagnosis {
             start_ns,
@@ -162,7 +163,8 @@ impl Analyzer {
             ..
         } = self;
         let start_ns = number * settings.window_ns;
-        let probes = records.iter().map(|record| {
+        let own = records.iter().filter(|record| record.is_of_sender());
+        let probes = own.map(|record| {
             let src = tuples.all[record.tuple as usize].key.src;
             (names.nics[src as usize].host, start_ns + record.offset_ns())
         });

@@ -17,7 +17,8 @@ pub const MAX_PAIRS: usize = 65_536;
 /// ports.
 pub const MAX_TUPLES: usize = 64;
 
-/// Accepts rows of `probes`, then rows of `paths`, and keeps sums and quantiles per pair. Addresses identify NICs.
+/// Accepts rows of `probes`, then rows of `paths`, and keeps sums and quantiles per pair of NICs of one host. Addresses
+/// identify NICs.
 #[derive(Debug, Default)]
 pub struct Pairs {
     pairs: Vec<Pair>,
@@ -49,8 +50,12 @@ struct Trace {
 }
 
 impl Pairs {
-    /// Adds a probe.
+    /// Adds a probe. One to another host is left out: it has no latency one way, a NIC has a few changing ones of very
+    /// many pairs with other hosts, and two hosts report each.
     pub fn probe(&mut self, probe: &ProbeRow) {
+        if probe.src_nic.is_empty() || probe.dst_nic.is_empty() {
+            return;
+        }
         let key = (probe.src, probe.dst);
         let number = match self.numbers.get(&key) {
             Some(number) => *number,

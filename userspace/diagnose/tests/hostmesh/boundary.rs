@@ -107,7 +107,7 @@ fn late_rows_are_counted_and_change_nothing() {
     assert_eq!((found.start_ns, found.sla.late, found.sla.probes), (WINDOW, 1, 1));
     assert_eq!(analyzer.unreadable(), 0);
     analyzer.probe(&ProbeRow {
-        outcome: "unknown".into(),
+        outcome: "strange".into(),
         ..row(1, 0, 3 * WINDOW, true)
     });
     assert_eq!(analyzer.unreadable(), 1);

@@ -8,6 +8,7 @@ mod boundary;
 mod classes;
 mod faint;
 mod faults;
+mod peers;
 mod quiet;
 mod run;
 mod silence;

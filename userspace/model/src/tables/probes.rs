@@ -1,4 +1,4 @@
-//! `probes`: the outcome of each probe between two NICs of a host.
+//! `probes`: the outcome of each probe between two NICs of a host, and of each way of a probe to another host.
 
 use crate::row::table;
 use crate::{Text, Time};
@@ -8,6 +8,10 @@ table! {
     /// One row for each probe: a UD datagram from one NIC of a host over the fabric to another NIC of the same host.
     /// Times (1) to (4) are those of Hostmesh, section 3.3.1: `time_ns`, `nic_send_ns`, `nic_receive_ns`,
     /// `app_receive_ns`. `clock_source` names the clock that timestamped them.
+    ///
+    /// A probe to a NIC of another host (`probe --peers`) has up to two rows, both by the agent that asked: one for the way
+    /// there, and one for the way back if an answer was sent. `src` and `dst` are those of the way. The name of the other
+    /// host's NIC is empty: its own rows have it. Two hosts have two clocks, so the one-way latency is null.
     ProbeRow = "probes" {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
@@ -15,9 +19,9 @@ table! {
         time: Time, None, [min], show "Time";
         /// `time` in full precision.
         time_ns: i64, UnixNanoseconds, [min], hide "Exact time";
-        /// Name of the NIC that sent it.
+        /// Name of the NIC that sent it; empty if it is of another host.
         src_nic: Text, None, [same], show "From";
-        /// Name of the NIC to which it was sent.
+        /// Name of the NIC to which it was sent; empty if it is of another host.
         dst_nic: Text, None, [same], show "To";
         /// Source IP address.
         src: IpAddr, None, [same], hide "Source";
@@ -29,10 +33,12 @@ table! {
         udp_dst_port: u16, None, [same], hide "Destination port";
         /// DSCP, 0 to 63, which decides the traffic class and the queues of switches; null in rows of earlier versions.
         dscp: Option<u8>, None, [same], hide "DSCP";
-        /// Sequence number of the probe at the sending NIC, from the start of the agent.
+        /// Sequence number of the probe at the sending NIC, from the start of the agent; of a probe to another host, of its
+        /// 5-tuple. The way back has that of the way there.
         sequence: u64, None, [none], hide "Sequence";
         /// `received`: within the timeout; `timeout`: not received within the timeout on this one-way path; `corrupt`:
-        /// received with a wrong ICRC or changed bytes; `unsent`: it did not leave, for `unsent_reason`.
+        /// received with a wrong ICRC or changed bytes; `unsent`: it did not leave, for `unsent_reason`; `unknown`: a probe
+        /// to another host without an answer, of which no one reported whether it arrived.
         outcome: Text, None, [same], show "Outcome";
         /// Time at which the NIC, or the kernel on its behalf, sent the probe (2), on the clock of the sending NIC.
         nic_send_ns: Option<i64>, UnixNanoseconds, [none], hide "NIC sent";
@@ -56,5 +62,8 @@ table! {
         /// for three seconds and has not answered; `queue_full`, `queue_pair`: the NIC refused; `other`: the kernel
         /// did. Empty for other outcomes, and in rows of earlier versions.
         unsent_reason: Option<Text>, None, [same], hide "Unsent reason";
+        /// Time from the departure of a probe to another host to the arrival of its answer, without the time that the
+        /// other agent held it, on the clock of the sending NIC; null in all other rows, and in rows of earlier versions.
+        round_trip_ns: Option<i64>, Nanoseconds, [none], hide "Round trip";
     }
 }

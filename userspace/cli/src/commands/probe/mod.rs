@@ -2,6 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `peers` | reads the list of other hosts |
 //! | `open` | opens NICs, port and privileges: everything that can be refused |
 //! | `prober` | probes, and passes the rows on |
 //! | `operating` | measures RDMA operations in a thread |
@@ -12,6 +13,7 @@
 mod open;
 mod operating;
 mod outputs;
+mod peers;
 mod prober;
 mod summary;
 mod window;

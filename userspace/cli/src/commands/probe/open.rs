@@ -1,5 +1,6 @@
 //! Opens NICs, port and privileges: everything that can be refused.
 
+use super::peers;
 use crate::arguments::{ProbeArguments, ProbeBackend};
 use crate::commands::host_name::host_name;
 use crate::status;
@@ -22,25 +23,33 @@ pub(super) struct Opening {
     pub(super) nics: Vec<(Nic, u32)>,
 }
 
-/// Opens the NICs. `flow_probes` is the budget of probes to other hosts; with one, a single NIC suffices.
+/// Opens the NICs. `flow_probes` is the budget of probes along paths of flows; with one, or with peers, a single NIC
+/// suffices.
 pub(super) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<Opening> {
-    let links = links(arguments, if flow_probes > 0 { 1 } else { 2 })?;
+    let probes_others = flow_probes > 0 || arguments.peers.is_some();
+    let links = links(arguments, if probes_others { 1 } else { 2 })?;
     let nics: Vec<(Nic, u32)> = links.iter().map(|link| (link.nic(), link.index())).collect();
     let names = links.iter().map(|link| format!("{} {}", link.name(), link.address()));
     let names = names.collect::<Vec<String>>().join(", ");
     match arguments.backend {
         ProbeBackend::Raw => {
             let (backend, settings) = packets(arguments, links, &names)?;
+            let addressed: Vec<Nic> = nics.iter().map(|(nic, _)| nic.clone()).collect();
             Ok(Opening {
                 backend,
                 settings: Settings {
                     flow_probes,
+                    peers: peers::settings(arguments, &addressed)?,
                     ..settings
                 },
                 nics,
             })
         }
         ProbeBackend::Verbs => {
+            ensure!(
+                arguments.peers.is_none(),
+                "queue pairs reach only the NICs of this host: set --peers with --backend raw"
+            );
             let (backend, settings) = queue_pairs(arguments, &nics, &names)?;
             Ok(Opening {
                 backend,
@@ -182,6 +191,9 @@ pub(in crate::commands) fn set_pace(agent: &mut Agent, arguments: &ProbeArgument
         cpu_bound: arguments.max_cpu,
         ..agent.settings().clone()
     };
+    if let Some(peers) = &mut settings.peers {
+        peers.interval = Nanos::from(arguments.peer_interval);
+    }
     if arguments.backend == ProbeBackend::Raw {
         settings.traces_per_second = arguments.paths_rate;
     }

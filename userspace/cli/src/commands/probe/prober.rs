@@ -144,6 +144,9 @@ impl Prober {
             }
             if is_due {
                 self.agent.update_throttle(cost.share());
+                if self.agent.minds_drops() {
+                    self.agent.dropped(self.backend.dropped(), now);
+                }
                 cost.shrink()?;
                 for (nic, presence) in self.agent.presences() {
                     status!("{}", presence_of(nic, presence));
@@ -196,6 +199,9 @@ impl Prober {
             counters: self.agent.counters(),
             nics: self.backend.nics(),
             paths: self.agent.paths(),
+            peers: self.agent.peer_counters(),
+            peer_paths: self.agent.peer_paths(),
+            answers: self.agent.answer_counters(),
             last_refusal: self.agent.last_refusal(),
             dropped,
             seconds: self.begun.elapsed().as_secs_f64(),
@@ -206,8 +212,12 @@ impl Prober {
             Output::Table => summary.text(),
             Output::Json => summary.json(),
         })?;
+        let of_peers = summary.peers.unwrap_or_default();
         ensure!(
-            summary.counters.is_balanced() && summary.counters.in_flight == 0,
+            summary.counters.is_balanced()
+                && summary.counters.in_flight == 0
+                && of_peers.is_balanced()
+                && of_peers.in_flight == 0,
             "the probe counters are inconsistent: this is a defect, please report it"
         );
         let lost = summary.store.as_ref().map_or(0, |store| store.lost);

@@ -4,7 +4,7 @@ use super::operating::Tally;
 use super::outputs::Stored;
 use rocescope_model::json::{self, Object};
 use rocescope_probe::types::Refusal;
-use rocescope_probe::{Counters, Nic, NicIndex};
+use rocescope_probe::{AnswerCounters, Counters, Nic, NicIndex, PeerCounters};
 use serde::Serialize;
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -14,6 +14,10 @@ pub(super) struct Summary<'a> {
     pub(super) nics: &'a [Nic],
     /// The number of 5-tuples, and of those with a known path.
     pub(super) paths: (usize, usize),
+    /// Probes to other hosts, the 5-tuples of those with and without a known path, and answers to other agents.
+    pub(super) peers: Option<PeerCounters>,
+    pub(super) peer_paths: (usize, usize),
+    pub(super) answers: AnswerCounters,
     pub(super) last_refusal: Option<(NicIndex, Refusal)>,
     pub(super) dropped: u64,
     pub(super) seconds: f64,
@@ -51,6 +55,31 @@ impl Summary<'_> {
                 counters.path_changes,
             );
         }
+        if let Some(peers) = &self.peers {
+            let _ = writeln!(
+                text,
+                "to other hosts: {} probes = {} answered + {} lost there + {} lost back + {} not answered + {} unknown + {} in \
+                flight + {} unsent; {} of {} paths known",
+                peers.probes,
+                peers.answered,
+                peers.lost_there,
+                peers.lost_back,
+                peers.not_answered,
+                peers.unknown,
+                peers.in_flight,
+                peers.unsent,
+                self.peer_paths.1,
+                self.peer_paths.0,
+            );
+        }
+        let answers = &self.answers;
+        if answers.answered + answers.too_many + answers.unsent > 0 {
+            let _ = writeln!(
+                text,
+                "probes of other agents: {} answered, {} not because they were too many, {} not because the answer did not leave",
+                answers.answered, answers.too_many, answers.unsent,
+            );
+        }
         for (name, count) in self.rare() {
             if count > 0 {
                 let _ = writeln!(text, "{count} {}", name.replace('_', " "));
@@ -85,8 +114,9 @@ impl Summary<'_> {
     }
 
     /// Counters that are normally 0, each a line if it is not.
-    fn rare(&self) -> [(&'static str, u64); 16] {
+    fn rare(&self) -> [(&'static str, u64); 19] {
         let counters = &self.counters;
+        let peers = self.peers.unwrap_or_default();
         [
             ("turns_skipped", counters.skipped),
             ("received_after_their_timeout", counters.late),
@@ -103,6 +133,9 @@ impl Summary<'_> {
             ("traces_put_off", counters.traces_deferred),
             ("answers_to_nothing_asked", counters.answers_strange),
             ("answers_of_unreachable", counters.unreachable),
+            ("turns_to_other_hosts_skipped", peers.skipped),
+            ("answers_of_other_hosts_too_late", peers.strange),
+            ("probes_of_others_while_answering_no_one", self.answers.off),
             ("frames_dropped_by_the_kernel", self.dropped),
         ]
     }
@@ -131,6 +164,23 @@ impl Summary<'_> {
         json::pretty(&Document {
             nics: nics.collect(),
             counts: named.into_iter().chain(self.rare()).collect(),
+            other_hosts: self.peers.as_ref().map(|peers| OtherHosts {
+                probes: peers.probes,
+                answered: peers.answered,
+                lost_there: peers.lost_there,
+                lost_back: peers.lost_back,
+                not_answered: peers.not_answered,
+                unknown: peers.unknown,
+                in_flight: peers.in_flight,
+                unsent: peers.unsent,
+                paths: self.peer_paths.0,
+                paths_known: self.peer_paths.1,
+            }),
+            answers: AnswersDocument {
+                answered: self.answers.answered,
+                too_many: self.answers.too_many,
+                unsent: self.answers.unsent,
+            },
             operations: &self.operations,
             dataset: self.store.as_ref(),
         }) + "\n"
@@ -142,10 +192,36 @@ struct Document<'a> {
     nics: Vec<NicDocument<'a>>,
     #[serde(flatten)]
     counts: Object<&'static str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_hosts: Option<OtherHosts>,
+    answers: AnswersDocument,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     operations: &'a [&'a Tally],
     #[serde(skip_serializing_if = "Option::is_none")]
     dataset: Option<&'a Stored>,
+}
+
+/// Probes to other hosts, by outcome.
+#[derive(Serialize)]
+struct OtherHosts {
+    probes: u64,
+    answered: u64,
+    lost_there: u64,
+    lost_back: u64,
+    not_answered: u64,
+    unknown: u64,
+    in_flight: u64,
+    unsent: u64,
+    paths: usize,
+    paths_known: usize,
+}
+
+/// Probes of other agents.
+#[derive(Serialize)]
+struct AnswersDocument {
+    answered: u64,
+    too_many: u64,
+    unsent: u64,
 }
 
 #[derive(Serialize)]

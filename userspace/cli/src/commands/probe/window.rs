@@ -2,6 +2,7 @@
 
 use rocescope_model::{ProbeRow, Text, Unit, Value, human};
 use rocescope_probe::{Agent, Nanos};
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Maximum number of pairs with losses in a line.
@@ -14,6 +15,8 @@ pub(super) struct Window {
     received: u64,
     unsent: u64,
     corrupt: u64,
+    /// Ways to and from other hosts: received, timed out, unknown, unsent.
+    others: [u64; 4],
     latencies: Vec<i64>,
     delays: Vec<i64>,
     /// Lost probes by pair.
@@ -30,6 +33,7 @@ impl Window {
             received: 0,
             unsent: 0,
             corrupt: 0,
+            others: [0; 4],
             latencies: Vec::new(),
             delays: Vec::new(),
             lost: Vec::new(),
@@ -37,7 +41,20 @@ impl Window {
     }
 
     pub(super) fn take(&mut self, rows: &[ProbeRow]) {
-        for row in rows {
+        let is_within = |row: &&ProbeRow| !row.src_nic.is_empty() && !row.dst_nic.is_empty();
+        for row in rows.iter().filter(|row| !is_within(row)) {
+            let [received, timeouts, unknown, unsent] = &mut self.others;
+            *match &*row.outcome {
+                "received" => received,
+                "timeout" => timeouts,
+                "unknown" => unknown,
+                _ => unsent,
+            } += 1;
+            if &*row.outcome == "timeout" {
+                self.lose(end(&row.src_nic, row.src), end(&row.dst_nic, row.dst));
+            }
+        }
+        for row in rows.iter().filter(is_within) {
             self.decided += 1;
             self.latencies.extend(row.network_latency_ns);
             self.delays.extend(row.processing_delay_ns);
@@ -50,11 +67,15 @@ impl Window {
                 "unsent" => self.unsent += 1,
                 _ => {}
             }
-            let pair = |lost: &&mut (Text, Text, u64)| lost.0 == row.src_nic && lost.1 == row.dst_nic;
-            match self.lost.iter_mut().find(pair) {
-                Some((_, _, count)) => *count += 1,
-                None => self.lost.push((row.src_nic.clone(), row.dst_nic.clone(), 1)),
-            }
+            self.lose(row.src_nic.clone(), row.dst_nic.clone());
+        }
+    }
+
+    fn lose(&mut self, src: Text, dst: Text) {
+        let pair = |lost: &&mut (Text, Text, u64)| lost.0 == src && lost.1 == dst;
+        match self.lost.iter_mut().find(pair) {
+            Some((_, _, count)) => *count += 1,
+            None => self.lost.push((src, dst, 1)),
         }
     }
 
@@ -75,6 +96,7 @@ impl Window {
             received: 0,
             unsent: 0,
             corrupt: 0,
+            others: [0; 4],
             latencies: std::mem::take(&mut self.latencies),
             delays: std::mem::take(&mut self.delays),
             lost: Vec::new(),
@@ -91,6 +113,14 @@ impl Window {
         if tuples > 0 {
             line += &format!("; {known} of {tuples} paths");
         }
+        let [received, timeouts, unknown, unsent] = window.others;
+        if agent.peer_counters().is_some() {
+            let (tuples, known) = agent.peer_paths();
+            line += &format!(
+                "; to and from other hosts {received} received + {timeouts} timed out + {unknown} unknown + {unsent} unsent, \
+                {known} of {tuples} paths"
+            );
+        }
         if agent.slowed_by() > 1 {
             line += &format!("; slowed down {} times", agent.slowed_by());
         }
@@ -99,6 +129,14 @@ impl Window {
             line += &format!("; {src} to {dst}: {count} lost");
         }
         Some(line)
+    }
+}
+
+/// The name of a NIC; of one of another host, its address.
+fn end(name: &Text, address: IpAddr) -> Text {
+    match name.is_empty() {
+        true => Text::from(address.to_string()),
+        false => name.clone(),
     }
 }
 

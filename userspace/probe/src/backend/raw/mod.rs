@@ -29,7 +29,7 @@ use super::system_clock::{self, SystemClock};
 use super::{Backend, Error, Waited};
 use crate::frame::{self, FrameAddresses, ReceivedFrame};
 use crate::payload::Payload;
-use crate::types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
+use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use changes::Changes;
 use guard::Guard;
 use next_hop::{NextHops, Resolved};
@@ -442,7 +442,7 @@ fn event(
     let now = system_clock::now();
     Some(match frame::read(received.frame, udp_dst_port) {
         // A switch that floods brings what is for other hosts, which answer themselves.
-        ReceivedFrame::Datagram(payload, _, Some((_, to))) if payload.kind == DatagramKind::Question && to != own => {
+        ReceivedFrame::Datagram(payload, _, Some((_, to))) if payload.kind.is_answered() && to != own => {
             return None;
         }
         ReceivedFrame::Datagram(payload, intact, ends) => Event::Arrived {

@@ -1,0 +1,46 @@
+//! Reads the list of other hosts whose NICs are probed.
+
+use crate::arguments::{ProbeArguments, RailsOfPeers};
+use crate::status;
+use anyhow::{Context, Result, ensure};
+use rocescope_probe::peers::list::{PeerList, PeerRails, Plan};
+use rocescope_probe::{Nanos, Nic, PeerSettings};
+
+/// 5-tuples to other hosts that a NIC may have at a time: with as many ways back, the traces of a NIC are nearly used up.
+const MAX_TUPLES: u16 = 24;
+
+/// How other hosts are probed from these NICs, if they are.
+pub(super) fn settings(arguments: &ProbeArguments, nics: &[Nic]) -> Result<Option<PeerSettings>> {
+    let Some(path) = &arguments.peers else {
+        return Ok(None);
+    };
+    let (at_once, ports) = (arguments.peers_at_once, arguments.peer_ports);
+    ensure!(
+        at_once.saturating_mul(ports) <= MAX_TUPLES,
+        "a NIC probes at most {MAX_TUPLES} 5-tuples to other hosts at a time, and {at_once} with {ports} source ports each are \
+        {}: lower --peers-at-once or --peer-ports",
+        at_once.saturating_mul(ports)
+    );
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let list = PeerList::parse(&text).with_context(|| path.display().to_string())?;
+    let rails = match arguments.peer_rails {
+        RailsOfPeers::Same => PeerRails::Same,
+        RailsOfPeers::All => PeerRails::All,
+    };
+    let plan = Plan::new(list, nics, rails).with_context(|| path.display().to_string())?;
+    let period = Nanos::from(arguments.peer_period);
+    let at_once = u16::try_from(plan.candidates()).map_or(at_once, |all| all.min(at_once));
+    let all = i64::from(plan.candidates()) * (period.0 / i64::from(at_once.max(1)));
+    status!(
+        "probing NICs of other hosts too: each NIC {at_once} of {} at a time, all of them within {:.0?}",
+        plan.candidates(),
+        std::time::Duration::from_nanos(all.unsigned_abs())
+    );
+    Ok(Some(PeerSettings {
+        plan,
+        at_once,
+        ports,
+        interval: Nanos::from(arguments.peer_interval),
+        period,
+    }))
+}
