@@ -125,7 +125,7 @@ fn resident_kib() -> u64 {
         .unwrap_or(0)
 }
 
-/// The start of the window that was open so many seconds ago.
+/// The start of the window that was open this number of seconds ago.
 fn ago(seconds: i64) -> Result<i64, Box<dyn Error>> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let at = i64::try_from(now.as_nanos())? - seconds * 1_000_000_000;
