@@ -15,6 +15,7 @@
 //! | [`row`] | [`Row`] and [`Cells`]: one typed row, or many rows behind one trait object |
 //! | [`tables`] | the rows, one file for each table, and [`WindowRows`], the rows of a finished window |
 //! | [`text`], [`time`], [`sparse`], [`dscp_set`] | small cell types that `core` does not have |
+//! | [`recent`] | texts of a column that were read recently |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
 //! | [`catalogue`] | the metrics of hosts: meaning, unit, and the names that drivers have for them |
@@ -46,6 +47,7 @@ pub mod human;
 pub mod json;
 pub mod markdown;
 pub mod nearest;
+pub mod recent;
 pub mod render;
 pub mod revisions;
 pub mod row;

@@ -18,6 +18,15 @@ pub trait Row: Sized + Default + 'static {
     /// Returns a [`Mismatch`] for the first column whose value does not fit its field.
     fn read<'a>(cell: impl FnMut(usize) -> Value<'a>) -> Result<Self, Mismatch>;
 
+    /// What makes it faster to read many rows one after another.
+    type Memo: Default + fmt::Debug;
+
+    /// Same as [`read`](Self::read), for the next of many rows: texts that repeat are shared, and parsed once.
+    ///
+    /// # Errors
+    /// Same as [`read`](Self::read).
+    fn read_next<'a>(memo: &mut Self::Memo, cell: impl FnMut(usize) -> Value<'a>) -> Result<Self, Mismatch>;
+
     /// Merges the next row, in time or in the list of observers, into this one.
     fn merge(&mut self, other: &Self, over: Over);
 
@@ -146,7 +155,16 @@ macro_rules! table {
             }
         }
 
+        const _: () = {
+        /// One for each column.
+        #[derive(Debug, Default)]
+        pub struct Memo {$(
+            $field: <$cell as $crate::Cell>::Memo,
+        )+}
+
         impl $crate::Row for $row {
+            type Memo = Memo;
+
             const TABLE: &'static $crate::Table = &$crate::Table {
                 name: $name,
                 help: concat!($($help),+).trim_ascii(),
@@ -181,6 +199,20 @@ macro_rules! table {
                 )+})
             }
 
+            fn read_next<'a>(
+                memo: &mut Memo,
+                mut cell: impl FnMut(usize) -> $crate::Value<'a>,
+            ) -> Result<Self, $crate::Mismatch> {
+                let mut columns = 0..;
+                let mut next = || columns.next().map_or($crate::Value::Null, &mut cell);
+                Ok(Self {$(
+                    $field: $crate::Cell::read_next(next(), &mut memo.$field).ok_or($crate::Mismatch {
+                        table: $name,
+                        column: stringify!($field),
+                    })?,
+                )+})
+            }
+
             fn merge(&mut self, other: &Self, over: $crate::Over) {
                 $(table!(@span $rule self other $field);)+
                 $(
@@ -198,6 +230,7 @@ macro_rules! table {
                 Self { $($field: table!(@copy $rule self $field),)+ }
             }
         }
+        };
 
         impl serde::Serialize for $row {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,7 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray,
+    Array, ArrayAccessor, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray,
     TimestampMicrosecondArray,
 };
 use rocescope_model::{Column, Time, Type, Value};
@@ -43,30 +43,24 @@ impl Decoded {
 
     /// Returns the value of a row; null beyond the last.
     pub(crate) fn value(&self, row: usize) -> Value<'_> {
-        let array: &dyn Array = match self {
-            Self::I64(array) => array,
-            Self::F64(array) => array,
-            Self::Bool(array) => array,
-            Self::Text(array) => array,
-            Self::Time(array) => array,
-            Self::Bytes(array) => array,
-            Self::ListI64(array) => array,
-            Self::Missing => return Value::Null,
-        };
-        if row >= array.len() || array.is_null(row) {
-            return Value::Null;
-        }
+        // Typed, not over `dyn Array`: this runs for every cell.
         match self {
-            Self::I64(array) => Value::I64(array.value(row)),
-            Self::F64(array) => Value::F64(array.value(row)),
-            Self::Bool(array) => Value::Bool(array.value(row)),
-            Self::Text(array) => Value::Text(Cow::Borrowed(array.value(row))),
-            Self::Time(array) => Value::Time(Time::from_micros(array.value(row))),
-            Self::Bytes(array) => Value::Bytes(array.value(row)),
-            Self::ListI64(array) => list(array, row),
-            Self::Missing => Value::Null,
+            Self::I64(array) => at(array, row).map_or(Value::Null, Value::I64),
+            Self::F64(array) => at(array, row).map_or(Value::Null, Value::F64),
+            Self::Bool(array) => at(array, row).map_or(Value::Null, Value::Bool),
+            Self::Text(array) => at(array, row).map_or(Value::Null, |text| Value::Text(Cow::Borrowed(text))),
+            Self::Time(array) => at(array, row).map_or(Value::Null, |time| Value::Time(Time::from_micros(time))),
+            Self::Bytes(array) => at(array, row).map_or(Value::Null, Value::Bytes),
+            Self::ListI64(array) if row < array.len() && array.is_valid(row) => list(array, row),
+            Self::ListI64(_) | Self::Missing => Value::Null,
         }
     }
+}
+
+/// The value of a row; `None` if it is null, or beyond the last.
+#[inline]
+fn at<A: ArrayAccessor + Copy>(array: A, row: usize) -> Option<A::Item> {
+    (row < array.len() && array.is_valid(row)).then(|| array.value(row))
 }
 
 fn list(array: &ListArray, row: usize) -> Value<'_> {

@@ -3,7 +3,7 @@
 use super::Rows;
 use crate::{Error, Segment};
 use rocescope_model::Row;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 
 /// Number of decoding threads. Rows are taken from them in turn, so their number determines the order of rows and must
@@ -28,17 +28,22 @@ impl<R: Row + Send> Rows<'_, R> {
                     continue;
                 };
                 let (sender, receiver) = sync_channel(AHEAD);
+                // Rows share texts. If only their own thread makes and drops them, cores do not contend for the counts.
+                let (back, spent) = channel();
                 thread::Builder::new()
-                    .spawn_scoped(scope, move || self.decode(&own, &sender))
+                    .spawn_scoped(scope, move || self.decode(&own, &sender, &spent))
                     .map_err(|cause| Error::io("start a thread to read", first, cause))?;
-                lanes.push(receiver);
+                lanes.push((receiver, back));
             }
             while !lanes.is_empty() {
                 let mut left = Vec::with_capacity(lanes.len());
-                for lane in lanes {
+                for (lane, back) in lanes {
                     let Ok(rows) = lane.recv() else { continue };
-                    rows?.iter().for_each(&mut take);
-                    left.push(lane);
+                    let rows = rows?;
+                    rows.iter().for_each(&mut take);
+                    // The last batches outlive their thread.
+                    let _ = back.send(rows);
+                    left.push((lane, back));
                 }
                 lanes = left;
             }
@@ -47,7 +52,7 @@ impl<R: Row + Send> Rows<'_, R> {
     }
 
     /// Reads segments until the end, an error, or until the receiver is dropped.
-    fn decode(&self, segments: &[&Segment], sender: &SyncSender<Result<Vec<R>, Error>>) {
+    fn decode(&self, segments: &[&Segment], sender: &SyncSender<Result<Vec<R>, Error>>, spent: &Receiver<Vec<R>>) {
         for segment in segments {
             let batches = match self.open(segment, 0..usize::MAX) {
                 Ok(batches) => batches,
@@ -58,6 +63,7 @@ impl<R: Row + Send> Rows<'_, R> {
                 if sender.send(rows).is_err() || !is_whole {
                     return;
                 }
+                spent.try_iter().for_each(drop);
             }
         }
     }

@@ -5,6 +5,7 @@ use super::{TimeRange, Timeline};
 use crate::read::Undamaged;
 use crate::{Error, Scan, Segment};
 use rocescope_model::{Cells, Column, Row, Time, Type, Value, footer};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::mem;
@@ -84,7 +85,8 @@ impl<'a, R: Row> Rows<'a, R> {
         self
     }
 
-    /// Reads the columns that `wanted` selects and those of time and observer. The others are null.
+    /// Reads the columns that `wanted` selects and those that conditions need. The others are null, or zero and empty where
+    /// they cannot be null; addresses cannot be left out.
     #[must_use]
     pub const fn columns(mut self, wanted: fn(&Column) -> bool) -> Self {
         self.columns = wanted;
@@ -190,22 +192,39 @@ impl<'a, R: Row> Rows<'a, R> {
     /// Starts to read these rows of a segment.
     pub(super) fn open(&self, segment: &'a Segment, rows: Range<usize>) -> Result<SegmentRows<'a, R>, Error> {
         let wanted = |column: &Column| (self.columns)(column) || self.condition.needs(R::TABLE, column.name);
+        let unread = |column: &Column| (!column.nullable && !wanted(column)).then(|| empty(column.kind));
         Ok(SegmentRows {
             segment,
             batches: segment.undamaged(wanted, rows)?,
             condition: self.condition.clone(),
-            row: PhantomData,
+            unread: R::TABLE.columns.iter().map(unread).collect(),
+            memo: R::Memo::default(),
         })
     }
 }
 
 /// The rows of one segment, batch by batch.
 #[derive(Debug)]
-pub(super) struct SegmentRows<'a, R> {
+pub(super) struct SegmentRows<'a, R: Row> {
     segment: &'a Segment,
     batches: Undamaged<'a>,
     condition: Condition,
-    row: PhantomData<fn() -> R>,
+    /// The values of columns that were not requested and are never null.
+    unread: Vec<Option<Value<'static>>>,
+    memo: R::Memo,
+}
+
+/// A value of this type.
+const fn empty(kind: Type) -> Value<'static> {
+    match kind {
+        Type::I64 => Value::I64(0),
+        Type::F64 => Value::F64(0.0),
+        Type::Bool => Value::Bool(false),
+        Type::Text => Value::Text(Cow::Borrowed("")),
+        Type::Time => Value::Time(Time(0)),
+        Type::Bytes => Value::Bytes(&[]),
+        Type::ListI64 => Value::ListI64(&[]),
+    }
 }
 
 impl<R: Row> Iterator for SegmentRows<'_, R> {
@@ -216,7 +235,13 @@ impl<R: Row> Iterator for SegmentRows<'_, R> {
             Ok(batch) => batch,
             Err(error) => return Some(Err(error)),
         };
-        let rows = self.condition.rows(&batch).map(|row| batch.row(row));
+        let (memo, unread) = (&mut self.memo, &self.unread);
+        let rows = self.condition.rows(&batch).map(|row| {
+            R::read_next(memo, |column| match batch.value(row, column) {
+                Value::Null => unread.get(column).cloned().flatten().unwrap_or(Value::Null),
+                value => value,
+            })
+        });
         let rows: Result<Vec<R>, _> = rows.collect();
         match rows {
             Ok(rows) => Some(Ok(rows)),

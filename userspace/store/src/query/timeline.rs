@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// The rows of all segments of a selection.
 #[derive(Debug)]
-pub struct Timeline<'a, R> {
+pub struct Timeline<'a, R: Row> {
     selected: Rows<'a, R>,
     /// Segments that are not due yet, the earliest last.
     waiting: Vec<(i64, usize, &'a Segment)>,
@@ -21,7 +21,7 @@ pub struct Timeline<'a, R> {
 
 /// A segment being read.
 #[derive(Debug)]
-struct Lane<'a, R> {
+struct Lane<'a, R: Row> {
     dataset: usize,
     batches: SegmentRows<'a, R>,
     rows: VecDeque<R>,

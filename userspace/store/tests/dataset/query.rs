@@ -1,7 +1,7 @@
 //! Queries read the requested rows, and open no segment that cannot contain one.
 
 use crate::rows::{HOUR, SECOND, START, window};
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, ProbeRow, Row, Time, WindowRow, WindowRows};
 use rocescope_store::query::{SpanReader, Statistics};
 use rocescope_store::{Error, Options, Query, Rows, Scan, TimeRange, Writer, scan};
 use std::fs;
@@ -221,4 +221,43 @@ fn steps_have_each_row_once_and_none_before_what_they_promise() {
             None
         ]
     );
+}
+
+#[test]
+fn columns_that_were_not_requested_are_empty_and_repeated_texts_come_back() {
+    let root = tempfile::tempdir().unwrap();
+    let row = |number: u32| ProbeRow {
+        observer: format!("h{}", number / 40).into(),
+        time: Time(START),
+        time_ns: START,
+        src_nic: format!("n{}", number % 8).into(),
+        src: std::net::Ipv4Addr::from_bits(0x0a00_0000 + number % 700).into(),
+        dst: std::net::Ipv6Addr::from_bits(u128::from(number / 3)).into(),
+        sequence: number.into(),
+        outcome: "unsent".into(),
+        clock_source: "cpu".into(),
+        unsent_reason: (!number.is_multiple_of(3)).then(|| "nic_down".into()),
+        ..ProbeRow::default()
+    };
+    let rows: Vec<ProbeRow> = (0..9_000).map(row).collect();
+    let options = Options {
+        tables: rocescope_model::PROBE_TABLES,
+        ..Options::new("agents")
+    };
+    let mut writer = Writer::create(root.path(), options).unwrap();
+    writer.append_cells(&rows, Instant::now()).unwrap();
+    writer.finish().unwrap();
+    let found = scan(root.path()).unwrap();
+    let mut read = Vec::new();
+    let wanted = found
+        .select::<ProbeRow>()
+        .columns(|column| !["time", "sequence", "clock_source"].contains(&column.name));
+    wanted.for_each_in_parallel(|row| read.push(row.clone())).unwrap();
+    let expected = rows.into_iter().map(|row| ProbeRow {
+        time: Time(0),
+        sequence: 0,
+        clock_source: "".into(),
+        ..row
+    });
+    assert!(read.into_iter().eq(expected));
 }

@@ -213,7 +213,7 @@ impl Task {
     }
 }
 
-/// How many of the windows are read at once, if they have so many rows together.
+/// How many of the windows are read at once, if all of them together have `rows`.
 fn steps(rows: u64, windows: i64) -> i64 {
     let windows = windows.max(1);
     let each = (rows / windows.unsigned_abs()).max(1);

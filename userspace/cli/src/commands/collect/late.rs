@@ -27,7 +27,7 @@ const MAX_ROWS: usize = 10_000;
 /// Which windows wait, and the thread that analyzes others.
 pub(super) struct Late {
     task: Arc<Task>,
-    /// How long no row must have come: by then they are sealed, and the rows of the analysis before are.
+    /// How long no row may come: by then they are sealed, and so are those of the analysis before.
     pause: Duration,
     quiet: bool,
     diagnosed: Diagnosed,

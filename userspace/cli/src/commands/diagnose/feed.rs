@@ -88,14 +88,18 @@ fn is_joined(column: &Column) -> bool {
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 
-/// Whether the analysis reads a column; the others may be null.
+/// Whether the analysis reads a column; the others are null or empty.
 pub(in crate::commands) fn is_read(column: &Column) -> bool {
-    const UNREAD: [&str; 5] = [
+    const UNREAD: [&str; 9] = [
+        "time",
+        "sequence",
         "nic_send_ns",
         "nic_receive_ns",
         "app_receive_ns",
         "clock_offset_ns",
+        "clock_source",
         "round_trip_ns",
+        "reason",
     ];
     !UNREAD.contains(&column.name)
 }
