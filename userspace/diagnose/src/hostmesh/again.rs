@@ -39,11 +39,13 @@ impl Former {
             return None;
         }
         let is_silence = |row: &VerdictRow| row.symptom.as_str() == Symptom::Silence.name();
-        if !self.verdicts.iter().any(is_silence) {
-            let holds: Vec<bool> = verdicts.iter().map(|row| !is_silence(row)).collect();
-            keep(verdicts, &holds);
-            keep(places, &holds);
-        }
+        let silent = || self.verdicts.iter().filter(|row| is_silence(row));
+        // The silence of most hosts hid which ones.
+        let was_of_most = silent().any(|row| row.place_kind.as_str() == "collector");
+        let was_silent = |row: &VerdictRow| was_of_most || silent().any(|former| is_same(former, row));
+        let holds: Vec<bool> = verdicts.iter().map(|row| !is_silence(row) || was_silent(row)).collect();
+        keep(verdicts, &holds);
+        keep(places, &holds);
         for row in verdicts.iter_mut().filter(|row| !is_silence(row)) {
             let same = self.verdicts.iter().find(|former| is_same(former, row));
             row.since_ns = same.map_or(row.since_ns, |former| former.since_ns.min(row.since_ns));

@@ -125,7 +125,8 @@ impl Analyzer {
     pub fn late_windows(&mut self) -> impl Iterator<Item = Time> {
         let window_ns = self.settings.window_ns;
         let late = core::mem::take(&mut self.late_windows);
-        late.into_iter().map(move |window| Time(window * window_ns))
+        late.into_iter()
+            .map(move |window| Time(window.saturating_mul(window_ns)))
     }
 
     /// Adds a row of `probes`.

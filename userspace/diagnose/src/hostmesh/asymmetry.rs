@@ -12,6 +12,7 @@ use super::place::Crossing;
 use super::quantiles::ratio;
 use super::record::quantile;
 use super::tuples::Tuples;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
 use hashbrown::DefaultHashBuilder;
@@ -24,9 +25,16 @@ pub(crate) fn ways_back(tuples: &Tuples, medians: &[Option<i32>]) -> Vec<Option<
     let back = |lane: u32| medians.get(tuples.lane_back(lane)? as usize).copied()?;
     let lanes = || (0_u32..).zip(medians);
     let nics = tuples.pairs.iter().map(|(src, _)| *src as usize + 1).max().unwrap_or(0);
-    let excesses =
-        lanes().filter_map(|(lane, median)| Some((tuples.sender(lane)?, (*median)?.saturating_sub(back(lane)?))));
-    let mut of_sender = ByKey::group(nics, excesses.collect::<Vec<_>>().into_iter());
+    // One of each pair, whatever its classes of service.
+    let mut of_pair = vec![None; tuples.pairs.len()];
+    for (lane, median) in lanes() {
+        if let (Some((pair, _)), Some(median), Some(back)) = (tuples.lanes.get(lane as usize), median, back(lane)) {
+            of_pair[*pair as usize].get_or_insert(median.saturating_sub(back));
+        }
+    }
+    let pairs = tuples.pairs.iter().zip(of_pair);
+    let excesses: Vec<(u32, i32)> = pairs.filter_map(|((src, _), excess)| Some((*src, excess?))).collect();
+    let mut of_sender = ByKey::group(nics, excesses.into_iter());
     let own = |excesses: &mut [i32]| match excesses.len() {
         ..MIN_OTHERS => 0,
         _ => quantile(excesses, 0.5).unwrap_or(0).max(0),

@@ -106,6 +106,17 @@ impl Names {
             let host = self.host(host);
             if let Some(nic) = self.nics.get_mut(nic as usize) {
                 (nic.host, nic.name) = (host, name.clone());
+                // No path begins at a NIC without a name: its own host traces that.
+                let address = nic.address;
+                for link in self.links_to.get(&address).cloned().unwrap_or_default() {
+                    let Some(Link { from, to, .. }) = self.links.get(link as usize).cloned() else {
+                        continue;
+                    };
+                    if from != End::Unknown {
+                        let ends = [from, to].map(|end| self.node_of(end));
+                        self.port_sets.join(link, [&ends[0], &ends[1]]);
+                    }
+                }
             }
         }
     }
@@ -197,7 +208,8 @@ impl Names {
     ///
     /// Without a topology file no two addresses are known to be of one switch, so nothing follows.
     pub(crate) fn link_before(&self, from: End, after: IpAddr) -> Option<u32> {
-        if self.nodes.is_empty() {
+        // Over IPv6 several nodes lead to one address of a router.
+        if self.nodes.is_empty() || !(after.is_ipv4() || self.nic_numbers.contains_key(&after)) {
             return None;
         }
         let hidden = match self.only_link_to(after)? {
@@ -332,6 +344,15 @@ mod tests {
             (names.nic_of_another(at("10.0.0.9")), names.nic_name(nic).as_str()),
             (nic, "h1/rail0")
         );
+        // Its links are now at the host.
+        let (mut late, leaf) = (Names::default(), End::Switch(0));
+        late.switches.push("r0".into());
+        late.port_sets.add("r0", "3/* of r0".into(), ["h1".into()].into());
+        late.nic_of_another(at("10.0.0.9"));
+        let link = late.link(leaf, at("10.0.0.9"));
+        assert_eq!(late.port_sets.of(link), [0; 0]);
+        late.nic(at("10.0.0.9"), &"h1".into(), &"rail0".into());
+        assert_eq!(late.port_sets.of(link), [0]);
         // The first name stays.
         names.nic(at("10.0.0.9"), &"h2".into(), &"rail5".into());
         assert_eq!(names.nic_name(nic), "h1/rail0");

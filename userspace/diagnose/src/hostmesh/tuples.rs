@@ -178,6 +178,11 @@ impl Tuples {
         let mut since_ns = from_ns;
         if let Some(known) = known {
             let before = self.links(known);
+            if before == links && is_whole {
+                // No hop is missing: a lost packet had made the path look longer.
+                self.all[number as usize].path = Some(Version { is_whole, ..known });
+                return;
+            }
             let is_same = before == links || !is_whole && is_part(&links, before);
             if is_same || from_ns < known.from_ns {
                 return;
@@ -335,6 +340,12 @@ mod tests {
         // Fewer answers are no other path.
         tuples.trace(one, 30, &[at(1), None, None, at(9)], &mut names);
         assert_eq!(tuples.path_at(one, 40), Some(path));
+        // A lost packet made it look longer.
+        let three = tuples.number(key(3), 0);
+        tuples.trace(three, 10, &[at(1), at(2), at(4), None, at(9)], &mut names);
+        assert!(!tuples.path_at(three, 10).unwrap().is_whole);
+        tuples.trace(three, 20, &[at(1), at(2), at(4), at(9)], &mut names);
+        assert!(tuples.path_at(three, 10).unwrap().is_whole);
         // A missing hop between two that one link joins is no missing link.
         tuples.trace(two, 10, &[at(1), None, at(4), at(9)], &mut names);
         assert_eq!(tuples.links(tuples.path_at(two, 10).unwrap()), tuples.links(path));

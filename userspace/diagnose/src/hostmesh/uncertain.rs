@@ -72,7 +72,7 @@ impl Loss {
 
 /// Whether a share is lost at random, and not all.
 fn is_share(row: &VerdictRow) -> bool {
-    matches!(row.class.as_str(), "loss" | "corruption")
+    matches!(row.class.as_str(), "loss" | "corruption" | "congestion_drops")
 }
 
 /// Whether every 5-tuple of a place that loses packets earlier crossed one of these links and switches, which are down, and is not
