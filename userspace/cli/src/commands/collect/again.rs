@@ -9,7 +9,7 @@ use crate::commands::span::PATHS_NS;
 use anyhow::Result;
 use rocescope_collector::server::Rows;
 use rocescope_diagnose::hostmesh::{Analyzer, Changes, Former, Settings};
-use rocescope_model::{Column, PathRow, ProbeRow, Row, SlaRow, Text, Time, VerdictRow};
+use rocescope_model::{PathRow, ProbeRow, Row, SlaRow, Text, Time, VerdictRow};
 use rocescope_store::{Query, Scan, TimeRange};
 use std::collections::BTreeMap;
 use std::mem;
@@ -73,13 +73,8 @@ impl Task {
         let tables = [ProbeRow::TABLE, SlaRow::TABLE];
         let found = Query::default().tables(&tables).within(range).scan(&self.dataset)?;
         let mut stored: BTreeMap<i64, u64> = BTreeMap::new();
-        let is_read = |column: &Column| matches!(column.name, "time_ns" | "outcome");
-        found.select::<ProbeRow>().columns(is_read).for_each(|row| {
-            // These are in no count of an analysis.
-            if row.outcome.as_str() != "unknown" {
-                let start_ns = row.time_ns.saturating_sub(row.time_ns.rem_euclid(window_ns));
-                *stored.entry(start_ns).or_default() += 1;
-            }
+        found.select::<ProbeRow>().integers(["time_ns"], |[time_ns]| {
+            *stored.entry(time_ns - time_ns.rem_euclid(window_ns)).or_default() += 1;
         })?;
         let formers = self.formers(&found, range)?;
         let lacks = |(start, rows): &(i64, u64)| {
