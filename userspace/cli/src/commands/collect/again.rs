@@ -73,8 +73,12 @@ impl Task {
         let tables = [ProbeRow::TABLE, SlaRow::TABLE];
         let found = Query::default().tables(&tables).within(range).scan(&self.dataset)?;
         let mut stored: BTreeMap<i64, u64> = BTreeMap::new();
-        found.select::<ProbeRow>().integers(["time_ns"], |[time_ns]| {
-            *stored.entry(time_ns - time_ns.rem_euclid(window_ns)).or_default() += 1;
+        found.select::<ProbeRow>().columns(is_read).for_each(|row| {
+            // These are in no count of an analysis.
+            if row.outcome.as_str() != "unknown" {
+                let start_ns = row.time_ns.saturating_sub(row.time_ns.rem_euclid(window_ns));
+                *stored.entry(start_ns).or_default() += 1;
+            }
         })?;
         let formers = self.formers(&found, range)?;
         let lacks = |(start, rows): &(i64, u64)| {

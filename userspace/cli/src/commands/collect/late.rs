@@ -95,7 +95,7 @@ impl Late {
     pub(super) fn note(&mut self, starts: impl Iterator<Item = Time>, watermark: Time) {
         let now = Instant::now();
         let oldest = watermark.0 - (MAX_WINDOWS + 1) * self.task.settings.window_ns;
-        for start in starts.filter(|start| start.0 >= oldest) {
+        for start in starts.filter(|start| (oldest..watermark.0).contains(&start.0)) {
             self.wait(start.0, now);
             self.last = Some(now);
         }
