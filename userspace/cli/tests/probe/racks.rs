@@ -1,6 +1,6 @@
 //! Hosts in racks: all NICs of a host on one switch, and two spines above the racks. Probes within a host cross no spine.
 
-use crate::rails::succeed;
+use crate::rails::{makes, succeed};
 use std::fmt::Write;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -53,8 +53,7 @@ impl Racks {
 
     fn add(&mut self, node: &str) -> bool {
         let name = self.namespace(node);
-        let made = Command::new("ip").args(["netns", "add", &name]).output();
-        if !made.is_ok_and(|made| made.status.success()) {
+        if !makes(&name) {
             return false;
         }
         self.names.push(name);

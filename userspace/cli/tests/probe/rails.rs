@@ -69,8 +69,7 @@ impl Rails {
 
     fn add(&mut self, node: &str) -> bool {
         let name = self.namespace(node);
-        let made = Command::new("ip").args(["netns", "add", &name]).output();
-        if !made.is_ok_and(|made| made.status.success()) {
+        if !makes(&name) {
             return false;
         }
         self.names.push(name);
@@ -229,6 +228,12 @@ impl Drop for Rails {
             let _ = Command::new("ip").args(["netns", "del", name]).status();
         }
     }
+}
+
+/// Whether a namespace could be made: that needs root and iproute2.
+pub(crate) fn makes(namespace: &str) -> bool {
+    let made = Command::new("ip").args(["netns", "add", namespace]).output();
+    made.is_ok_and(|made| made.status.success())
 }
 
 pub(crate) fn succeed(output: &Output) {
