@@ -6,9 +6,11 @@
 //! | `workspace` | the crates, read from cargo |
 //! | `circles` | which files of a crate import each other |
 //! | `rules` | what must be true of both; pure, so that a test can break every rule |
+//! | `cli` | the command line starts no threads, and stays small |
 //! | `no_std` | the sans-io crates cannot name a clock, file, socket or thread |
 
 mod circles;
+mod cli;
 mod no_std;
 mod rules;
 mod table;
@@ -40,6 +42,7 @@ fn problems() -> Result<Vec<String>> {
     for name in rules::SANS_IO {
         problems.extend(no_std::problems(name, &crates)?);
     }
+    problems.extend(cli::problems(&crates)?);
     Ok(problems)
 }
 

@@ -52,7 +52,7 @@ fn links_std(source: &str) -> bool {
 }
 
 /// All Rust files of a directory and its subdirectories, with their text.
-fn sources(directory: &Path) -> Result<Vec<(String, String)>> {
+pub(super) fn sources(directory: &Path) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();

@@ -15,7 +15,9 @@ pub(super) const SANS_IO: [&str; 7] = [
 ];
 
 /// Packages by prefix of their names, and the only crates that may import them.
-const FENCES: [(&[&str], &[&str]); 7] = [
+const FENCES: [(&[&str], &[&str]); 8] = [
+    // Settings are structs of their crate: only the command line parses arguments.
+    (&["clap"], &["rocescope"]),
     // Kernel programs.
     (&["aya"], &["rocescope-capture"]),
     // Raw sockets.
