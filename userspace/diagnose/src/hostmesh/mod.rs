@@ -9,7 +9,7 @@
 //! | [`settings`] | durations and thresholds |
 //! | [`analyzer`] | [`Analyzer`]: rows in, one [`WindowDiagnosis`] per window out |
 //! | `diagnosis` | the results of a window |
-//! | `again` | a window that is analyzed again because rows came late |
+//! | `reanalysis` | a window that is analyzed again because rows came late |
 //! | `window` | the analysis of one window, step by step |
 //! | `record` | a probe in 16 bytes |
 //! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths and since when they hold |
@@ -33,9 +33,8 @@
 //! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
 //!
 //! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later; the
-//! caller may then analyze that window again, with another analyzer ([`Former`]). A window with few probes gets no verdict, and its row of `sla` states the reason.
+//! caller may then analyze that window again, with another analyzer ([`PreviousAnalysis`]). A window with few probes gets no verdict, and its row of `sla` states the reason.
 
-mod again;
 pub mod analyzer;
 mod asymmetry;
 mod baseline;
@@ -61,6 +60,7 @@ mod place;
 mod ports;
 pub mod problem;
 mod quantiles;
+mod reanalysis;
 mod record;
 pub mod settings;
 mod shape;
@@ -77,10 +77,10 @@ mod untraced;
 mod verdict;
 mod window;
 
-pub use again::{Changes, Former};
 pub use analyzer::Analyzer;
 pub use cores::Both;
 pub use diagnosis::{Coverage, Where, WindowDiagnosis};
 pub use problem::Problem;
 pub(crate) use quantiles::ratio;
+pub use reanalysis::{Changes, PreviousAnalysis};
 pub use settings::{Settings, SettingsError};

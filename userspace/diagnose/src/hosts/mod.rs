@@ -36,8 +36,9 @@ mod watched;
 mod window;
 mod wire;
 
-pub use analyzer::{Analyzer, Counts, HostsWindow, is_judged};
+pub use analyzer::{Analyzer, Counts, HostsWindow};
 pub use finding::{Class, Evidence};
 pub use settings::{Settings, SettingsError};
 pub use unknown::Unknown;
 pub use verdict::{Change, HostVerdict};
+pub use wire::is_judged;

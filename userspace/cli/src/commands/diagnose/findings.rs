@@ -1,6 +1,6 @@
 //! Problems, with the captured flows that cross their places.
 
-use super::affected::Flow;
+use rocescope_analysis::mesh::affected::Flow;
 use rocescope_diagnose::hostmesh::counted::Counted;
 use rocescope_diagnose::hostmesh::{Problem, WindowDiagnosis};
 use rocescope_diagnose::hostping::join::Insides;
@@ -39,7 +39,7 @@ pub(super) fn join(findings: &mut [Finding], insides: &Insides, counted: &Counte
 pub(super) fn add(findings: &mut Vec<Finding>, diagnosis: &WindowDiagnosis, flows: Vec<BTreeSet<Flow>>) {
     for (verdict, flows) in diagnosis.verdicts.iter().zip(flows) {
         let mut known = findings.iter_mut().rev();
-        match known.find(|finding| finding.problem.goes_on_in(verdict)) {
+        match known.find(|finding| finding.problem.continues_in(verdict)) {
             Some(finding) => {
                 finding.problem.add(verdict);
                 finding.flows.extend(flows);

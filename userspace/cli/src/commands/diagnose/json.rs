@@ -1,7 +1,7 @@
 //! The diagnosis as JSON.
 
 use super::Diagnosis;
-use super::affected::Flow;
+use rocescope_analysis::mesh::affected::Flow;
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_model::{SlaRow, VerdictRow, json};
 use serde::Serialize;

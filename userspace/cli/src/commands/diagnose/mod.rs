@@ -2,39 +2,35 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `feed` | feeds rows of `probes` and `paths` to the analyzer, hour by hour |
-//! | `cores` | the two cores that an analysis uses |
-//! | `affected` | captured flows that cross a suspicious place |
 //! | `findings` | merges verdicts of many windows into problems |
 //! | `text`, `json` | the output |
-//! | `topology` | the topology file |
 //! | `hosts` | `diagnose hosts`: counters of hosts and captured traffic |
 
-mod affected;
-pub(super) mod cores;
-pub(super) mod feed;
 mod findings;
 pub(super) mod hosts;
 mod json;
 mod text;
-pub(super) mod topology;
 
 use super::span;
 use crate::arguments::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
-use affected::Affected;
 use anyhow::{Context, Result, bail, ensure};
-use cores::at_once;
 use findings::Finding;
+use rocescope_analysis::cores::at_once;
+use rocescope_analysis::mesh::affected::Affected;
+use rocescope_analysis::topology::{self, Wiring};
+use rocescope_analysis::{Input, dataset};
+use rocescope_diagnose::hostmesh::counted::Counted;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_diagnose::hostping::Rule;
 use rocescope_diagnose::hostping::join::Insides;
-use rocescope_model::{DIAGNOSIS_TABLES, LoopbackRow, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer};
+use rocescope_model::{
+    CounterRow, DIAGNOSIS_TABLES, LoopbackRow, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer,
+};
 use rocescope_store::{Options, Query, Scan, Writer};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::slice;
 use std::time::{Duration, Instant};
-use topology::Wiring;
 
 pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     let arguments = match action {
@@ -45,7 +41,7 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     };
     let root = &arguments.dataset;
     let time = span::range(&arguments.span)?;
-    let found = Query::default().within(feed::with_earlier_paths(time)).open(root)?;
+    let found = Query::default().within(dataset::reach::<Analyzer>(time)).open(root)?;
     span::require::<ProbeRow>(&[root.as_path()], slice::from_ref(&found), &arguments.span)?;
     ensure!(
         found.row_count(ProbeRow::TABLE.name) > 0,
@@ -54,12 +50,15 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     );
     let (mut analyzer, wiring) = analyzer(arguments)?;
     let mut sink = Sink::new(arguments, wiring, &found)?;
-    feed::hours(&found, time, &mut analyzer, |analyzer, diagnosis| {
-        sink.take(analyzer, diagnosis)
+    dataset::hours(&mut analyzer, &found, time, |analyzer, window| {
+        sink.take(analyzer, window)
     })?;
     let mut diagnosis = sink.finish(&analyzer, &found)?;
     let tests = Query::default().tables(&[LoopbackRow::TABLE]).open(root)?;
-    let counted = feed::counted(&found, time, diagnosis.findings.iter().filter_map(Finding::nic))?;
+    let mut counted = Counted::new(diagnosis.findings.iter().filter_map(Finding::nic));
+    if !counted.is_empty() {
+        Input::new::<CounterRow>().read(&mut counted, &found, time)?;
+    }
     findings::join(
         &mut diagnosis.findings,
         &Insides::of(tests.rows::<LoopbackRow>()?, Rule::SEED),
@@ -189,8 +188,7 @@ fn analyzer(arguments: &HostmeshArguments) -> Result<(Analyzer, Option<Wiring>)>
         .topology
         .as_deref()
         .map(|path| topology::read(path, &mut analyzer));
-    let wiring = wiring.transpose()?;
-    Ok((analyzer, wiring))
+    Ok((analyzer, wiring.transpose()?))
 }
 
 /// The observer with the most rows in `sla`; the first by name of several.

@@ -2,15 +2,14 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `feed` | feeds rows to the analyzer, hour by hour |
 //! | `text` | the output as text |
 
-pub(super) mod feed;
 mod text;
 
 use crate::arguments::{DiagnoseHostsArguments, Output};
 use crate::commands::span;
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use rocescope_analysis::dataset;
 use rocescope_diagnose::hosts::{Analyzer, Change, Counts, HostVerdict, HostsWindow, Settings, Unknown};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{CounterRow, FlowRow, HOST_DIAGNOSIS_TABLES, HostVerdictRow, Row, Text, footer, json};
@@ -70,7 +69,7 @@ pub(in crate::commands) fn faults(root: &Path, time: TimeRange, names: &Hosts) -
 }
 
 fn open(root: &Path, time: TimeRange) -> Result<Scan> {
-    Ok(Query::default().within(feed::with_earlier_counters(time)).open(root)?)
+    Ok(Query::default().within(dataset::reach::<Analyzer>(time)).open(root)?)
 }
 
 /// The diagnosis of a time; `None` if it has no window.
@@ -83,7 +82,7 @@ fn judge(found: &Scan, time: TimeRange, window_ns: i64, names: &Hosts, mut sink:
     for (address, host) in names.iter() {
         analyzer.know(address, host);
     }
-    feed::hours(found, time, window_ns, &mut analyzer, |window| sink.take(window))?;
+    dataset::hours(&mut analyzer, found, time, |_, window| sink.take(window))?;
     if sink.from_ns.is_none() {
         return Ok(None);
     }
