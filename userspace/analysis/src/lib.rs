@@ -24,8 +24,8 @@ pub mod topology;
 
 pub use input::{Input, Reads};
 
-use rocescope_model::{Cells, Time};
-use rocescope_store::Batch;
+use rocescope_model::{Cells, Table, Time, footer};
+use rocescope_store::{Batch, Scan};
 use std::fmt::Debug;
 
 /// Reads rows and reports about windows of time.
@@ -91,4 +91,24 @@ pub enum Error {
     /// The topology file.
     #[error("{0}")]
     Topology(String),
+    /// The dataset has rows of this analyzer.
+    #[error("the dataset already has a diagnosis by {0}: choose another --observer")]
+    NotFirst(String),
+}
+
+/// Refuses a second diagnosis by the same analyzer.
+fn ensure_first(found: &Scan, tables: &[&Table], observer: &str) -> Result<(), Error> {
+    let mut segments = tables.iter().flat_map(|table| found.table(table.name));
+    match segments.any(|segment| segment.footer(footer::OBSERVER) == Some(observer)) {
+        true => Err(Error::NotFirst(observer.to_owned())),
+        false => Ok(()),
+    }
+}
+
+/// The unreadable files, with the reasons.
+fn unreadable(found: &Scan) -> Vec<String> {
+    let files = found.damaged().into_iter();
+    files
+        .map(|file| format!("{}: {}", file.path.display(), file.reason))
+        .collect()
 }

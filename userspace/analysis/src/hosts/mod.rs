@@ -1,4 +1,6 @@
-//! The analysis of hosts: what their NICs count and what a capture saw, joined.
+//! The analysis of hosts: what their NICs count and what a capture saw, joined. [`diagnosis`] is that of a time of a dataset.
+
+pub mod diagnosis;
 
 use crate::{Analysis, Input, Reads};
 use rocescope_diagnose::hosts::{Analyzer, HostsWindow};

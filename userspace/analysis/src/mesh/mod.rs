@@ -2,9 +2,11 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`diagnosis`] | the diagnosis of a time of a dataset |
 //! | [`affected`] | captured flows that cross a suspicious place |
 
 pub mod affected;
+pub mod diagnosis;
 
 use crate::{Analysis, Input, Reads};
 use rocescope_diagnose::hostmesh::counted::Counted;

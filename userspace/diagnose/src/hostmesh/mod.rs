@@ -30,6 +30,7 @@
 //! | [`flows`] | which captured flows cross a place |
 //! | [`counted`] | what a host counts about a NIC at fault: PCIe link, pause frames, drops, link errors |
 //! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
+//! | [`document`] | the problems of a time as text and JSON |
 //! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
 //!
 //! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later; the
@@ -46,6 +47,7 @@ mod count;
 pub mod counted;
 mod coverage;
 mod diagnosis;
+pub mod document;
 mod evidence;
 mod faint;
 pub mod flows;
@@ -80,6 +82,7 @@ mod window;
 pub use analyzer::Analyzer;
 pub use cores::Both;
 pub use diagnosis::{Coverage, Where, WindowDiagnosis};
+pub use document::Document;
 pub use problem::Problem;
 pub(crate) use quantiles::ratio;
 pub use reanalysis::{Changes, PreviousAnalysis};

@@ -20,8 +20,10 @@
 //! | `faults` | one fault is one verdict |
 //! | [`verdict`] | the verdict, and its row |
 //! | [`unknown`] | what is unknown, and why |
+//! | [`document`] | the faults of a time as text and JSON |
 
 pub mod analyzer;
+pub mod document;
 mod explain;
 mod faults;
 mod finding;
@@ -37,6 +39,7 @@ mod window;
 mod wire;
 
 pub use analyzer::{Analyzer, Counts, HostsWindow};
+pub use document::Document;
 pub use finding::{Class, Evidence};
 pub use settings::{Settings, SettingsError};
 pub use unknown::Unknown;
