@@ -5,7 +5,9 @@
 #[path = "../../../../fuzz/src/lib.rs"]
 mod targets;
 
+use flate2::read::GzDecoder;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 #[test]
@@ -75,18 +77,35 @@ fn overflow_checks_and_debug_assertions_are_on() {
 
 fn replay(target: &str, run: fn(&[u8])) {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
-    let mut inputs = 0;
-    for kind in ["seeds", "regressions"] {
-        let Ok(directory) = fs::read_dir(fuzz.join(kind).join(target)) else {
-            continue;
-        };
-        for entry in directory {
+    let mut inputs = seeds(&fuzz.join("seeds.tar.gz"), target);
+    assert!(!inputs.is_empty(), "no inputs for {target}");
+    if let Ok(regressions) = fs::read_dir(fuzz.join("regressions").join(target)) {
+        for entry in regressions {
             let path = entry.unwrap().path();
-            // Names the input of a broken promise; the test harness shows it only on failure.
-            println!("{}", path.display());
-            run(&fs::read(path).unwrap());
-            inputs += 1;
+            inputs.push((path.display().to_string(), fs::read(path).unwrap()));
         }
     }
-    assert!(inputs > 0, "no inputs for {target}");
+    for (name, input) in inputs {
+        // Names the input of a broken promise; the test harness shows it only on failure.
+        println!("{name}");
+        run(&input);
+    }
+}
+
+/// The files of a target in the archive, a tar file: headers of 512 bytes, content padded to as many.
+fn seeds(archive: &Path, target: &str) -> Vec<(String, Vec<u8>)> {
+    let mut bytes = Vec::new();
+    let packed = fs::File::open(archive).unwrap();
+    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    let mut seeds = Vec::new();
+    let mut rest = bytes.as_slice();
+    while let Some((header, after)) = rest.split_at_checked(512).filter(|(header, _)| header[0] != 0) {
+        let field = |at: std::ops::Range<usize>| std::str::from_utf8(&header[at]).unwrap().trim_end_matches('\0');
+        let (name, length) = (field(0..100), usize::from_str_radix(field(124..135), 8).unwrap());
+        if name.starts_with(&format!("{target}/")) && length > 0 {
+            seeds.push((name.to_owned(), after[..length].to_vec()));
+        }
+        rest = &after[length.next_multiple_of(512)..];
+    }
+    seeds
 }
