@@ -209,7 +209,7 @@ fn full_disk() -> Result<()> {
         "test",
         "--workspace",
         "--test",
-        "live",
+        "namespaces",
         "--",
         "--ignored",
         "full_for_65",
