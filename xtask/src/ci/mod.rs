@@ -16,7 +16,7 @@ mod readme;
 mod suites;
 
 use crate::process::{command, root, run as run_command};
-use crate::{ebpf, fuzz, graph, softroce, testbed, words};
+use crate::{ebpf, fuzz, graph, testbed, words};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -29,7 +29,8 @@ const FUZZING: &str = "60";
 const FAULTS: [&str; 4] = ["fabric", "accuracy", "--scale", "10"];
 
 /// What captures can do with each kernel that the README promises: that of this Debian, and newer ones.
-const KERNELS: [&str; 7] = [
+const KERNELS: [&str; 8] = [
+    "softroce",
     "--kernel",
     "linux-image-amd64",
     "--kernel",
@@ -75,8 +76,8 @@ const SLOW: &[Step] = &[
     ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
     ("full disk", full_disk),
     ("exhaustive", exhaustive),
-    ("soft-RoCE", || softroce::run(&[])),
-    ("kernels", || softroce::run(&KERNELS)),
+    ("soft-RoCE", || testbed::run(&["softroce"])),
+    ("kernels", || testbed::run(&KERNELS)),
 ];
 
 /// Which steps to run.
