@@ -8,6 +8,7 @@ use crate::overflow::Bounded;
 use crate::port_counts::Spread;
 use crate::rate_change::RateChange;
 use crate::settings::Settings;
+use crate::time::EventTime;
 use crate::window::{FlowEvent, LossInterval, NACK, Window};
 use alloc::format;
 use alloc::vec::Vec;
@@ -351,7 +352,7 @@ pub(crate) fn event_row(observer: &Text, key: &FlowKey, time_ns: u64) -> EventRo
 /// The capture loss that began in a window, as a row.
 fn capture_loss_row(observer: &Text, loss: &LossInterval) -> EventRow {
     let time = Time(loss.from_ns.min(i64::MAX as u64) as i64);
-    let length_ns = loss.to_ns.saturating_sub(loss.from_ns);
+    let length_ns = loss.to_ns.since(loss.from_ns);
     let length = human::readable(&Value::I64(length_ns as i64), Unit::Nanoseconds);
     EventRow {
         observer: observer.clone(),

@@ -12,6 +12,7 @@ use crate::port_counts::PortCounts;
 use crate::settings::{Settings, SettingsError};
 use crate::spray::{Spray, direction_of};
 use crate::summary::Summary;
+use crate::time::EventTime;
 use crate::window::{FrameCounts, LossInterval, Window};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -223,7 +224,7 @@ impl Pipeline {
 
     /// The window of a loss at this time; the oldest open one if its own is closed or never had a packet.
     fn window_of_loss(&mut self, time_ns: u64) -> usize {
-        let start = time_ns - time_ns % self.settings.window_ns;
+        let start = time_ns.floor(self.settings.window_ns);
         match self.open.binary_search_by_key(&start, |(start, _)| *start) {
             Ok(at) => at,
             Err(_) if self.open.is_empty() => self.window_at(self.newest_ns),
@@ -414,7 +415,7 @@ impl Pipeline {
     /// over; opens it where it is missing.
     fn window_at(&mut self, time_ns: u64) -> usize {
         let time_ns = time_ns.max(self.floor_ns);
-        let start = time_ns - time_ns % self.settings.window_ns;
+        let start = time_ns.floor(self.settings.window_ns);
         match self.open.binary_search_by_key(&start, |(start, _)| *start) {
             Ok(at) => at,
             Err(at) => {

@@ -9,6 +9,7 @@ use super::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
 use super::recovery::{PendingNak, RnrEpisode, Trigger};
 use super::responder::NakMeaning;
 use super::response_rounds::{Awaited, Passed};
+use crate::time::EventTime;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
@@ -78,7 +79,7 @@ impl Direction {
         } = self;
         outstanding.answered(psn, None, |request| {
             if request.answer == Answer::Acknowledge {
-                let since = |ns| now_ns.saturating_sub(ns);
+                let since = |ns| now_ns.since(ns);
                 if request.last == psn && request.unambiguous {
                     let round_trip_ns = since(request.sent_ns);
                     if !request.is_late {
@@ -132,7 +133,7 @@ impl Direction {
             // that one had time to arrive.
             let times = u64::from(timeout.times);
             self.lose((psn, timeout.resent_ns), times, context.emit);
-            let soon = run.first_ns.saturating_sub(timeout.resent_ns);
+            let soon = run.first_ns.since(timeout.resent_ns);
             if self.latencies.min_rtt_ns().is_some_and(|rtt| soon < rtt) {
                 self.responder.expect_resent(psn);
             }
@@ -272,7 +273,7 @@ impl Direction {
             && request.unambiguous
         {
             request.unambiguous = false;
-            let waited = run.first_ns.saturating_sub(request.sent_ns);
+            let waited = run.first_ns.since(request.sent_ns);
             self.latencies.rare_mut().response.add(waited);
         }
         let ends = u32::from(run.last) + u32::from(run.only) > 0;
@@ -283,7 +284,7 @@ impl Direction {
         } = self;
         // A response also acknowledges all requests before its own (IBTA volume 1, 9.7.5.1.2).
         outstanding.answered(psn, Some((first, responses)), |request| {
-            latencies.completion.add(now_ns.saturating_sub(request.begun_ns));
+            latencies.completion.add(now_ns.since(request.begun_ns));
         });
         self.progress(last, now_ns, context);
         self.start_is_open = false;
@@ -302,7 +303,7 @@ impl Direction {
         if self.retries_exhausted || !self.requests.is_started() {
             return;
         }
-        let silence_ns = now_ns.saturating_sub(self.last_request_ns);
+        let silence_ns = now_ns.since(self.last_request_ns);
         if let Some(rnr) = self.rnr {
             let wait_ns = u64::from(rnr_timer_us(rnr.timer)) * 1_000;
             if !self.closed && rnr.naks > TRIES && silence_ns > wait_ns.saturating_mul(2).max(1_000_000) {

@@ -8,6 +8,7 @@
 //! while the sender goes back.
 
 use super::psn_tracker::ExtendedPsn;
+use crate::time::EventTime;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
@@ -38,7 +39,7 @@ impl Pass {
 
     /// When its PSN number `at` passed, as if all had been spaced evenly.
     fn time_of(&self, at: u32) -> u64 {
-        let duration_ns = self.last_ns.saturating_sub(self.first_ns);
+        let duration_ns = self.last_ns.since(self.first_ns);
         let passed_ns = (duration_ns * u64::from(at)).checked_div(u64::from(self.psns.saturating_sub(1)));
         self.first_ns + passed_ns.unwrap_or(0)
     }
@@ -139,7 +140,7 @@ impl CapturedTwice {
             return None;
         }
         let longest_ns = 2 * self.delay_ns;
-        let is_soon = |passed_ns: u64| first_ns.saturating_sub(passed_ns) <= longest_ns;
+        let is_soon = |passed_ns: u64| first_ns.since(passed_ns) <= longest_ns;
         let mut until = None;
         for psn in first..=last {
             // The latest pass: an earlier one has its copy already.

@@ -7,6 +7,7 @@ use super::direction::Direction;
 use super::psn_tracker::ExtendedPsn;
 use super::recovery::{Episode, Trigger};
 use super::undecided::SkippedRange;
+use crate::time::EventTime;
 use rocescope_record::RunRecord;
 use rocescope_wire::Operation;
 
@@ -72,7 +73,7 @@ impl Direction {
         if self.is_overtaken((first, last), now_ns) {
             return Classification::Overtaken;
         }
-        let is_soon = |ns: u64| now_ns.saturating_sub(ns) <= self.reorder_ns(context);
+        let is_soon = |ns: u64| now_ns.since(ns) <= self.reorder_ns(context);
         // The retransmission timer restarts with every answer.
         let at_once = is_soon(self.answered_ns);
         if self.is_one_sided()
@@ -150,7 +151,7 @@ impl Direction {
         let mut naks = self.naks.iter().flatten();
         let asked = naks.any(|r| r.psn <= first && r.time_ns >= last_seen_ns);
         let unanswered = back == Classification::Retransmitted(Trigger::Response);
-        if asked || unanswered || now_ns.saturating_sub(last_seen_ns) > context.duplicate_ns {
+        if asked || unanswered || now_ns.since(last_seen_ns) > context.duplicate_ns {
             back
         } else {
             Classification::Duplicate
@@ -175,13 +176,12 @@ impl Direction {
             Operation::RdmaReadRequest => 1,
             _ => last.min(self.requests.high()) + 1 - first,
         };
-        let is_start =
-            first < self.requests.low() && run.first_ns.saturating_sub(self.first_request_ns) <= context.reorder_ns;
+        let is_start = first < self.requests.low() && run.first_ns.since(self.first_request_ns) <= context.reorder_ns;
         if is_start {
             return Classification::Reordered;
         }
         let seen_ns = self.send_sequence.time_of(first);
-        let is_soon = seen_ns.is_some_and(|seen_ns| run.first_ns.saturating_sub(seen_ns) <= context.duplicate_ns);
+        let is_soon = seen_ns.is_some_and(|seen_ns| run.first_ns.since(seen_ns) <= context.duplicate_ns);
         if is_soon && repeated <= MAX_DUPLICATES {
             Classification::Duplicate
         } else {
@@ -190,8 +190,8 @@ impl Direction {
     }
 
     /// Why a sender goes back whose answers are not seen.
-    const fn unseen_trigger(&self, now_ns: u64) -> Trigger {
-        if now_ns.saturating_sub(self.last_request_ns) > TIMER_NS {
+    fn unseen_trigger(&self, now_ns: u64) -> Trigger {
+        if now_ns.since(self.last_request_ns) > TIMER_NS {
             Trigger::Timeout
         } else {
             Trigger::Unseen
@@ -205,7 +205,7 @@ impl Direction {
             return false;
         };
         let is_requested = self.naks.iter().flatten().any(|nak| nak.asks(last));
-        let since_ns = now_ns.saturating_sub(recovered.passed_ns);
+        let since_ns = now_ns.since(recovered.passed_ns);
         last + 1 < self.send_sequence.next()
             && !is_requested
             && !Self::a_timer_may_expire_within(since_ns)

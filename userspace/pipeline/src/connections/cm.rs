@@ -5,6 +5,7 @@ use super::event::{Event, EventDetail};
 use super::key::DirectionKey;
 use super::setup::Step;
 use super::state::Connections;
+use crate::time::EventTime;
 use rocescope_record::MadRecord;
 
 impl Connections {
@@ -52,8 +53,8 @@ impl Connections {
                 if let Some(cm) = cm.filter(|cm| cm.ready_ns.is_none()) {
                     cm.ready_ns = Some(ready_ns);
                     let detail = EventDetail::Connect {
-                        reply_ns: cm.reply_ns.map(|ns| ns.saturating_sub(cm.request_ns)),
-                        ready_ns: cm.reply_ns.map(|ns| ready_ns.saturating_sub(ns)),
+                        reply_ns: cm.reply_ns.map(|ns| ns.since(cm.request_ns)),
+                        ready_ns: cm.reply_ns.map(|ns| ready_ns.since(ns)),
                     };
                     self.emit_for(there, time_ns, detail);
                 }

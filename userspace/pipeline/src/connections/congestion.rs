@@ -1,5 +1,6 @@
 //! ECN and CNPs of a direction: their number, intervals, and the reaction of the sender.
 
+use crate::time::EventTime;
 use rocescope_sketches::Quantiles;
 
 /// Time over which rates are compared before and after a CNP: 1 ms, some periods of DCQCN's rate
@@ -47,7 +48,7 @@ impl Rate {
             self.add(first, bytes);
             return;
         }
-        let span = (last_ns - first_ns).max(1);
+        let span = last_ns.since(first_ns).max(1);
         // Only pieces that may still be needed.
         for piece in first.max(last.saturating_sub(REMEMBERED as u64 - 1))..=last {
             let from = first_ns.max(piece * PIECE_NS);
@@ -171,7 +172,7 @@ impl Notifications {
 
     pub(crate) fn add(&mut self, now_ns: u64) {
         if let Some(last_ns) = self.last_ns {
-            self.interval.add(now_ns.saturating_sub(last_ns));
+            self.interval.add(now_ns.since(last_ns));
         }
         self.last_ns = Some(now_ns);
     }

@@ -4,6 +4,7 @@ use super::direction::Direction;
 use super::state::{Connections, ROWS_AT_ONCE};
 use crate::fields::{address, vlan, vni};
 use crate::flow_table::direction_key;
+use crate::time::EventTime;
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, Text, Time};
 use rocescope_sketches::Quantiles;
@@ -29,10 +30,10 @@ impl Connections {
             };
             let last_ns = |at| self.directions.last_ns(at).unwrap_or(0);
             let last_ns = last_ns(at).max(direction.peer.map_or(0, last_ns));
-            let silence_ns = self.swept_ns.saturating_sub(last_ns);
+            let silence_ns = self.swept_ns.since(last_ns);
             if all || silence_ns > self.settings.forget_ns {
                 self.retire(at);
-            } else if self.swept_ns.saturating_sub(direction.reported_ns) >= self.settings.report_ns
+            } else if self.swept_ns.since(direction.reported_ns) >= self.settings.report_ns
                 && last_ns > direction.reported_ns
             {
                 self.write(at);
@@ -50,7 +51,7 @@ impl Connections {
             };
             let last_ns = |at| self.directions.last_ns(at).unwrap_or(0);
             let last_ns = last_ns(at).max(direction.peer.map_or(0, last_ns));
-            if time_ns.saturating_sub(last_ns) > self.settings.idle_ns {
+            if time_ns.since(last_ns) > self.settings.idle_ns {
                 self.summary.evicted += 1;
                 self.retire(at);
             }
@@ -229,8 +230,8 @@ impl Connections {
             message_sizes: sizes(&direction.sizes.counts()),
             tcp_rtt_ns: tcp.map(|tcp| tcp.rtt_ns),
             tcp_candidates: tcp.map(|tcp| tcp.others),
-            request_to_reply_ns: cm.and_then(|cm| Some(cm.reply_ns?.saturating_sub(cm.request_ns))),
-            reply_to_ready_ns: cm.and_then(|cm| Some(cm.ready_ns?.saturating_sub(cm.reply_ns?))),
+            request_to_reply_ns: cm.and_then(|cm| Some(cm.reply_ns?.since(cm.request_ns))),
+            reply_to_ready_ns: cm.and_then(|cm| Some(cm.ready_ns?.since(cm.reply_ns?))),
             retransmission_scheme: Some(Text::from_static(direction.sender_way.way().name())),
             other_direction_seen: (!direction.is_unreliable())
                 .then(|| peer.is_some_and(|peer| peer.counts.packets > 0)),
@@ -245,7 +246,7 @@ impl Connections {
         let last_ns = direction.last_ns.max(peer.map_or(0, |peer| peer.last_ns));
         let closed = direction.closed || peer.is_some_and(|peer| peer.closed);
         let retries_exhausted = direction.retries_exhausted || peer.is_some_and(|peer| peer.retries_exhausted);
-        let silence_ns = now_ns.saturating_sub(last_ns);
+        let silence_ns = now_ns.since(last_ns);
         if closed || retries_exhausted || silence_ns > self.settings.forget_ns {
             "gone"
         } else if packets == 0 {

@@ -12,6 +12,7 @@ use super::recovery::PendingNak;
 use super::sender_way::Way;
 use super::sprayed_times::MANY_ROUND_TRIPS;
 use super::undecided::{Doubt, Recovered, Suspect};
+use crate::time::EventTime;
 use alloc::vec::Vec;
 
 impl Direction {
@@ -22,7 +23,7 @@ impl Direction {
             let nak_ns = self.naks.iter().flatten().find(names).map_or(now_ns, |nak| nak.time_ns);
             let doubt = Doubt {
                 evidence: LossEvidence::Gap,
-                late_ns: now_ns.saturating_sub(gap.value.opened_ns),
+                late_ns: now_ns.since(gap.value.opened_ns),
                 nak_ns,
                 passed_ns: now_ns,
             };
@@ -44,7 +45,7 @@ impl Direction {
         }
         self.settle_recovered(now_ns, context);
         let wait_ns = self.recovery_ns(context);
-        let is_over = |doubt: &Doubt| now_ns.saturating_sub(doubt.nak_ns) > wait_ns;
+        let is_over = |doubt: &Doubt| now_ns.since(doubt.nak_ns) > wait_ns;
         let over: Vec<Interval<Doubt>> = self.undecided.take_doubts(|doubt| is_over(&doubt.value));
         let is_selective = over.iter().any(|doubt| self.left_alone(doubt));
         for doubt in &over {
@@ -79,7 +80,7 @@ impl Direction {
         let Some(lists) = self.undecided.get_mut() else {
             return;
         };
-        let is_over = |left: &Interval<Recovered>| now_ns.saturating_sub(left.value.opened_ns) > wait_ns;
+        let is_over = |left: &Interval<Recovered>| now_ns.since(left.value.opened_ns) > wait_ns;
         let over: Vec<Interval<Recovered>> = lists.recovered.iter().filter(|left| is_over(left)).copied().collect();
         for left in over {
             self.undecided
@@ -100,7 +101,7 @@ impl Direction {
         let position = (self.counts.request_packets, self.requests.high() - first);
         let reordering = &mut self.reordering;
         self.undecided.lists().recovered.remove(first, last, &mut |part| {
-            let late_ns = now_ns.saturating_sub(part.value.opened_ns);
+            let late_ns = now_ns.since(part.value.opened_ns);
             reordering.learn(part.packets(), late_ns, position, now_ns);
         });
     }
@@ -120,14 +121,14 @@ impl Direction {
             late_ns,
         } = doubt.value;
         if evidence == LossEvidence::Gap {
-            let opened_ns = passed_ns - late_ns;
+            let opened_ns = passed_ns.saturating_sub(late_ns);
             let recovered = Recovered { opened_ns, passed_ns };
             self.recovered((doubt.first, doubt.last), recovered, context);
         } else {
             self.lost_upstream((doubt.first, doubt.last), passed_ns, evidence, context);
         }
-        if passed_ns > nak_ns {
-            self.latencies.rare_mut().reaction.add(passed_ns - nak_ns);
+        if let Some(reaction_ns) = passed_ns.checked_since(nak_ns).filter(|ns| *ns > 0) {
+            self.latencies.rare_mut().reaction.add(reaction_ns);
         }
     }
 

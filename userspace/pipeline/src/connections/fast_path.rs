@@ -7,6 +7,7 @@
 use super::fast_state::{FAR, FastState, UNKNOWN, state};
 use super::outstanding::{Answer, OutstandingRequest};
 use super::table::{Directions, Pieces};
+use crate::time::EventTime;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::Acknowledgement;
 use rocescope_wire::{Operation, Psn, Stream};
@@ -149,7 +150,7 @@ impl FastState {
     /// Another run passes at `now_ns`. The last one joins the send sequence while its time is still relevant.
     #[inline]
     fn leave_run(&mut self, now_ns: u64, at: u32, pieces: &mut Pieces) {
-        let since_ns = now_ns - self.last_request_ns;
+        let since_ns = now_ns.since(self.last_request_ns);
         if self.is(state::RUN_PENDING)
             && since_ns <= u64::from(self.forget_ns)
             && let Some(direction) = pieces.get_mut(at)
@@ -258,8 +259,8 @@ impl FastState {
     #[inline]
     fn answer(&mut self, request: &OutstandingRequest, psn: u64, now_ns: u64, at: u32, pieces: &mut Pieces) {
         let is_measured = request.last == psn && request.unambiguous;
-        let round_trip = now_ns.saturating_sub(request.sent_ns);
-        let completion = now_ns.saturating_sub(request.begun_ns);
+        let round_trip = now_ns.since(request.sent_ns);
+        let completion = now_ns.since(request.begun_ns);
         let short = |ns: u64| u32::try_from(ns).ok().filter(|ns| *ns != UNKNOWN);
         if let Some(completion) = short(completion)
             && let Some(round_trip) = short(round_trip)

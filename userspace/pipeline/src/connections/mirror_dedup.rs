@@ -9,6 +9,7 @@
 //!   any answer could request it. The packet stays, and counts as a duplicate of its connection, because the run
 //!   continues after it. Only captures with the exact time of every packet show it: files and packet sockets.
 
+use crate::time::EventTime;
 use rocescope_record::RunRecord;
 use rocescope_wire::Stream;
 
@@ -108,7 +109,7 @@ impl LatestRun {
     fn compare(&self, run: &RunRecord) -> MirrorCopy {
         let elsewhere = self.interface != run.interface || self.ttl.abs_diff(run.ttl) == 1;
         if elsewhere {
-            let soon = run.first_ns.saturating_sub(self.first_ns) <= COPY_NS;
+            let soon = run.first_ns.since(self.first_ns) <= COPY_NS;
             return if soon && self.shares_psn(run) {
                 MirrorCopy::WholeRun
             } else {
@@ -119,7 +120,7 @@ impl LatestRun {
         let again = self.ttl == run.ttl
             && !matches!(run.stream(), Stream::Acknowledge | Stream::Cnp)
             && self.last_psn == run.first_psn
-            && run.first_ns.saturating_sub(self.last_ns) <= SAME_NS;
+            && run.first_ns.since(self.last_ns) <= SAME_NS;
         if again {
             MirrorCopy::FirstPacket
         } else {

@@ -7,6 +7,7 @@
 
 use super::psn_tracker::ExtendedPsn;
 use super::response_rounds::{Passed, SPACING_NS, TIMES};
+use crate::time::EventTime;
 
 /// Responses that passed in the order that the requester expects.
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,7 +157,7 @@ impl Requester {
         }
         if first == self.expected {
             if let Some(overtaken_ns) = self.overtaken_ns.filter(|_| !self.is_asked && names_missing) {
-                let ns = now_ns.saturating_sub(overtaken_ns);
+                let ns = now_ns.since(overtaken_ns);
                 self.reaction_ns = Some(self.reaction_ns.map_or(ns, |least| least.min(ns)));
             }
             self.expect(first);

@@ -12,6 +12,7 @@ use super::responder::Responder;
 use super::response_rounds::{Question, RequesterTimes};
 use super::retransmission::ClassifiedRun;
 use super::send_sequence::SendSequence;
+use crate::time::EventTime;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::psn_after_read;
@@ -194,7 +195,7 @@ impl Direction {
         }
         if classification == Classification::Reordered {
             for gap in &filled {
-                let late_ns = run.first_ns.saturating_sub(gap.value.opened_ns);
+                let late_ns = run.first_ns.since(gap.value.opened_ns);
                 let high = self.requests.high();
                 self.reordering.learn(
                     gap.packets(),
@@ -299,7 +300,7 @@ impl Direction {
         let passed_ns = self.send_sequence.time_of(first)?;
         let mut naks = self.naks.iter().flatten();
         let is_asked = naks.any(|nak| nak.psn <= first && nak.time_ns >= passed_ns);
-        let delay_ns = now_ns.saturating_sub(passed_ns);
+        let delay_ns = now_ns.since(passed_ns);
         (!is_asked && delay_ns <= context.duplicate_ns).then_some(delay_ns)
     }
 

@@ -13,6 +13,7 @@ use super::new_payload::begins;
 use super::psn_tracker::{Arrival, ExtendedPsn, Gap, PsnTracker};
 use super::requester::{Expectation, Requester};
 use super::response_rounds::{Awaited, EVIDENT, LoneFill, Passed, Question, RequesterTimes, ResponseRecovery, Round};
+use crate::time::EventTime;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
@@ -154,7 +155,7 @@ impl Direction {
 
     fn learn_late_response(&mut self, recovery: &mut ResponseRecovery, gap: &Gap, now_ns: u64) {
         let high = self.responses.high();
-        let late_ns = now_ns.saturating_sub(gap.value.opened_ns);
+        let late_ns = now_ns.since(gap.value.opened_ns);
         let reordering = self.response_reordering.get_or_insert_default();
         reordering.learn(gap.packets(), late_ns, (high, high - gap.first), now_ns);
         recovery.disorder(gap.first, high);
@@ -169,7 +170,7 @@ impl Direction {
         (now_ns, response_ns): (u64, u64),
         context: &mut Context<'_>,
     ) {
-        let late_ns = now_ns.saturating_sub(gap.value.opened_ns);
+        let late_ns = now_ns.since(gap.value.opened_ns);
         let bound_ns = self.response_bound_ns();
         let packets = gap.packets();
         if self.peer.is_none() {
@@ -342,7 +343,7 @@ impl Direction {
 
     /// Whether a response below `psn` left a gap so soon before that the requester must lack it too.
     fn lacks_lower(&self, psn: ExtendedPsn, now_ns: u64, context: &Context<'_>) -> bool {
-        let is_recent = |gap: &Gap| now_ns.saturating_sub(gap.value.opened_ns) <= context.reorder_ns;
+        let is_recent = |gap: &Gap| now_ns.since(gap.value.opened_ns) <= context.reorder_ns;
         let mut lower = self.responses.gaps().iter().take_while(|gap| gap.first < psn);
         lower.any(is_recent)
     }
@@ -360,7 +361,7 @@ impl Direction {
         // When the response passed, and how long it had been quiet before.
         let (passed_ns, waited_ns) = match expectation {
             Expectation::Accepted { passed_ns, before_ns } => {
-                let waited_ns = passed_ns.saturating_sub(before_ns.max(question.sent_ns.unwrap_or(0)));
+                let waited_ns = passed_ns.since(before_ns.max(question.sent_ns.unwrap_or(0)));
                 (passed_ns, waited_ns)
             }
             Expectation::Before(ns) => (ns, 0),
@@ -414,11 +415,11 @@ impl Direction {
         match recovery.time_of(first) {
             Some(passed_ns) => {
                 let is_late = recovery.is_sprayed && now_ns <= passed_ns + self.response_bound_ns();
-                let waited_ns = passed_ns.saturating_sub(sent_ns);
+                let waited_ns = passed_ns.since(sent_ns);
                 !is_late && (recovery.has_later(first, passed_ns) || now_ns >= passed_ns + waited_ns)
             }
             None => {
-                let waited_ns = self.last_ns.saturating_sub(sent_ns);
+                let waited_ns = self.last_ns.since(sent_ns);
                 self.responses.high() > first || now_ns >= self.last_ns + waited_ns
             }
         }

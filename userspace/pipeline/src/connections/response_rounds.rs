@@ -3,6 +3,7 @@
 use super::intervals::{Interval, Intervals};
 use super::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
 use super::requester::Requester;
+use crate::time::EventTime;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 
@@ -137,7 +138,7 @@ impl Passed {
 
     /// When the PSN passed, as if all had been spaced evenly; the end of the run for PSNs before it.
     pub(crate) fn time_of(&self, psn: ExtendedPsn) -> u64 {
-        let duration_ns = self.last_ns.saturating_sub(self.first_ns);
+        let duration_ns = self.last_ns.since(self.first_ns);
         let (at, all) = (psn.saturating_sub(self.first), self.last - self.first);
         self.first_ns + (duration_ns * at).checked_div(all).unwrap_or(0)
     }
@@ -240,7 +241,7 @@ impl ResponseRecovery {
         let mut rounds = self.rounds.iter().rev().filter(|round| round.holds(psn)).peekable();
         let has_passed = |round: &Round| {
             let passed = round.progress;
-            passed.is_some_and(|(highest, ns)| highest > psn && now_ns.saturating_sub(ns) > bound_ns)
+            passed.is_some_and(|(highest, ns)| highest > psn && now_ns.since(ns) > bound_ns)
         };
         let is_last = rounds.peek().is_none_or(|round| round.until == psn);
         (!is_last).then(|| rounds.any(has_passed))

@@ -9,6 +9,7 @@ use super::psn_tracker::{Arrival, ExtendedPsn, Gap};
 use super::recovery::{Episode, PendingNak, Trigger};
 use super::sender_way::Way;
 use super::undecided::{Doubt, Recovered, SkippedRange};
+use crate::time::EventTime;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
@@ -249,7 +250,7 @@ impl Direction {
                 (Some(passed_ns), Some(nak_ns)) if (part.first, part.last) == (first, last) && !is_read => {
                     let doubt = Doubt {
                         evidence: LossEvidence::Skipped,
-                        late_ns: passed_ns.saturating_sub(part.value),
+                        late_ns: passed_ns.since(part.value),
                         nak_ns,
                         passed_ns,
                     };
@@ -267,7 +268,7 @@ impl Direction {
         let reordering = &mut self.reordering;
         if let Some(lists) = self.undecided.get_mut() {
             lists.skipped.remove(first, last, &mut |part| {
-                let late_ns = now_ns.saturating_sub(part.value);
+                let late_ns = now_ns.since(part.value);
                 let extent = next.saturating_sub(part.first + 1);
                 reordering.learn(part.packets(), late_ns, (position, extent), now_ns);
             });
@@ -307,7 +308,7 @@ impl Direction {
             && let Some(nak) = nak
         {
             from = from.max(nak.psn);
-            let waited = run.first_ns.saturating_sub(nak.time_ns);
+            let waited = run.first_ns.since(nak.time_ns);
             // A packet that passes alone may have been late.
             let is_certain = !self.undecided.is_doubtful(first);
             reaction_ns = (nak.psn == first && is_certain).then_some(waited);
@@ -360,7 +361,7 @@ impl Direction {
             Trigger::Unseen => {}
             Trigger::Timeout => {
                 let sent_ns = self.outstanding.sent_ns(first);
-                let waited_ns = sent_ns.map_or(0, |ns| now_ns.saturating_sub(ns));
+                let waited_ns = sent_ns.map_or(0, |ns| now_ns.since(ns));
                 self.counts.timeouts += 1;
                 self.tries += 1;
                 self.try_interval_ns = self.try_interval_ns.max(waited_ns);

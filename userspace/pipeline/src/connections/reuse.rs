@@ -4,6 +4,7 @@ use super::direction::Direction;
 use super::new_payload::begins;
 use super::requests::is_answered;
 use super::state::Connections;
+use crate::time::EventTime;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Stream, Transport};
 
@@ -45,7 +46,7 @@ impl Connections {
 impl Direction {
     fn was_silent(&self, now_ns: u64) -> bool {
         let silent_ns = SILENT_NS.max(10 * self.latencies.max_rtt_ns().unwrap_or(0));
-        now_ns.saturating_sub(self.last_ns.max(self.answered_ns)) >= silent_ns
+        now_ns.since(self.last_ns.max(self.answered_ns)) >= silent_ns
     }
 
     fn may_be_reused(&self, run: &RunRecord) -> bool {

@@ -5,6 +5,7 @@
 //! or duplicated, or begins another sequence; the time at which it last passed helps to decide.
 
 use super::psn_tracker::ExtendedPsn;
+use crate::time::EventTime;
 
 /// The number of spans. With one per 32 µs they cover 128 µs, more than the 100 µs within which a second packet is a
 /// copy.
@@ -27,7 +28,7 @@ impl Span {
     fn time_of(&self, psn: u32) -> Option<u64> {
         let (at, max) = (psn.wrapping_sub(self.first), self.last.wrapping_sub(self.first));
         let holds = self.last_ns != 0 && at <= max;
-        let duration_ns = self.last_ns - self.first_ns;
+        let duration_ns = self.last_ns.since(self.first_ns);
         let passed = (duration_ns * u64::from(at)).checked_div(u64::from(max));
         holds.then_some(self.first_ns + passed.unwrap_or(0))
     }

@@ -1,6 +1,7 @@
 //! How a connection was set up: CM datagrams and TCP handshakes.
 
 use super::key::DirectionKey;
+use crate::time::EventTime;
 use alloc::collections::{BTreeMap, VecDeque};
 use rocescope_record::{HandshakeRecord, MadRecord};
 use rocescope_wire::cm::{Mad, Message, RejectReason, TransportService};
@@ -204,7 +205,7 @@ impl Handshakes {
             if record.ack_ns > first_ns {
                 continue;
             }
-            if first_ns - record.ack_ns > within_ns {
+            if first_ns.since(record.ack_ns) > within_ns {
                 break;
             }
             let (client, server) = (record.client, record.server);
@@ -214,7 +215,7 @@ impl Handshakes {
             match &mut found {
                 None => {
                     found = Some(TcpTimes {
-                        rtt_ns: record.ack_ns.saturating_sub(record.syn_ns),
+                        rtt_ns: record.ack_ns.since(record.syn_ns),
                         others: 0,
                     });
                 }

@@ -16,6 +16,7 @@ use super::send_sequence::SendSequence;
 use super::sender_way::Way;
 use super::sprayed_pass::Pass;
 use super::undecided::Suspect;
+use crate::time::EventTime;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
@@ -327,7 +328,7 @@ impl Direction {
 
     /// A packet fills a gap.
     fn sprayed_fill(&mut self, sprayed: &mut Sprayed, gap: &Gap, now_ns: u64, context: &mut Context<'_>) {
-        let late_ns = now_ns.saturating_sub(gap.value.opened_ns);
+        let late_ns = now_ns.since(gap.value.opened_ns);
         let (bound_ns, reaction_ns) = (self.late_bound_ns(), self.reaction_ns());
         let is_old = late_ns > self.reordering.old_ns(context.reorder_ns);
         let way = self.sender_way.way();
@@ -368,8 +369,9 @@ impl Direction {
         };
         let is_named = ask.psn >= gap.first;
         if is_old {
-            let waited_ns = now_ns - ask.time_ns;
-            let reaction = (is_named && ask.trigger == Trigger::Nak).then_some(waited_ns);
+            let reaction = (is_named && ask.trigger == Trigger::Nak)
+                .then(|| now_ns.checked_since(ask.time_ns))
+                .flatten();
             self.begin_pass(
                 sprayed,
                 ask.psn.min(gap.first),
@@ -450,8 +452,9 @@ impl Direction {
             // Late, of an earlier pass.
         } else if let Some(ask) = ask {
             let is_named = ask.psn >= first;
-            let waited_ns = now_ns - ask.time_ns;
-            let reaction = (is_named && ask.trigger == Trigger::Nak).then_some(waited_ns);
+            let reaction = (is_named && ask.trigger == Trigger::Nak)
+                .then(|| now_ns.checked_since(ask.time_ns))
+                .flatten();
             self.begin_pass(sprayed, ask.psn, (last, now_ns), (ask.trigger, reaction), context);
             let requested = u64::from(is_named);
             self.sprayed_pass(sprayed, (first, last), now_ns, packets - requested);
@@ -461,7 +464,7 @@ impl Direction {
             let is_exact = |(from_ns, to_ns): &(u64, u64)| *to_ns <= from_ns + 4 * SPACING_NS;
             let seen = sprayed.time_of(first).filter(is_exact).map(|(_, to_ns)| to_ns);
             let seen_ns = seen.or_else(|| self.send_sequence.time_of(first));
-            if seen_ns.is_some_and(|seen_ns| now_ns.saturating_sub(seen_ns) <= context.duplicate_ns) {
+            if seen_ns.is_some_and(|seen_ns| now_ns.since(seen_ns) <= context.duplicate_ns) {
                 self.counts.duplicate += sprayed.packets(packets);
                 return;
             }

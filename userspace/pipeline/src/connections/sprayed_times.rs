@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::direction::Direction;
 use super::sprayed::Sprayed;
+use crate::time::EventTime;
 
 /// Round trips of which the shortest is known well.
 pub(super) const MANY_ROUND_TRIPS: u64 = 64;
@@ -22,11 +23,11 @@ impl Direction {
     /// Whether the sender's timer may have expired: without an answer for longer than every round trip. If none is known,
     /// the sender must have been silent, too.
     pub(super) fn is_timeout(&self, sprayed: &Sprayed, now_ns: u64, context: &Context<'_>) -> bool {
-        let waited_ns = now_ns.saturating_sub(self.answered_ns.max(self.first_request_ns));
+        let waited_ns = now_ns.since(self.answered_ns.max(self.first_request_ns));
         match self.longest_rtt_ns(sprayed) {
             0 => {
                 let silent_ns = self.reordering.bound_ns().max(context.duplicate_ns);
-                waited_ns > 2 * silent_ns && now_ns.saturating_sub(sprayed.last_ns) > silent_ns
+                waited_ns > 2 * silent_ns && now_ns.since(sprayed.last_ns) > silent_ns
             }
             longest_ns => waited_ns > 2 * longest_ns,
         }

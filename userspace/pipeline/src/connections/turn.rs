@@ -4,6 +4,7 @@ use super::prefetch::GROUP;
 use super::sort_buffer::Item;
 use super::state::{Connections, HEAP_PARTS, ROWS_AT_ONCE};
 use super::{ack_run, event_rows};
+use crate::time::EventTime;
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, EventRow, StepRow};
 use rocescope_record::{ControlPacket, RunRecord};
@@ -42,7 +43,7 @@ impl Connections {
     pub fn turn(&mut self, time_ns: u64) {
         self.now_ns = self.now_ns.max(time_ns);
         let in_window = time_ns % self.window_ns;
-        let slice_start_ns = time_ns - in_window % self.slice_ns;
+        let slice_start_ns = time_ns.saturating_sub(in_window % self.slice_ns);
         let complete_ns = slice_start_ns.max(self.complete_ns.min(time_ns));
         self.release(complete_ns);
         if let Some(steps) = &mut self.steps {
@@ -90,7 +91,7 @@ impl Connections {
     /// Checks once per second of event time for idle directions and due rows.
     fn sweep(&mut self, time_ns: u64) {
         const EVERY_NS: u64 = 1_000_000_000;
-        if time_ns.saturating_sub(self.swept_ns) < EVERY_NS {
+        if time_ns.since(self.swept_ns) < EVERY_NS {
             return;
         }
         self.swept_ns = time_ns;

@@ -7,6 +7,7 @@ use super::context::Context;
 use super::direction::Direction;
 use super::event::LossEvidence;
 use super::psn_tracker::{Arrival, Gap};
+use crate::time::EventTime;
 
 /// A packet that has not come after this was lost: more than any fabric makes packets late.
 const NEVER_NS: u64 = 100_000_000;
@@ -22,7 +23,7 @@ impl Direction {
         self.counts.out_of_order += arrival.filled + arrival.below;
         let high = self.requests.high();
         for gap in filled {
-            let late_ns = now_ns.saturating_sub(gap.value.opened_ns);
+            let late_ns = now_ns.since(gap.value.opened_ns);
             self.reordering
                 .learn(gap.packets(), late_ns, (high, high - gap.first), now_ns);
         }
@@ -42,7 +43,7 @@ impl Direction {
     /// Gaps that opened this long ago were lost.
     fn lose_older_than(&mut self, age_ns: u64, now_ns: u64, context: &mut Context<'_>) {
         while let Some(gap) = self.requests.lowest_gap()
-            && now_ns.saturating_sub(gap.value.opened_ns) > age_ns
+            && now_ns.since(gap.value.opened_ns) > age_ns
         {
             let _ = self.requests.take_gap();
             if (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns) {
