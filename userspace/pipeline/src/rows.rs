@@ -148,8 +148,10 @@ impl Closing<'_> {
             icrc_bad_packets: self.settings.verify_icrc.then_some(totals.icrc_bad),
             icrc_unverifiable_packets: self.settings.verify_icrc.then_some(totals.icrc_unverifiable),
             unknown_opcode_packets: unknown_opcode_packets(&totals.opcodes),
-            lost_packets: totals.lost_packets,
-            dropped_frames: live.filter(|live| live.drops_frames).map(|_| totals.dropped_frames),
+            capture_lost_packets: totals.capture_lost_packets,
+            capture_dropped_frames: live
+                .filter(|live| live.drops_frames)
+                .map(|_| totals.capture_dropped_frames),
             late_packets: totals.late_packets,
             fabric_lost_packets: self.delivery.map(|_| self.window.fabric_lost_packets),
             retransmitted_packets: self.delivery.map(|_| self.window.retransmitted_packets),
@@ -157,7 +159,7 @@ impl Closing<'_> {
             mirror_loss_ratio: self
                 .delivery
                 .and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
-            mirrored_twice_packets: self.delivery.map(|delivery| delivery.mirror_duplicate_packets),
+            mirror_duplicate_packets: self.delivery.map(|delivery| delivery.mirror_duplicate_packets),
             mirror_gap_frames: (classes.mirrored_frames + classes.mirror_lost > 0).then_some(classes.mirror_lost),
             boundary_slack_ns: self.window.slack_ns.max(run_slack_ns) as i64,
             jitter_events: self

@@ -264,14 +264,14 @@ impl Pipeline {
     /// nothing about connections. They count in the window in which the loss began.
     pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64, packets: u64) {
         if let Some(window) = self.lose(from_ns, to_ns, packets) {
-            window.totals.lost_packets += packets;
+            window.totals.capture_lost_packets += packets;
         }
     }
 
     /// As [`capture_lost`](Self::capture_lost), for frames that were dropped before they were classified or counted.
     pub fn capture_dropped(&mut self, from_ns: u64, to_ns: u64, frames: u64) {
         if let Some(window) = self.lose(from_ns, to_ns, frames) {
-            window.totals.dropped_frames += frames;
+            window.totals.capture_dropped_frames += frames;
         }
     }
 

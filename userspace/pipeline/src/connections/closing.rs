@@ -39,7 +39,7 @@ impl Connections {
             }
             while let Some(gap) = direction.requests.take_gap() {
                 let is_unknown = (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns);
-                direction.count_lost_gap(&gap, is_unknown);
+                direction.count_unfilled_gap(&gap, is_unknown);
             }
             direction.end_responses(context);
         });

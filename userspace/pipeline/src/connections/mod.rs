@@ -26,7 +26,7 @@
 //! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *reordered* if it arrives before any NAK that
 //! names it and within the reorder time, else it is *retransmitted* and was lost upstream of the tap. One seen before
 //! is a *duplicate* if it follows within the duplicate time without a request for it, else *retransmitted*. A gap that
-//! is never filled is a *lost gap*.
+//! is never filled is a *unfilled gap*.
 //!
 //! Memory: a direction is bounded by [`DIRECTION_BYTES`], its histograms, gaps and outstanding requests
 //! by [`MAX_HEAP_BYTES`]; all of it by [`max_bytes`](ConnectionSettings::max_bytes).

@@ -300,7 +300,7 @@ impl Psns {
                 } else if known.cut_downstream < known.whole {
                     known.cut_downstream += 1;
                     if is_judged {
-                        counts.lost_after_tap_packets += 1;
+                        counts.fabric_lost_downstream_packets += 1;
                     }
                 }
             }
@@ -442,7 +442,7 @@ impl Psn {
             if was_there {
                 counts.unseen_packets += 1;
             } else if all_pass {
-                counts.lost_before_tap_packets += 1;
+                counts.fabric_lost_upstream_packets += 1;
             } else {
                 counts.unanswered_packets += 1;
             }
@@ -463,7 +463,7 @@ impl Psn {
                 && (is_after(self.missing_ns, self.before_ns, 2 * longest_ns)
                     || self.by_retransmission && is_after(self.missing_ns, self.before_ns, longest_ns))
         {
-            counts.lost_after_tap_packets += resent;
+            counts.fabric_lost_downstream_packets += resent;
         } else {
             counts.unanswered_packets += resent;
         }

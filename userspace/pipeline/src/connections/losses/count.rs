@@ -26,7 +26,7 @@ impl Direction {
         evidence: LossEvidence,
         emit: &mut dyn FnMut(u64, EventDetail),
     ) {
-        self.counts.lost_before_tap += packets;
+        self.counts.lost_upstream += packets;
         let detail = EventDetail::Loss {
             psn: Psn::new(first as u32),
             packets,
@@ -43,7 +43,7 @@ impl Direction {
         packets: u64,
         emit: &mut dyn FnMut(u64, EventDetail),
     ) {
-        self.counts.lost_after_tap += packets;
+        self.counts.lost_downstream += packets;
         let detail = EventDetail::Loss {
             psn: Psn::new(psn as u32),
             packets,

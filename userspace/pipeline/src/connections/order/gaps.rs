@@ -13,16 +13,16 @@ impl Direction {
         let mut requests = core::mem::take(&mut self.requests);
         requests.settle(self.acked, |gap| {
             let is_unknown = overlaps_capture_loss(gap.value.before_ns, gap.value.opened_ns);
-            self.count_lost_gap(&gap, is_unknown);
+            self.count_unfilled_gap(&gap, is_unknown);
         });
         self.requests = requests;
     }
 
     /// Counts a gap that was never filled; `is_unknown`: because the capture or its memory had no room for it.
-    pub(crate) fn count_lost_gap(&mut self, gap: &Gap, is_unknown: bool) {
+    pub(crate) fn count_unfilled_gap(&mut self, gap: &Gap, is_unknown: bool) {
         let fate = GapFate::of(gap, self.acked, is_unknown);
-        self.counts.lost_gaps.add(fate);
-        self.counts.lost_gap_packets += gap.packets();
+        self.counts.unfilled_gaps.add(fate);
+        self.counts.unfilled_gap_packets += gap.packets();
         if fate == GapFate::Acknowledged {
             self.counts.mirror_lost_packets += gap.packets();
         }

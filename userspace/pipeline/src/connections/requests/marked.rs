@@ -62,7 +62,7 @@ impl Direction {
             self.restart();
         }
         if let Some(gap) = &arrival.displaced {
-            self.count_lost_gap(gap, true);
+            self.count_unfilled_gap(gap, true);
         }
         self.start = Some(
             self.start
@@ -75,7 +75,7 @@ impl Direction {
         counts.repeated += arrival.repeated;
         if run.is_marked_retransmission() {
             counts.retransmitted += packets;
-            counts.lost_before_tap += arrival.filled;
+            counts.lost_upstream += arrival.filled;
             if arrival.filled > 0 {
                 let detail = EventDetail::Loss {
                     psn: Psn::new(first as u32),

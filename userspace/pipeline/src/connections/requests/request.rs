@@ -60,7 +60,7 @@ impl Direction {
         self.take_psns(&mut seen, before_ns, context);
         self.learn_duplicates(&seen);
         if let Some(gap) = &seen.all.displaced {
-            self.count_lost_gap(gap, true);
+            self.count_unfilled_gap(gap, true);
         }
         self.counts.request_packets += u64::from(run.packets);
         if self.start.is_none() || self.start_is_open && seen.first < self.requests_start() {

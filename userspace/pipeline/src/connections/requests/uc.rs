@@ -47,7 +47,7 @@ impl Direction {
         {
             let _ = self.requests.take_gap();
             if (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns) {
-                self.count_lost_gap(&gap, true);
+                self.count_unfilled_gap(&gap, true);
             } else {
                 self.lost_upstream((gap.first, gap.last), gap.value.opened_ns, LossEvidence::Never, context);
             }

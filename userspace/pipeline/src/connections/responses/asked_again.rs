@@ -66,7 +66,7 @@ impl Direction {
         }
         if question.names_missing || is_lost {
             if is_lost {
-                self.counts.lost_after_tap += 1;
+                self.counts.lost_downstream += 1;
                 let detail = EventDetail::Loss {
                     psn: Psn::new(first as u32),
                     packets: 1,

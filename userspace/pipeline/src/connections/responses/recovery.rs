@@ -273,7 +273,7 @@ impl Direction {
                 let ns = self.last_ns;
                 self.lost_upstream((gap.first, gap.last), ns, LossEvidence::Skipped, context);
             } else {
-                self.counts.lost_response_gaps += 1;
+                self.counts.unfilled_response_gaps += 1;
             }
         }
     }

@@ -197,22 +197,22 @@ impl Connections {
 /// What was lost, reordered, repeated and recovered.
 fn delivery(row: &mut ConnectionRow, direction: &Direction) {
     let counts = &direction.counts;
-    let lost_gaps = counts.lost_gaps;
+    let unfilled_gaps = counts.unfilled_gaps;
     row.retransmitted_packets = counts.retransmitted;
     row.out_of_order_packets = counts.out_of_order;
     row.duplicate_packets = counts.duplicate;
     row.repeated_packets = counts.repeated;
-    row.lost_before_tap_packets = counts.lost_before_tap;
-    row.lost_after_tap_packets = counts.lost_after_tap;
+    row.fabric_lost_upstream_packets = counts.lost_upstream;
+    row.fabric_lost_downstream_packets = counts.lost_downstream;
     row.unanswered_packets = counts.unanswered;
-    row.lost_gaps = lost_gaps.total();
-    row.lost_gap_packets = counts.lost_gap_packets;
-    row.lost_gaps_acknowledged = u64::from(lost_gaps.acknowledged);
-    row.lost_gaps_nak = u64::from(lost_gaps.nak);
-    row.lost_gaps_unanswered = u64::from(lost_gaps.unanswered);
-    row.lost_gaps_unknown = u64::from(lost_gaps.unknown);
+    row.unfilled_gaps = unfilled_gaps.total();
+    row.unfilled_gap_packets = counts.unfilled_gap_packets;
+    row.unfilled_gaps_acknowledged = u64::from(unfilled_gaps.acknowledged);
+    row.unfilled_gaps_nak = u64::from(unfilled_gaps.nak);
+    row.unfilled_gaps_unanswered = u64::from(unfilled_gaps.unanswered);
+    row.unfilled_gaps_unknown = u64::from(unfilled_gaps.unknown);
     row.repeated_response_packets = counts.repeated_responses;
-    row.lost_response_gaps = counts.lost_response_gaps;
+    row.unfilled_response_gaps = counts.unfilled_response_gaps;
     row.nak_psn_sequence = counts.nak_psn_sequence;
     row.rnr_nak = counts.rnr_nak;
     row.nak_fatal = counts.nak_fatal;
