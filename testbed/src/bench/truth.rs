@@ -8,7 +8,7 @@ const SEEDS: &str = "40";
 
 /// The table goes to standard output. With a class, each difference of it is a line before the table.
 pub(super) fn run(options: &[&str]) -> Result<()> {
-    let cargo = ["test", "--quiet", "--package", "rocescope", "--test", "truth"];
+    let cargo = ["test", "--quiet", "--package", "rocescope", "--test", "evaluations"];
     let mut bench = command("cargo", &cargo);
     bench.args(["--", "--nocapture", "every_class_reaches_its_floor"]);
     bench.env("TRUTH_SEEDS", std::env::var("TRUTH_SEEDS").as_deref().unwrap_or(SEEDS));

@@ -18,7 +18,7 @@ const TEST: [&str; 6] = [
     "--quiet",
     "--workspace",
     "--test",
-    "top",
+    "terminal",
     "a_session_at_120_by_40",
 ];
 

@@ -1,17 +1,19 @@
 //! The tests, and the summaries of their runners.
 
-use crate::process::{command, show};
+use crate::process::{command, run as run_command, show};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// The tests of the feature, against a test double of libibverbs.
-const VERBS: &str = "cargo test -p rocescope-probe --features verbs --no-fail-fast --lib --test verbs";
+/// The tests of the verbs backend against a test double of libibverbs: everything but the backend is that of the other tests.
+const VERBS: &str = "cargo test --workspace --features rocescope-probe/verbs --no-fail-fast --test verbs";
+
+/// Tests that `cargo test` and the gate leave out, as their `#[ignore]` states: seconds on two processors, and the name.
+const SLOW: [(u32, &str); 1] = [(75, "a_disk_full_for_65_seconds_costs_named_windows")];
 
 /// Runs all tests, with cargo-nextest if it is installed; appends the summaries to `lines`.
 pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
-    let nextest = command("cargo", &["nextest", "--version"]).output();
-    let suites: &[&str] = if nextest.is_ok_and(|output| output.status.success()) {
+    let suites: &[&str] = if has_nextest() {
         &[
             "cargo nextest run --workspace --no-fail-fast",
             "cargo test --workspace --doc --no-fail-fast",
@@ -31,6 +33,34 @@ pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
         bail!("{}", failed.join(", "));
     }
     Ok(())
+}
+
+/// Runs the tests that the gate leaves out.
+pub(super) fn slow() -> Result<()> {
+    let names: Vec<&str> = SLOW.iter().map(|(_, name)| *name).collect();
+    println!(
+        "{} tests, {} s",
+        SLOW.len(),
+        SLOW.iter().map(|(seconds, _)| seconds).sum::<u32>()
+    );
+    if has_nextest() {
+        let filter = format!("test(/{}/)", names.join("|"));
+        let options = ["nextest", "run", "--workspace", "--run-ignored", "only", "-E", &filter];
+        return run_command(&mut command("cargo", &options));
+    }
+    let test = ["test", "--workspace", "--", "--ignored"];
+    run_command(command("cargo", &test).args(names))
+}
+
+/// Runs the unit tests of the verbs backend, whose build of the dependencies no other step shares.
+pub(super) fn verbs_units() -> Result<()> {
+    let test = ["test", "-p", "rocescope-probe", "--features", "verbs", "--lib", "verbs"];
+    run_command(&mut command("cargo", &test))
+}
+
+fn has_nextest() -> bool {
+    let nextest = command("cargo", &["nextest", "--version"]).output();
+    nextest.is_ok_and(|output| output.status.success())
 }
 
 /// Runs a command, prints its output, and keeps its summary lines. Returns whether it succeeded.
