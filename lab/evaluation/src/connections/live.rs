@@ -42,10 +42,10 @@ const FIGURES: &[Figure] = &[
     ("out of order", |row| row.out_of_order_packets),
     ("duplicates", |row| row.duplicate_packets),
     ("repeated", |row| row.repeated_packets),
-    ("lost upstream", |row| row.lost_before_tap_packets),
-    ("lost downstream", |row| row.lost_after_tap_packets),
+    ("lost upstream", |row| row.fabric_lost_upstream_packets),
+    ("lost downstream", |row| row.fabric_lost_downstream_packets),
     ("unanswered", |row| row.unanswered_packets),
-    ("in gaps", |row| row.lost_gap_packets),
+    ("in gaps", |row| row.unfilled_gap_packets),
     ("ACKs", |row| row.ack_packets),
     ("NAKs", |row| row.nak_psn_sequence),
 ];

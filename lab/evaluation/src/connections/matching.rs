@@ -1,6 +1,6 @@
 //! Matches the losses that are reported with those that are real, one to one, by PSN and time.
 
-use rocescope_generate::{LossPoint, Lost, PacketKind};
+use rocescope_generate::{LossPoint, LostPacket, PacketKind};
 use rocescope_model::EventRow;
 
 /// How much later than its repeat a loss may be reported, and its repeat later than the loss, in nanoseconds: more than
@@ -40,14 +40,14 @@ impl Reported {
 /// A loss of the truth, and whether it was reported.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Real {
-    pub(super) lost: Lost,
+    pub(super) lost: LostPacket,
     pub(super) reported: bool,
 }
 
 impl Real {
     /// What the fabric lost, in the order of time. What the mirror lost, and what was only late, is no such loss.
-    pub(super) fn all(lost: &[Lost]) -> Vec<Self> {
-        let is_loss = |lost: &&Lost| !matches!(lost.place, LossPoint::Mirror | LossPoint::Late);
+    pub(super) fn all(lost: &[LostPacket]) -> Vec<Self> {
+        let is_loss = |lost: &&LostPacket| !matches!(lost.place, LossPoint::Mirror | LossPoint::Late);
         let all = lost.iter().filter(is_loss);
         let mut all: Vec<Self> = all
             .map(|lost| Self {

@@ -4,7 +4,7 @@ use super::follow::Followed;
 use super::matching::{Real, Reported, claim};
 use crate::table::percent;
 use rocescope_generate::truth::{ConnectionTruth, EndTruth};
-use rocescope_generate::{Direction, LossPoint, Lost, PacketKind};
+use rocescope_generate::{Direction, LossPoint, LostPacket, PacketKind};
 use rocescope_model::ConnectionRow;
 use std::collections::BTreeMap;
 
@@ -247,8 +247,8 @@ impl Score {
 /// The start of every class, in nanoseconds since 1970.
 const START_NS: u64 = 1_767_225_600_000_000_000;
 
-const fn is_hidden(lost: &Lost) -> bool {
-    matches!(lost.place, LossPoint::BeforeTap) && !lost.followed && !matches!(lost.of, PacketKind::Acknowledge)
+const fn is_hidden(lost: &LostPacket) -> bool {
+    matches!(lost.place, LossPoint::Upstream) && !lost.followed && !matches!(lost.of, PacketKind::Acknowledge)
 }
 
 const fn way(connection: &ConnectionTruth, side: usize) -> &Direction {

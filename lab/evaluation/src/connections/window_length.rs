@@ -36,8 +36,8 @@ fn figures(row: &ConnectionRow) -> String {
         row.src,
         row.dst_qpn,
         row.packets,
-        row.lost_before_tap_packets,
-        row.lost_after_tap_packets,
+        row.fabric_lost_upstream_packets,
+        row.fabric_lost_downstream_packets,
         row.unanswered_packets,
         row.retransmitted_packets,
         row.out_of_order_packets,
@@ -45,8 +45,8 @@ fn figures(row: &ConnectionRow) -> String {
         row.messages,
         row.unique_messages,
         row.unique_payload_bytes,
-        row.lost_gap_packets,
-        row.lost_response_gaps,
+        row.unfilled_gap_packets,
+        row.unfilled_response_gaps,
         row.message_sizes,
     )
 }

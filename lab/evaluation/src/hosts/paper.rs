@@ -26,7 +26,7 @@ fn scenario_1_the_receiver_program_stops() {
         3,
         1,
         120,
-        "loss = [{ probability = 1, where = \"after_tap\", from = \"50s\" }]\n",
+        "loss = [{ probability = 1, where = \"downstream\", from = \"50s\" }]\n",
     );
     script.flow(0, 1, 120, "");
     let (rows, captured, _) = play(&mut script, 1);

@@ -193,7 +193,7 @@ impl Script {
                 let connections = self.random.between(1, 3);
                 self.vanished = connections as u32;
                 for _ in 0..connections {
-                    let keys = format!("loss = [{{ probability = 1, where = \"after_tap\", from = \"{from}s\" }}]\n");
+                    let keys = format!("loss = [{{ probability = 1, where = \"downstream\", from = \"{from}s\" }}]\n");
                     self.flow(other, culprit, 120, &keys);
                 }
             }
@@ -258,7 +258,7 @@ impl Script {
                 self.flow(culprit, other, 400, &format!("ecn = {{ mark = 0.3, {span} }}\n"));
             }
             Cause::Loss => {
-                let place = self.random.pick(&["before_tap", "after_tap"]);
+                let place = self.random.pick(&["upstream", "downstream"]);
                 for _ in 0..2 {
                     let keys = format!("loss = [{{ probability = 0.04, where = \"{place}\", {span} }}]\n");
                     self.flow(culprit, other, 250, &keys);
@@ -267,7 +267,7 @@ impl Script {
             }
             Cause::ReadLoss => {
                 // From the responder to the requester.
-                let place = self.random.pick(&["before_tap", "after_tap"]);
+                let place = self.random.pick(&["upstream", "downstream"]);
                 for _ in 0..2 {
                     let loss = format!("probability = 0.02, of = \"responses\", where = \"{place}\", {span}");
                     let keys = format!("operation = \"read\"\nloss = [{{ {loss} }}]\n");
@@ -277,7 +277,7 @@ impl Script {
             }
             Cause::ReceiverDrops => {
                 for _ in 0..2 {
-                    let keys = format!("loss = [{{ probability = 0.05, where = \"after_tap\", {span} }}]\n");
+                    let keys = format!("loss = [{{ probability = 0.05, where = \"downstream\", {span} }}]\n");
                     self.flow(other, culprit, 250, &keys);
                 }
             }
@@ -306,7 +306,7 @@ impl Script {
         let (from, until) = (self.from, self.until);
         for flow in self.flows.iter_mut().filter(|flow| flow.dst == host && is_receiver) {
             flow.keys = format!(
-                "loss = [{{ probability = {probability}, where = \"after_tap\", from = \"{from}s\", until = \"{until}s\" }}]\n"
+                "loss = [{{ probability = {probability}, where = \"downstream\", from = \"{from}s\", until = \"{until}s\" }}]\n"
             );
         }
     }
@@ -318,7 +318,7 @@ impl Script {
             .outages()
             .into_iter()
             .map(|(from, until)| {
-                format!("{{ probability = 1, where = \"after_tap\", from = \"{from}s\", until = \"{until}s\" }}")
+                format!("{{ probability = 1, where = \"downstream\", from = \"{from}s\", until = \"{until}s\" }}")
             })
             .collect();
         for flow in self

@@ -99,7 +99,10 @@ fn lossy(fabric: &mut Fabric, place: Place, percent: &str, messages: u64) -> Res
     let received = rxe::grew(&before[1], &after[1], "rcvd_pkts")?;
     let naks = rxe::grew(&before[1], &after[1], "out_of_seq_request")?;
     let seen = |name: &str| number(&wire.sender, name);
-    let (upstream, downstream) = (seen("lost_before_tap_packets")?, seen("lost_after_tap_packets")?);
+    let (upstream, downstream) = (
+        seen("fabric_lost_upstream_packets")?,
+        seen("fabric_lost_downstream_packets")?,
+    );
     let (timeouts, retransmitted) = (seen("timeouts")?, seen("retransmitted_packets")?);
     println!(
         "{name} %: {sent} sent, {drops} dropped, {} mirrored, {received} received; connections: {upstream} lost upstream, \

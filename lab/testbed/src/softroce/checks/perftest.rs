@@ -147,7 +147,7 @@ fn compare(connections: &Value, report: &Report, bytes: u64, messages: u64) -> R
         counted == messages,
         "{counted} messages on the wire, {messages} expected"
     );
-    for counter in ["retransmitted_packets", "lost_gap_packets", "duplicate_packets"] {
+    for counter in ["retransmitted_packets", "unfilled_gap_packets", "duplicate_packets"] {
         let count = number(requests, counter)?;
         ensure!(count == 0, "{count} {counter} of a network that lost nothing");
     }
