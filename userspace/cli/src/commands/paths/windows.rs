@@ -2,10 +2,10 @@
 //!
 //! A flow has the path of the last run that started before the end of the window, otherwise of the first run.
 
-use super::captured::{Captured, flow_of};
 use super::fim::percent;
-use super::input::{CapturedKey, captured_key, runs};
 use anyhow::{Result, ensure};
+use rocescope_analysis::paths::captured::{Captured, flow_of};
+use rocescope_analysis::paths::runs::{CapturedKey, captured_key, runs};
 use rocescope_diagnose::paths::{Direction, Fabric, Imbalance, Loads, Walk};
 use rocescope_model::{FLOW_PATH_TABLES, FlowRow, Time, json, render};
 use rocescope_store::{Query, TimeRange};

@@ -1,24 +1,21 @@
 //! The diagnosis as text: the problems first, then the state of the mesh.
 
-use super::findings::Finding;
-use super::{Diagnosis, second};
-use rocescope_diagnose::hostmesh::problem::evidence;
+use super::{Document, Finding};
+use crate::hostmesh::problem::evidence;
+use crate::second;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{Result, Write};
 use rocescope_model::{SlaRow, Unit, Value, human, render};
-use std::fmt::Write;
 
 /// Number of windows in the table: the last ones.
 const MAX_WINDOWS: usize = 12;
 /// Maximum number of flows or links in a line.
 const MAX_NAMES: usize = 4;
 
-pub(super) fn document(diagnosis: &Diagnosis) -> String {
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = write(&mut out, diagnosis);
-    out
-}
-
-fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
+pub(super) fn write(out: &mut String, diagnosis: &Document) -> Result {
     let windows = &diagnosis.windows;
     if diagnosis.findings.is_empty() {
         writeln!(out, "no problems found")?;
@@ -94,7 +91,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
             "left      {open} open segments: in use, or need `rocescope repair`"
         )?;
     }
-    let unjudged: std::collections::BTreeSet<&str> = windows
+    let unjudged: BTreeSet<&str> = windows
         .iter()
         .map(|window| window.unjudged.as_str())
         .filter(|why| !why.is_empty())
@@ -111,7 +108,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
     write!(out, "\n{}", render::table(&shown, options))
 }
 
-fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Result {
+fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> Result {
     let problem = &finding.problem;
     let worst = &problem.worst;
     let number = worst.problem.map_or_else(String::new, |number| format!(" (#{number})"));
@@ -149,7 +146,7 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
     writeln!(out, "    do: {}", worst.action)
 }
 
-fn list(out: &mut String, lead: &str, names: &[String]) -> std::fmt::Result {
+fn list(out: &mut String, lead: &str, names: &[String]) -> Result {
     if names.is_empty() {
         return Ok(());
     }

@@ -1,21 +1,21 @@
 //! Captured flows that cross a suspicious place: by the paths that switches stated, where they are known, otherwise by
 //! those that probes of the same 5-tuple traced.
 
-use crate::commands::paths::input::{self, CapturedKey};
-use anyhow::Result;
+use crate::paths::runs::{self, CapturedKey};
 use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
 use rocescope_model::{FLOW_PATH_TABLES, FlowRow};
 use rocescope_store::query::Timeline;
-use rocescope_store::{Query, Scan};
+use rocescope_store::{Error, Query, Scan};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 /// A flow in the output: `source>destination:port`.
-pub(super) type Flow = String;
+pub type Flow = String;
 
 /// The `flows` of the dataset, read in step with the windows of the diagnosis.
-pub(super) struct Affected<'a> {
+#[derive(Debug)]
+pub struct Affected<'a> {
     flows: Timeline<'a, FlowRow>,
     /// Flows of capture windows that may overlap with the next window of the diagnosis.
     pending: Vec<CapturedFlow>,
@@ -27,16 +27,20 @@ pub(super) struct Affected<'a> {
 }
 
 impl<'a> Affected<'a> {
-    pub(super) fn new(found: &'a Scan, root: &Path) -> Result<Self> {
+    /// Reads the paths that runs stored.
+    ///
+    /// # Errors
+    /// The dataset cannot be read.
+    pub fn new(found: &'a Scan, root: &Path) -> Result<Self, Error> {
         let flows = found.select::<FlowRow>().timeline()?;
         let has_flows = flows.next_ns().is_some();
         // A run may have started before the time that is analyzed.
-        let runs = input::runs(&Query::default().tables(FLOW_PATH_TABLES).open(root)?)?;
+        let runs = runs::runs(&Query::default().tables(FLOW_PATH_TABLES).open(root)?)?;
         let stated = runs.into_iter().map(|(time_ns, run)| {
             let complete = run.paths.into_iter().filter(|path| !path.hops.is_empty());
             let nodes = complete.filter_map(|path| {
                 let nodes = path.hops.into_iter().map(|hop| hop.0).collect();
-                Some((input::captured_key(&path.flow?), nodes))
+                Some((runs::captured_key(&path.flow?), nodes))
             });
             (time_ns, nodes.collect())
         });
@@ -50,12 +54,17 @@ impl<'a> Affected<'a> {
         })
     }
 
-    pub(super) const fn has_flows(&self) -> bool {
+    /// Whether there are flows.
+    #[must_use]
+    pub const fn has_flows(&self) -> bool {
         self.has_flows
     }
 
     /// The flows of capture windows that overlap with the window of the diagnosis, for each of its verdicts.
-    pub(super) fn flows(&mut self, analyzer: &Analyzer, diagnosis: &WindowDiagnosis) -> Result<Vec<BTreeSet<Flow>>> {
+    ///
+    /// # Errors
+    /// The dataset cannot be read.
+    pub fn flows(&mut self, analyzer: &Analyzer, diagnosis: &WindowDiagnosis) -> Result<Vec<BTreeSet<Flow>>, Error> {
         let mut crossing = vec![BTreeSet::new(); diagnosis.places.len()];
         let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
         while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {

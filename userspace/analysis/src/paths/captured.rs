@@ -1,6 +1,6 @@
 //! What captured flows carried, each counted once however many captures saw it.
 
-use super::input::{CapturedKey, captured_key};
+use super::runs::{CapturedKey, captured_key};
 use rocescope_model::FlowRow;
 use rocescope_paths::Flow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const SPAN_NS: i64 = 60_000_000_000;
 
 /// A flow of a queue pair; `None` if its row has several UDP source ports.
-pub(super) fn flow_of(row: &FlowRow) -> Option<Flow> {
+pub fn flow_of(row: &FlowRow) -> Option<Flow> {
     row.udp_src_port.map(|port| Flow {
         dst_qpn: Some(row.dst_qpn),
         ..Flow::roce(row.src, row.dst, port)
@@ -20,7 +20,7 @@ pub(super) fn flow_of(row: &FlowRow) -> Option<Flow> {
 /// Adds up the bytes of flows. Of a flow that several observers saw in a minute, the largest sum counts: each of them saw
 /// the same packets, or fewer.
 #[derive(Debug, Default)]
-pub(super) struct Captured {
+pub struct Captured {
     span: i64,
     /// Bytes in this minute, by flow and observer.
     seen: BTreeMap<Flow, BTreeMap<String, u64>>,
@@ -29,7 +29,7 @@ pub(super) struct Captured {
 
 impl Captured {
     /// Adds a row; rows come in the order of time.
-    pub(super) fn add(&mut self, flow: Flow, row: &FlowRow) {
+    pub fn add(&mut self, flow: Flow, row: &FlowRow) {
         let span = row.window_start_ns.div_euclid(SPAN_NS);
         if span != self.span {
             self.close();
@@ -51,13 +51,13 @@ impl Captured {
     }
 
     /// The bytes of each flow.
-    pub(super) fn flows(mut self) -> BTreeMap<Flow, u64> {
+    pub fn flows(mut self) -> BTreeMap<Flow, u64> {
         self.close();
         self.before
     }
 
     /// The bytes of each 5-tuple: several queue pairs may share one, and switches see one flow.
-    pub(super) fn five_tuples(self) -> BTreeMap<CapturedKey, u64> {
+    pub fn five_tuples(self) -> BTreeMap<CapturedKey, u64> {
         let mut bytes = BTreeMap::new();
         for (flow, count) in self.flows() {
             *bytes.entry(captured_key(&flow)).or_default() += count;

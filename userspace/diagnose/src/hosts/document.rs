@@ -1,20 +1,61 @@
-//! The diagnosis as text: the faults first, then what was analyzed and what is unknown.
+//! The diagnosis of hosts over a time, as text and as JSON: the faults first, then what was analyzed and what is unknown.
 
-use super::Diagnosis;
-use crate::commands::diagnose::second;
-use rocescope_diagnose::hosts::{Change, HostVerdict};
+use super::{Change, Counts, HostVerdict, Unknown};
+use crate::second;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{Result, Write};
 use rocescope_model::human::{plural, visible};
-use rocescope_model::{Unit, Value, human};
-use std::fmt::Write;
+use rocescope_model::{Unit, Value, human, json};
+use serde::Serialize;
 
-pub(super) fn document(diagnosis: &Diagnosis) -> String {
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = write(&mut out, diagnosis);
-    out
+/// The content of the output.
+#[derive(Debug, Clone, Serialize)]
+pub struct Document {
+    /// One for each fault, in the order in which they began.
+    pub verdicts: Vec<HostVerdict>,
+    /// What could not be judged, and why.
+    pub unknown: Vec<Unknown>,
+    /// What was analyzed.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The analyzed time: start of the first window, end of the last.
+    pub from_ns: Option<i64>,
+    /// Its end.
+    pub to_ns: Option<i64>,
+    /// The length of a window.
+    pub window_ns: i64,
+    /// Unreadable files, with the reason.
+    pub unreadable_files: Vec<String>,
+    /// Journals that are not sealed.
+    pub open_segments: usize,
 }
 
-fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
+impl Document {
+    /// As text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = write(&mut out, self);
+        out
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        json::pretty(self) + "\n"
+    }
+
+    /// Faults that have not ended.
+    fn open(&self) -> usize {
+        let open = self.verdicts.iter().filter(|verdict| verdict.state != Change::Ended);
+        open.count()
+    }
+}
+
+fn write(out: &mut String, diagnosis: &Document) -> Result {
     let judged_nothing = diagnosis.counts.ports == 0 && diagnosis.counts.captured_windows == 0;
     if judged_nothing {
         writeln!(
@@ -76,7 +117,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
     Ok(())
 }
 
-fn fault(out: &mut String, verdict: &HostVerdict) -> std::fmt::Result {
+fn fault(out: &mut String, verdict: &HostVerdict) -> Result {
     writeln!(out, "{}  {}", verdict.class.name(), visible(&verdict.sentence))?;
     let end = match verdict.state {
         Change::Ended => format!("to {}", second(verdict.until_ns)),

@@ -8,7 +8,7 @@ use rocescope_model::{LinkRow, SlaRow, VerdictRow};
 
 /// The latest analysis of a window so far.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Former {
+pub struct PreviousAnalysis {
     /// Its row of `sla`; none if the window was never analyzed.
     pub sla: Option<SlaRow>,
     /// Its verdicts.
@@ -24,7 +24,7 @@ pub struct Changes {
     pub gone: Vec<VerdictRow>,
 }
 
-impl Former {
+impl PreviousAnalysis {
     /// Makes a diagnosis the next revision of this one, with `links`, its rows of `links`; returns what it changes. `None`
     /// if the former analysis counted the same probes: then there is nothing to store.
     ///

@@ -1,17 +1,19 @@
 //! Probes and paths of a simulated fabric: writes a dataset of them, reads it back, and analyzes it as
 //! `rocescope diagnose hostmesh` does.
 //!
-//!     cargo run --release -p rocescope-store --example mesh -- DIR make [HOSTS] [WINDOWS] [recent]
-//!     cargo run --release -p rocescope-store --example mesh -- DIR [probes]
+//!     cargo run --release -p rocescope-analysis --example mesh -- DIR make [HOSTS] [WINDOWS] [recent]
+//!     cargo run --release -p rocescope-analysis --example mesh -- DIR [probes]
 //!
 //! The rows are in the order of a collector: each agent sends a parcel every five seconds. With `recent` the windows end
 //! five minutes ago. With `probes` the paths are not read.
 
+use rocescope_analysis::cores::at_once;
+use rocescope_analysis::dataset;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings};
 use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, LinkId, Rails};
-use rocescope_model::{Column, PROBE_TABLES, PathRow, ProbeRow};
-use rocescope_store::{Options, Writer, scan};
+use rocescope_model::{PROBE_TABLES, ProbeRow, Row};
+use rocescope_store::{Options, Query, TimeRange, Writer};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -25,8 +27,6 @@ const PARCEL: i64 = 5_000_000_000;
 /// Rows that are appended at a time.
 const BATCH: usize = 65_536;
 const NICS: u32 = 8;
-/// As in `diagnose hostmesh`.
-const STEP_ROWS: u64 = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,63 +49,25 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Reads and analyzes a dataset; prints how long each part took.
 fn read(root: &Path, only_probes: bool) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
-    let found = scan(root)?;
+    let tables: &[_] = if only_probes { &[ProbeRow::TABLE] } else { PROBE_TABLES };
+    let found = Query::default().tables(tables).scan(root)?;
     let mut analyzer = Analyzer::new(Settings::default(), "bench")?.with(at_once);
-    if !only_probes {
-        let paths = found.select::<PathRow>().columns(is_read);
-        paths.for_each_in_parallel(|row| analyzer.path(row))?;
-    }
-    let paths = (begun.elapsed(), processor_s());
-    for (step, _) in found.select::<ProbeRow>().columns(is_read).steps(STEP_ROWS) {
-        step.for_each_in_parallel(|row| analyzer.probe(row))?;
-    }
-    let probes = (begun.elapsed(), processor_s());
-    let windows = analyzer.finish();
-    let all = (begun.elapsed(), processor_s());
+    let mut windows = Vec::new();
+    dataset::hours(&mut analyzer, &found, TimeRange::default(), |_, window| {
+        windows.push(window);
+        Ok::<(), rocescope_store::Error>(())
+    })?;
     let sent: u64 = windows.iter().map(|window| window.sla.probes).sum();
     let names = windows.iter().flat_map(|window| &window.verdicts);
     let names: Vec<String> = names.map(|verdict| verdict.place.to_string()).collect();
-    let part = |(wall, cpu): (std::time::Duration, f64), (earlier, earlier_cpu): (std::time::Duration, f64)| {
-        format!(
-            "{:.1} s ({:.1} s CPU)",
-            (wall - earlier).as_secs_f64(),
-            cpu - earlier_cpu
-        )
-    };
     println!(
-        "{sent} probes: paths {}, probes {}, analysis {}, together {}; peak resident {} MiB; {}",
-        part(paths, (std::time::Duration::ZERO, 0.0)),
-        part(probes, paths),
-        part(all, probes),
-        part(all, (std::time::Duration::ZERO, 0.0)),
+        "{sent} probes: {:.1} s ({:.1} s CPU); peak resident {} MiB; {}",
+        begun.elapsed().as_secs_f64(),
+        processor_s(),
         resident_kib() / 1024,
         names.join(", ")
     );
     Ok(())
-}
-
-/// Whether the analysis reads a column.
-fn is_read(column: &Column) -> bool {
-    const UNREAD: [&str; 9] = [
-        "time",
-        "sequence",
-        "nic_send_ns",
-        "nic_receive_ns",
-        "app_receive_ns",
-        "clock_offset_ns",
-        "clock_source",
-        "round_trip_ns",
-        "reason",
-    ];
-    !UNREAD.contains(&column.name)
-}
-
-/// Runs one task on its own thread, the other here.
-fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
-    std::thread::scope(|scope| {
-        scope.spawn(one);
-        other();
-    });
 }
 
 /// Processor time of this process, in seconds; 0 if the system does not report it.

@@ -1,14 +1,15 @@
 //! The diagnosis as JSON.
 
-use super::Diagnosis;
-use super::affected::Flow;
-use rocescope_diagnose::hostmesh::Problem;
+use super::Document;
+use crate::hostmesh::Problem;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
 use rocescope_model::{SlaRow, VerdictRow, json};
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct Values<'a> {
     problems: Vec<ProblemWithFlows<'a>>,
     verdicts: &'a [VerdictRow],
     sla: &'a [SlaRow],
@@ -23,7 +24,7 @@ struct Document<'a> {
 struct ProblemWithFlows<'a> {
     #[serde(flatten)]
     problem: &'a Problem,
-    flows: &'a BTreeSet<Flow>,
+    flows: &'a BTreeSet<String>,
     hostping: Option<&'a str>,
     counters: Option<&'a str>,
 }
@@ -38,14 +39,14 @@ struct Coverage<'a> {
     unprobed: Option<&'a [String]>,
 }
 
-pub(super) fn document(diagnosis: &Diagnosis) -> String {
+pub(super) fn write(diagnosis: &Document) -> String {
     let problems = diagnosis.findings.iter().map(|finding| ProblemWithFlows {
         problem: &finding.problem,
         flows: &finding.flows,
         hostping: finding.hostping.as_deref(),
         counters: finding.counters.as_deref(),
     });
-    json::pretty(&Document {
+    json::pretty(&Values {
         problems: problems.collect(),
         verdicts: &diagnosis.verdicts,
         sla: &diagnosis.windows,

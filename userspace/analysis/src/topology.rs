@@ -1,27 +1,52 @@
 //! The topology file: which switch has which addresses, and which links there are.
 
-use crate::commands::topology;
-use anyhow::{Result, bail};
+use crate::Error;
 use rocescope_diagnose::hostmesh::Analyzer;
-use rocescope_model::LinkRow;
-use rocescope_paths::topology::{Topology, check, tiers};
+use rocescope_model::{LinkRow, PathRow, Row};
+use rocescope_paths::topology::{Learnt, Topology, check, tiers};
+use rocescope_store::Query;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::Path;
 
+/// Reads a topology from a file, or from the table `paths` of a dataset.
+///
+/// # Errors
+/// A file cannot be read or does not have its format.
+pub fn load(path: &Path) -> Result<Topology, Error> {
+    if path.join(PathRow::TABLE.name).is_dir() {
+        let found = Query::default().tables(&[PathRow::TABLE]).open(path)?;
+        let mut learnt = Learnt::default();
+        found.select::<PathRow>().for_each(|row| learnt.add(&row))?;
+        return Ok(learnt.topology());
+    }
+    let read = rocescope_paths::topology::read(path);
+    Ok(read.map_err(|error| Error::Topology(error.to_string()))?.0)
+}
+
+/// Where files are that a topology names.
+#[must_use]
+pub fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
+}
+
 /// The links between switches, by their two nodes; one for each direction.
 #[derive(Debug, Default)]
-pub(in crate::commands) struct Wiring(BTreeMap<(String, String), usize>);
+pub struct Wiring(BTreeMap<(String, String), usize>);
 
 /// Sets the addresses of switches in the analyzer. Hosts are named by the rows of their probes; their addresses are only
 /// checked.
-pub(in crate::commands) fn read(path: &Path, analyzer: &mut Analyzer) -> Result<Wiring> {
-    let topology = topology::read(path)?;
-    let repeated = check(&topology, topology::folder(path))
+///
+/// # Errors
+/// It cannot be read, or several nodes have the same address.
+pub fn read(path: &Path, analyzer: &mut Analyzer) -> Result<Wiring, Error> {
+    let topology = load(path)?;
+    let repeated = check(&topology, folder(path))
         .into_iter()
         .find(|found| found.kind == "address_repeated");
     if let Some(repeated) = repeated {
-        bail!("{}: {}", path.display(), repeated.message);
+        let message = format!("{}: {}", path.display(), repeated.message);
+        return Err(Error::Topology(message));
     }
     let mut switches = BTreeSet::new();
     for (node, tiered) in topology.nodes.iter().zip(tiers(&topology)) {
@@ -92,7 +117,8 @@ impl Wiring {
     }
 
     /// The links that no probe of a window crossed, `from>to`; of several between two switches, how many.
-    pub(super) fn unprobed(&self, rows: &[LinkRow]) -> Vec<String> {
+    #[must_use]
+    pub fn unprobed(&self, rows: &[LinkRow]) -> Vec<String> {
         let mut crossed: BTreeMap<(&str, &str), BTreeSet<IpAddr>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.probes > 0) {
             // The address at its far end identifies a link.
