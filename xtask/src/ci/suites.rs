@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 const VERBS: &str = "cargo test --workspace --features rocescope-probe/verbs --no-fail-fast --test verbs";
 
 /// Tests that `cargo test` and the gate leave out, as their `#[ignore]` states: seconds on two processors, and the name.
-const SLOW: [(u32, &str); 6] = [
+const SLOW: [(u32, &str); 9] = [
     (75, "live::full_disk::a_disk_full_for_65_seconds_costs_named_windows"),
     (43, "live::counters::generic"),
     (36, "live::reordered::generic"),
@@ -24,6 +24,15 @@ const SLOW: [(u32, &str); 6] = [
     (
         49,
         "paths::namespaces::packets::every_path_is_that_of_real_packets_and_a_dead_link_is_reported",
+    ),
+    (
+        55,
+        "product::beside::readers_beside_a_writer_and_after_its_kill_never_contradict_themselves",
+    ),
+    (26, "product::killed_tools::a_killed_merge_leaves_whole_windows_once"),
+    (
+        98,
+        "quiet_traffic::a_nearly_empty_window_costs_bytes_and_no_segment_of_its_own",
     ),
 ];
 
