@@ -57,7 +57,7 @@ fn check(windows: &[WindowRow], mode: &str) {
             + row.fragment_frames
             + row.filtered_frames
             + row.snapped_frames
-            + row.lost_packets;
+            + row.capture_lost_packets;
         assert_eq!(row.frames, parts, "{mode}: {row:?}");
         // One tick of the kernel is at least a millisecond.
         let slack_ns = if mode == "af-packet" {
@@ -232,8 +232,8 @@ fn a_stopped_capture_states_what_it_lost() {
         let windows = windows(&root);
         check(&windows, mode);
         let frames = sum(&windows, |row| row.frames);
-        let lost = sum(&windows, |row| row.lost_packets);
-        let dropped = sum(&windows, |row| row.dropped_frames.unwrap_or(0));
+        let lost = sum(&windows, |row| row.capture_lost_packets);
+        let dropped = sum(&windows, |row| row.capture_dropped_frames.unwrap_or(0));
         // The dataset, the summary and the kernels of both ends agree.
         assert_eq!(Some(frames + dropped), sent["accepted"].as_u64(), "{mode}: {sent}");
         assert_eq!(summary["frames"].as_u64(), Some(frames), "{mode}");
@@ -242,7 +242,11 @@ fn a_stopped_capture_states_what_it_lost() {
         let is_socket = mode == "af-packet";
         assert!(lost + dropped > 1_000, "{mode}: {lost} lost, {dropped} dropped");
         assert_eq!((lost == 0, dropped == 0), (is_socket, !is_socket), "{mode}");
-        assert!(windows.iter().all(|row| row.dropped_frames.is_some() == is_socket));
+        assert!(
+            windows
+                .iter()
+                .all(|row| row.capture_dropped_frames.is_some() == is_socket)
+        );
 
         let events: Vec<EventRow> = rows(&root);
         let of_kind = |kind: &str| -> u64 {
@@ -253,12 +257,12 @@ fn a_stopped_capture_states_what_it_lost() {
         assert_eq!(of_kind("loss") + of_kind("retransmission"), 0, "{mode}");
         let connections: Vec<ConnectionRow> = rows(&root);
         let claimed = |row: &ConnectionRow| {
-            let claimed = row.lost_gaps_acknowledged + row.lost_gaps_nak + row.lost_gaps_unanswered;
-            claimed + row.lost_before_tap_packets + row.lost_after_tap_packets + row.unanswered_packets
+            let claimed = row.unfilled_gaps_acknowledged + row.unfilled_gaps_nak + row.unfilled_gaps_unanswered;
+            claimed + row.fabric_lost_upstream_packets + row.fabric_lost_downstream_packets + row.unanswered_packets
         };
         let claims: Vec<&ConnectionRow> = connections.iter().filter(|row| claimed(row) > 0).collect();
         assert!(claims.is_empty(), "{mode}: {:?}", claims[0]);
-        assert!(connections.iter().any(|row| row.lost_gaps_unknown > 0), "{mode}");
+        assert!(connections.iter().any(|row| row.unfilled_gaps_unknown > 0), "{mode}");
 
         let mut report = Command::new(binary());
         report.args(["report", "-o", "json"]).arg(&root);
