@@ -1,5 +1,4 @@
 //! sFlow datagrams: whole ones, and a million damaged ones.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_paths::sflow::{Reader, SampledFlows};
 use rocescope_sketches::random::SplitMix64;

@@ -1,7 +1,5 @@
 //! The analysis of probes over a simulated fabric whose faults are known.
 
-#![expect(clippy::unwrap_used, reason = "it is a test")]
-
 mod again;
 mod asymmetry;
 mod boundary;

@@ -1,5 +1,4 @@
 //! `hosts`: rows in, verdicts out. Runs with generated traffic are in `userspace/cli/tests/evaluations/hosts_at_fault`.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod false_friends;
 mod faults;

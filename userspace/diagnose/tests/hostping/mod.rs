@@ -1,5 +1,4 @@
 //! Hostping: topology files, matrices, and faults of simulated hosts.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod busy;
 mod faults;

@@ -1,5 +1,4 @@
 //! Paths hop by hop over simulated switches: every driver in the format of its documentation, faults, modes and speed.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod answers;
 mod channels;

@@ -1,5 +1,4 @@
 //! Every format of a topology, and what contradicts itself in it.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod contradictions;
 mod formats;
