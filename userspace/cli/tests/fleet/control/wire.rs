@@ -160,7 +160,7 @@ fn losses_on_the_wire_meet_the_counters_of_both_ends_while_they_happen() {
     let scenario = format!(
         "duration = \"{SECONDS}s\"\n\
         [[flows]]\nsrc = \"10.0.0.1\"\ndst = \"10.0.0.2\"\nqpn = 100\nmessage = 1000\nrate = \"2Mbit/s\"\n\
-        loss = [{{ probability = 0.03, where = \"after_tap\" }}]\n\
+        loss = [{{ probability = 0.03, where = \"downstream\" }}]\n\
         [[flows]]\ncount = {QUIET}\nsrc = \"10.0.1.1/24\"\ndst = \"10.0.2.1\"\nqpn = 200\nmessage = 1000\nrate = \"40kbit/s\"\n"
     );
     write(&rig.path("traffic.toml"), &scenario);

@@ -108,7 +108,7 @@ fn a_port_with_both_directions_is_right() {
     assert_eq!(said["verdict"], "This is the right port.", "{said}");
     assert_eq!(said["both_ways_ratio"], 1.0);
     assert!(said["vlans"]["100"].as_u64().unwrap() > 0, "{said}");
-    assert_eq!(said["mirrored_twice_packets"], 0);
+    assert_eq!(said["mirror_duplicate_packets"], 0);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_mirror_on_both_sides_of_a_hop_is_reported() {
     assert!(message.ends_with(end), "{message}");
     // A pair that a busy machine sends more than a millisecond apart is not reported.
     let half = said["roce_packets"].as_u64().unwrap() / 2;
-    let twice = said["mirrored_twice_packets"].as_u64().unwrap();
+    let twice = said["mirror_duplicate_packets"].as_u64().unwrap();
     assert!(twice <= half && twice > half - half / 20, "{said}");
 }
 

@@ -33,7 +33,7 @@ fn of(report: &Value) -> BTreeMap<String, Value> {
                     "read_packets",
                     "atomic_packets",
                     "repeated_packets",
-                    "lost_gaps",
+                    "unfilled_gaps",
                     "ack_packets",
                     "nak_psn_sequence",
                     "rnr_nak",

@@ -5,12 +5,12 @@ use crate::live::replay::replay;
 use crate::live::running::Live;
 use crate::live::totals::capture;
 use rocescope_model::{ConnectionRow, EventRow, Row, WindowRow};
-use rocescope_testkit::binary;
+use rocescope_testkit::{binary, until};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MODES: [&str; 3] = ["native", "generic", "af-packet"];
 
@@ -57,7 +57,7 @@ fn check(windows: &[WindowRow], mode: &str) {
             + row.fragment_frames
             + row.filtered_frames
             + row.snapped_frames
-            + row.lost_packets;
+            + row.capture_lost_packets;
         assert_eq!(row.frames, parts, "{mode}: {row:?}");
         // One tick of the kernel is at least a millisecond.
         let slack_ns = if mode == "af-packet" {
@@ -153,19 +153,12 @@ fn silence_has_windows_and_gauges_of_zero() {
             let line = lines.find(|line| line.starts_with("rocescope_frame_bps"));
             line.is_some_and(|line| !line.ends_with(" 0") && !line.ends_with(" 0.0"))
         };
-        let wait = |what: &str, done: &dyn Fn() -> bool| {
-            let begun = Instant::now();
-            while !done() {
-                assert!(begun.elapsed() < Duration::from_secs(60), "{mode}: {what}");
-                sleep(Duration::from_millis(20));
-            }
-        };
-        wait("a rate while frames arrive", &|| {
+        until("a rate while frames arrive", || {
             replay(&namespace, &capture("vlan100_write_bw").unwrap());
             let page = page();
             has_rate(&page) && page.contains("rocescope_flow_frame_bps{")
         });
-        wait("a rate of 0, and no flow", &|| {
+        until("a rate of 0, and no flow", || {
             let page = page();
             !has_rate(&page) && !page.contains("rocescope_flow_frame_bps{")
         });
@@ -181,7 +174,7 @@ fn silence_has_windows_and_gauges_of_zero() {
             let line = lines.find(|line| line.starts_with("rocescope_roce_packets_total"));
             line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()
         };
-        wait("sealed segments", &|| counted() > 0 && packets() == counted());
+        until("sealed segments", || counted() > 0 && packets() == counted());
         let (summary, _) = live.stop();
         let windows = windows(&root);
         check(&windows, mode);
@@ -201,16 +194,12 @@ fn a_long_window_does_not_keep_segments_open() {
     let more = ["--window", "4s", "--lateness", "0s", "--segment-age", "500ms", "--out"];
     let live = Live::begin(&namespace, &[&more[..], &[root.to_str().unwrap()]].concat());
     replay(&namespace, &capture("vlan100_write_bw").unwrap());
-    let begun = Instant::now();
     // Sealed well before the next window ends and its rows arrive.
     let closed = || {
         let scan = rocescope_store::scan(root);
         scan.is_ok_and(|scan| !scan.open.is_empty() || scan.row_count("windows") > 0)
     };
-    while !closed() {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-        sleep(Duration::from_millis(20));
-    }
+    until("the window closes", closed);
     sleep(Duration::from_secs(2));
     let scan = rocescope_store::scan(root).unwrap();
     assert!(scan.row_count("windows") > 0 && scan.open.is_empty(), "{:?}", scan.open);
@@ -243,8 +232,8 @@ fn a_stopped_capture_states_what_it_lost() {
         let windows = windows(&root);
         check(&windows, mode);
         let frames = sum(&windows, |row| row.frames);
-        let lost = sum(&windows, |row| row.lost_packets);
-        let dropped = sum(&windows, |row| row.dropped_frames.unwrap_or(0));
+        let lost = sum(&windows, |row| row.capture_lost_packets);
+        let dropped = sum(&windows, |row| row.capture_dropped_frames.unwrap_or(0));
         // The dataset, the summary and the kernels of both ends agree.
         assert_eq!(Some(frames + dropped), sent["accepted"].as_u64(), "{mode}: {sent}");
         assert_eq!(summary["frames"].as_u64(), Some(frames), "{mode}");
@@ -253,7 +242,11 @@ fn a_stopped_capture_states_what_it_lost() {
         let is_socket = mode == "af-packet";
         assert!(lost + dropped > 1_000, "{mode}: {lost} lost, {dropped} dropped");
         assert_eq!((lost == 0, dropped == 0), (is_socket, !is_socket), "{mode}");
-        assert!(windows.iter().all(|row| row.dropped_frames.is_some() == is_socket));
+        assert!(
+            windows
+                .iter()
+                .all(|row| row.capture_dropped_frames.is_some() == is_socket)
+        );
 
         let events: Vec<EventRow> = rows(&root);
         let of_kind = |kind: &str| -> u64 {
@@ -264,12 +257,12 @@ fn a_stopped_capture_states_what_it_lost() {
         assert_eq!(of_kind("loss") + of_kind("retransmission"), 0, "{mode}");
         let connections: Vec<ConnectionRow> = rows(&root);
         let claimed = |row: &ConnectionRow| {
-            let claimed = row.lost_gaps_acknowledged + row.lost_gaps_nak + row.lost_gaps_unanswered;
-            claimed + row.lost_before_tap_packets + row.lost_after_tap_packets + row.unanswered_packets
+            let claimed = row.unfilled_gaps_acknowledged + row.unfilled_gaps_nak + row.unfilled_gaps_unanswered;
+            claimed + row.fabric_lost_upstream_packets + row.fabric_lost_downstream_packets + row.unanswered_packets
         };
         let claims: Vec<&ConnectionRow> = connections.iter().filter(|row| claimed(row) > 0).collect();
         assert!(claims.is_empty(), "{mode}: {:?}", claims[0]);
-        assert!(connections.iter().any(|row| row.lost_gaps_unknown > 0), "{mode}");
+        assert!(connections.iter().any(|row| row.unfilled_gaps_unknown > 0), "{mode}");
 
         let mut report = Command::new(binary());
         report.args(["report", "-o", "json"]).arg(&root);

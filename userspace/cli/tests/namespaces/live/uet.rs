@@ -20,7 +20,8 @@ fn sums(root: &Path) -> BTreeMap<String, [u64; 16]> {
     let mut sums: BTreeMap<String, [u64; 16]> = BTreeMap::new();
     for row in rows::<PdcRow>(root) {
         let name = format!("{} {:?} to {}", row.src, row.src_pdc, row.dst);
-        let retransmitted_after_passing = row.lost_after_tap_packets + row.unanswered_packets + row.needless_packets;
+        let retransmitted_after_passing =
+            row.fabric_lost_downstream_packets + row.unanswered_packets + row.needless_packets;
         let counts = [
             row.frame_bytes,
             row.answer_frame_bytes,
@@ -34,7 +35,7 @@ fn sums(root: &Path) -> BTreeMap<String, [u64; 16]> {
             row.retransmitted_packets,
             row.repeated_packets,
             row.trimmed_packets,
-            row.lost_before_tap_packets,
+            row.fabric_lost_upstream_packets,
             retransmitted_after_passing,
             row.ecn_ce_packets,
             row.ecn_echo_packets,

@@ -7,7 +7,7 @@ use rocescope::output::connections::{Connection, gather};
 use rocescope_capture::file::FrameReader;
 use rocescope_engine::session::Session;
 use rocescope_generate::truth::{ConnectionTruth, EndTruth};
-use rocescope_generate::{self as generate, Direction, LossPoint, Lost, PacketKind, Scenario, Truth};
+use rocescope_generate::{self as generate, Direction, LossPoint, LostPacket, PacketKind, Scenario, Truth};
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
@@ -53,28 +53,29 @@ pub(super) fn scenario(name: &str) -> Scenario {
 /// Lost upstream of the tap, and visible there: a packet that was sent later, with a higher PSN and before its sender
 /// went back, passed and opened a gap. The last packet leaves no gap, and acknowledgements have no PSNs of their own. A
 /// packet so late that its own retransmission overtook it looks lost, and its retransmission duplicated.
-fn shows_upstream(lost: &&Lost) -> bool {
-    let on_the_way = [LossPoint::BeforeTap, LossPoint::Mirror, LossPoint::Late].contains(&lost.place);
+fn shows_upstream(lost: &&LostPacket) -> bool {
+    let on_the_way = [LossPoint::Upstream, LossPoint::Mirror, LossPoint::Late].contains(&lost.place);
     on_the_way && lost.followed && lost.of != PacketKind::Acknowledge
 }
 
 /// Lost downstream of the tap, and visible there: the receiver requested it, and the request passed. A damaged packet
 /// passes, and its receiver drops it. A packet lost while the receiver waited for an earlier one would have been
 /// dropped anyway.
-fn shows_downstream(lost: &&Lost) -> bool {
-    let behind = [LossPoint::AfterTap, LossPoint::Damaged].contains(&lost.place);
+fn shows_downstream(lost: &&LostPacket) -> bool {
+    let behind = [LossPoint::Downstream, LossPoint::Damaged].contains(&lost.place);
     behind && lost.refused && lost.of != PacketKind::Acknowledge
 }
 
 /// Lost so that the sender's timer expires although its packet passed: the request or its answer was lost downstream.
 fn leaves_unanswered(asking: &Direction, answering: &Direction) -> bool {
-    let request =
-        |lost: &Lost| [LossPoint::AfterTap, LossPoint::Damaged].contains(&lost.place) && lost.awaited && !lost.refused;
-    let answer = |lost: &Lost| lost.of != PacketKind::Request && lost.place == LossPoint::BeforeTap;
+    let request = |lost: &LostPacket| {
+        [LossPoint::Downstream, LossPoint::Damaged].contains(&lost.place) && lost.awaited && !lost.refused
+    };
+    let answer = |lost: &LostPacket| lost.of != PacketKind::Request && lost.place == LossPoint::Upstream;
     asking.lost.iter().any(request) || answering.lost.iter().any(answer)
 }
 
-fn psns(lost: &[Lost], shows: fn(&&Lost) -> bool) -> Vec<u32> {
+fn psns(lost: &[LostPacket], shows: fn(&&LostPacket) -> bool) -> Vec<u32> {
     let mut psns: Vec<u32> = lost.iter().filter(shows).map(|lost| lost.psn).collect();
     psns.sort_unstable();
     psns
@@ -125,23 +126,23 @@ impl Way<'_> {
         let before = psns(&truth.lost, shows_upstream);
         // Only late: it passed after its own retransmission. Whether the copy that filled the gap is late or a retransmission
         // cannot be known before.
-        let late = |lost: &&Lost| lost.place == LossPoint::Late && lost.of == PacketKind::Request;
+        let late = |lost: &&LostPacket| lost.place == LossPoint::Late && lost.of == PacketKind::Request;
         let late = psns(&truth.lost, late);
         let behind = psns(&truth.lost, shows_downstream);
         let found_downstream = self.reported("lost downstream of the tap: ");
         // A gap that is never filled was lost as well; a service that does not retransmit fills none.
-        let gone = row.lost_before_tap_packets + row.lost_gap_packets;
+        let gone = row.fabric_lost_upstream_packets + row.unfilled_gap_packets;
         let delays = (truth.rtt, truth.response_delay);
         // A packet lost upstream that left no gap looks new when its sender retransmits it.
         let as_new =
-            |lost: &&Lost| lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Response;
+            |lost: &&LostPacket| lost.place == LossPoint::Upstream && !lost.followed && lost.of == PacketKind::Response;
         let again = truth.retransmitted_packets - truth.lost.iter().filter(as_new).count() as u64;
         // The same holds for requests, unless they had passed before.
         let left_no_gap =
-            |lost: &&Lost| lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Request;
+            |lost: &&LostPacket| lost.place == LossPoint::Upstream && !lost.followed && lost.of == PacketKind::Request;
         let hidden = truth.lost.iter().filter(left_no_gap).count() as u64;
         // The receiver got it, so no request reveals it.
-        let is_first = |lost: &Lost| lost.place == LossPoint::Mirror && Some(lost.psn) == start;
+        let is_first = |lost: &LostPacket| lost.place == LossPoint::Mirror && Some(lost.psn) == start;
         let first_is_hidden = truth.lost.iter().any(is_first);
         for (what, found, wanted) in [
             ("packets", row.packets, truth.volume.packets),
@@ -154,7 +155,7 @@ impl Way<'_> {
             ("retransmitted", row.retransmitted_packets, again),
             ("repeated", row.repeated_packets, truth.repeated_request_psns),
             ("lost before", gone, before.len() as u64),
-            ("lost behind", row.lost_after_tap_packets, behind.len() as u64),
+            ("lost behind", row.fabric_lost_downstream_packets, behind.len() as u64),
             ("timeouts", row.timeouts, truth.timeouts),
             ("CE", row.ecn_ce_packets, truth.ce_packets),
             ("CNPs sent", row.cnp_sent_packets, truth.cnps),
@@ -189,7 +190,7 @@ impl Way<'_> {
             }
         }
         if is_reliable
-            && row.lost_gaps == 0
+            && row.unfilled_gaps == 0
             && !is_without_some(&before, &late, &self.reported("lost upstream"))
             && !self.is_beyond_the_tap("lost before")
         {
@@ -213,7 +214,8 @@ impl Way<'_> {
             // Downstream, overtaken and lost packets look alike until the receiver continues, and an answer may wait
             // for a packet that was overtaken downstream.
             ("downstream of the tap", "lost behind" | "largest RTT") => {
-                self.truth.lost_after_tap == 0 && self.row.lost_after_tap_packets <= self.other.nak_psn_sequence / 2
+                self.truth.lost_downstream == 0
+                    && self.row.fabric_lost_downstream_packets <= self.other.nak_psn_sequence / 2
             }
             // The timer requests a response that is lost twice. While others still pass, it looks as if it had been
             // missed at once.
@@ -306,7 +308,7 @@ fn score(followed: &Followed, score: &mut Score) {
         let lost = &truth.a_to_b.lost;
         let behind = lost
             .iter()
-            .filter(|lost| lost.place == LossPoint::AfterTap && lost.of == PacketKind::Request);
+            .filter(|lost| lost.place == LossPoint::Downstream && lost.of == PacketKind::Request);
         let mut open: Vec<u32> = behind.clone().map(|lost| lost.psn).collect();
         score.all += open.len();
         score.awaited += behind.filter(|lost| lost.awaited && lost.refused).count();
@@ -355,7 +357,7 @@ fn downstream_losses_are_found_in_any_traffic() {
             delay = "{delay}"
             timeout = "16ms"
             loss = [
-                {{ probability = {loss}, where = "after_tap" }},
+                {{ probability = {loss}, where = "downstream" }},
                 {{ probability = {before} }},
             ]
             "#

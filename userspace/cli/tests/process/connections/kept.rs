@@ -9,7 +9,7 @@ fn cm_names_both_qpns_and_both_first_psns() {
     let connection = &report["connections"][0];
     assert_eq!(connection["state"], "gone");
     assert!(connection["request_to_reply_ns"].as_u64().unwrap() > 0);
-    assert_eq!(sum(&report, "lost_gaps"), 0);
+    assert_eq!(sum(&report, "unfilled_gaps"), 0);
     assert_eq!(sum(&report, "ack_packets"), 50);
     assert_eq!(events(&report, "connect").len(), 1);
     assert_eq!(events(&report, "disconnect").len(), 1);
@@ -21,7 +21,10 @@ fn a_first_psn_from_cm_opens_no_gap() {
     let mut found = pairs(&report, "cm");
     found.sort_unstable();
     assert_eq!(found, [(167, 163), (168, 164), (169, 165), (170, 166), (171, 167)]);
-    assert_eq!((sum(&report, "lost_gaps"), sum(&report, "repeated_packets")), (0, 0));
+    assert_eq!(
+        (sum(&report, "unfilled_gaps"), sum(&report, "repeated_packets")),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -64,7 +67,10 @@ fn every_operation_of_a_reliable_connection() {
     let report = kept("opmix_rc_all.pcap.gz");
     assert_eq!(pairs(&report, "ack").len(), 3);
     assert_eq!(sum(&report, "repeated_packets"), 0);
-    assert_eq!(sum(&report, "lost_gaps") + sum(&report, "lost_response_gaps"), 0);
+    assert_eq!(
+        sum(&report, "unfilled_gaps") + sum(&report, "unfilled_response_gaps"),
+        0
+    );
     assert_eq!(
         sum(&report, "response_samples"),
         sum(&report, "read_packets") + sum(&report, "atomic_packets")
@@ -141,7 +147,7 @@ fn every_connection_has_the_documented_keys() {
                 "retransmitted_packets",
                 "out_of_order_packets",
                 "duplicate_packets",
-                "lost_gaps",
+                "unfilled_gaps",
                 "nak_psn_sequence",
                 "rnr_nak",
                 "nak_fatal",
@@ -182,11 +188,11 @@ fn episodes_name_their_reason() {
 fn late_or_duplicate_packets_are_not_lost() {
     // netem reports that it dropped 16.
     let report = kept("loss1_egress_node1.pcap.gz");
-    assert_eq!(sum(&report, "lost_before_tap_packets"), 16);
+    assert_eq!(sum(&report, "fabric_lost_upstream_packets"), 16);
     // 28 packets have the IP identification of another; six of them come more than 100 µs later.
     let report = kept("duplicate_egress_node1.pcap.gz");
     assert_eq!(sum(&report, "duplicate_packets"), 22);
-    assert_eq!(sum(&report, "lost_before_tap_packets"), 0);
+    assert_eq!(sum(&report, "fabric_lost_upstream_packets"), 0);
     // netem delayed packets by 3 ms and dropped none. Those whose gap is filled after the reorder time, before the late
     // time is known, count as lost, as do some that a retransmission skips: together below 3 % of all 2,046.
     let report = kept("reorder_egress_node1.pcap.gz");

@@ -33,7 +33,12 @@ fn no_number_of_gaps_is_a_loss() {
     for name in ["spray_16_gaps", "spray_17_gaps"] {
         let Some(report) = minimal(name) else { return };
         assert!(lost(&report).is_empty(), "{name}");
-        for count in ["retransmitted_packets", "duplicate_packets", "lost_gaps", "timeouts"] {
+        for count in [
+            "retransmitted_packets",
+            "duplicate_packets",
+            "unfilled_gaps",
+            "timeouts",
+        ] {
             assert_eq!(sum(&report, count), 0, "{name}: {count}");
         }
     }
@@ -46,7 +51,7 @@ fn a_selective_sender_repeats_what_was_lost_and_nothing_else() {
     };
     assert_eq!(lost(&report), [50]);
     assert_eq!(
-        (sum(&report, "retransmitted_packets"), sum(&report, "lost_gaps")),
+        (sum(&report, "retransmitted_packets"), sum(&report, "unfilled_gaps")),
         (1, 0)
     );
     let Some(report) = minimal("spray_selective_false") else {

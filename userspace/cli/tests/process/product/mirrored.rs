@@ -54,8 +54,8 @@ fn connections_are_the_same_without_the_copies() {
         std::fs::write(&once, rewritten(&path, false)).unwrap();
         std::fs::write(&twice, rewritten(&path, true)).unwrap();
         let (single, double) = (json(&once, &["--connections"]), json(&twice, &["--connections"]));
-        assert_eq!(single["mirrored_twice_packets"], 0, "{name}");
-        assert_eq!(double["mirrored_twice_packets"], single["roce_packets"], "{name}");
+        assert_eq!(single["mirror_duplicate_packets"], 0, "{name}");
+        assert_eq!(double["mirror_duplicate_packets"], single["roce_packets"], "{name}");
         let (single, double) = (connections(&once), connections(&twice));
         assert!(!single.as_array().unwrap().is_empty());
         assert_eq!(single, double, "{name}");
@@ -66,7 +66,7 @@ fn connections_are_the_same_without_the_copies() {
 fn without_connections_copies_are_not_recognised() {
     let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     let said = json(&captures.join("rnr_nak.pcap.gz"), &[]);
-    for key in ["mirrored_twice_packets", "mirror_lost_packets", "mirror_loss_ratio"] {
+    for key in ["mirror_duplicate_packets", "mirror_lost_packets", "mirror_loss_ratio"] {
         assert_eq!(said[key], Value::Null, "{key}");
     }
 }

@@ -157,8 +157,8 @@ fn wrong_input_is_answered_with_a_remedy() {
             "(a column of connections, pdcs); packets have src",
         ),
         (
-            &["connections", "-r", file, "--filter", "lost_gap > 0"],
-            "did you mean `lost_gaps`?",
+            &["connections", "-r", file, "--filter", "unfilled_gap > 0"],
+            "did you mean `unfilled_gaps`?",
         ),
         (&["report", file], "a file, but a dataset is a directory"),
         (&["report", &missing], "no such directory"),

@@ -213,9 +213,9 @@ fn mrc_over_srv6_is_told() {
         ("unique_messages", 10),
         ("duplicate_packets", 0),
         ("out_of_order_packets", 3),
-        ("lost_before_tap_packets", 2),
-        ("lost_gaps", 0),
-        ("lost_after_tap_packets", 0),
+        ("fabric_lost_upstream_packets", 2),
+        ("unfilled_gaps", 0),
+        ("fabric_lost_downstream_packets", 0),
         ("timeouts", 0),
     ] {
         assert_eq!(a[column], value, "{column}: {a}");

@@ -17,7 +17,7 @@ fn totals_opcodes_and_flows_are_those_of_the_capture() {
         ("filtered_frames", "filtered"),
         ("snapped_frames", "snapped"),
         ("not_roce_frames", "not_roce"),
-        ("lost_packets", "lost"),
+        ("capture_lost_packets", "lost"),
         ("late_packets", "late"),
         ("frame_bytes", "frame_bytes"),
         ("payload_bytes", "payload_bytes"),
