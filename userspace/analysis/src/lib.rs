@@ -9,12 +9,15 @@
 //! | [`input`] | [`Input`]: a table that an analysis reads, and how its rows reach it |
 //! | [`dataset`] | feeds an analysis from a dataset: hour by hour, or in slices of time |
 //! | [`mesh`], [`hosts`] | probes and paths of a mesh; counters of hosts and captured traffic |
+//! | [`hostping`], [`collectives`] | loopback tests inside hosts; steps of collectives |
 //! | [`live`] | windows that are analyzed as they end by the clock, and again when rows come late |
 //! | [`topology`] | the topology file: addresses and ports of switches, and the links between them |
 //! | [`cores`] | the two cores that an analysis uses |
 
+pub mod collectives;
 pub mod cores;
 pub mod dataset;
+pub mod hostping;
 pub mod hosts;
 pub mod input;
 pub mod live;
@@ -44,15 +47,20 @@ pub trait Analysis: Sized + 'static {
     /// The tables that it reads, in the order in which their rows of an hour are read.
     const INPUTS: &'static [Input<Self>];
 
+    /// Whether it reports window by window; otherwise only about all rows, at the end.
+    const HAS_WINDOWS: bool = true;
+
     /// The length of a window.
-    fn window_ns(&self) -> i64;
+    fn window_ns(&self) -> i64 {
+        1
+    }
 
     /// How long after the end of a window its last rows may be dated.
     fn trailing_ns(&self) -> i64 {
         0
     }
 
-    /// The start of the window of a report.
+    /// The start of the window, run or collective of a report.
     fn start(report: &Self::Report) -> Time;
 
     /// Adds the rows of a batch, if it reads their table. Rows that do not fit their table are left out.
@@ -64,13 +72,17 @@ pub trait Analysis: Sized + 'static {
     }
 
     /// Reports about the earliest window that ends at the watermark or before; rows of it that come later are late.
-    fn advance(&mut self, watermark: Time) -> Option<Self::Report>;
+    fn advance(&mut self, _watermark: Time) -> Option<Self::Report> {
+        None
+    }
 
-    /// Reports about the earliest window that has rows, whether it has ended or not.
+    /// Reports about the earliest window that has rows, whether it has ended or not. Call it until there is none.
     fn finish(&mut self) -> Option<Self::Report>;
 
     /// The windows, by their starts, of which rows came late since the last call.
-    fn late_windows(&mut self) -> Vec<Time>;
+    fn late_windows(&mut self) -> Vec<Time> {
+        Vec::new()
+    }
 }
 
 /// Why rows cannot be analyzed.

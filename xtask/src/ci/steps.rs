@@ -3,7 +3,7 @@
 use super::{fleet, hygiene, readme, suites};
 use crate::process::{command, root, run};
 use crate::product::{target, text};
-use crate::{ebpf, fuzz, graph, softroce, testbed, words};
+use crate::{ebpf, fuzz, graph, testbed, words};
 use anyhow::{Context, Result};
 use std::fs;
 
@@ -15,7 +15,8 @@ const FUZZING: &str = "60";
 const FAULTS: [&str; 4] = ["fabric", "accuracy", "--scale", "10"];
 
 /// What captures can do with each kernel that the README promises: that of this Debian, and newer ones.
-const KERNELS: [&str; 7] = [
+const KERNELS: [&str; 8] = [
+    "softroce",
     "--kernel",
     "linux-image-amd64",
     "--kernel",
@@ -138,13 +139,13 @@ pub(super) const SLOW: &[Step] = &[
     step(
         "soft-RoCE",
         "two guests with soft-RoCE see what the product sees",
-        || softroce::run(&[]),
+        || testbed::run(&["softroce"]),
     ),
     // (15)
     step(
         "kernels",
         "what captures can do with each kernel that the README promises",
-        || softroce::run(&KERNELS),
+        || testbed::run(&KERNELS),
     ),
 ];
 

@@ -9,7 +9,32 @@ use std::process::{Command, Stdio};
 const VERBS: &str = "cargo test --workspace --features rocescope-probe/verbs --no-fail-fast --test verbs";
 
 /// Tests that `cargo test` and the gate leave out, as their `#[ignore]` states: seconds on two processors, and the name.
-const SLOW: [(u32, &str); 1] = [(75, "a_disk_full_for_65_seconds_costs_named_windows")];
+const SLOW: [(u32, &str); 9] = [
+    (75, "live::full_disk::a_disk_full_for_65_seconds_costs_named_windows"),
+    (43, "live::counters::generic"),
+    (36, "live::reordered::generic"),
+    (
+        38,
+        "paths::namespaces::advice::advice_makes_the_links_of_real_packets_even",
+    ),
+    (
+        55,
+        "paths::namespaces::modes::modes_find_the_same_paths_and_each_is_faster_than_the_one_before",
+    ),
+    (
+        49,
+        "paths::namespaces::packets::every_path_is_that_of_real_packets_and_a_dead_link_is_reported",
+    ),
+    (
+        55,
+        "product::beside::readers_beside_a_writer_and_after_its_kill_never_contradict_themselves",
+    ),
+    (26, "product::killed_tools::a_killed_merge_leaves_whole_windows_once"),
+    (
+        98,
+        "quiet_traffic::a_nearly_empty_window_costs_bytes_and_no_segment_of_its_own",
+    ),
+];
 
 /// Runs all tests, with cargo-nextest if it is installed; appends the summaries to `lines`.
 pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
@@ -48,7 +73,7 @@ pub(super) fn slow() -> Result<()> {
         let options = ["nextest", "run", "--workspace", "--run-ignored", "only", "-E", &filter];
         return run_command(&mut command("cargo", &options));
     }
-    let test = ["test", "--workspace", "--", "--ignored"];
+    let test = ["test", "--workspace", "--", "--ignored", "--exact"];
     run_command(command("cargo", &test).args(names))
 }
 

@@ -14,6 +14,10 @@ mod promises;
 mod rows;
 
 use promises::check;
+use rocescope_analysis::collectives::Collectives;
+use rocescope_analysis::hostping::Tests;
+use rocescope_analysis::paths::fim::Fim;
+use rocescope_diagnose::hostping::Rule;
 use rocescope_diagnose::{hostmesh, hosts};
 
 #[test]
@@ -33,4 +37,28 @@ fn hosts_keep_their_promises() {
     assert_eq!(check(hosts, &slices), Ok(slices.len()));
     let all = promises::at_once(&mut hosts(), &slices);
     assert!(all.iter().any(|window| !window.changes.is_empty()));
+}
+
+#[test]
+fn the_imbalance_of_flows_keeps_its_promises() {
+    let (fabric, runs) = rows::fabric();
+    let slices = rows::flows();
+    let fim = || Fim::new(fabric.clone(), &runs);
+    assert_eq!(check(fim, &slices), Ok(slices.len()));
+    let all = promises::at_once(&mut fim(), &slices);
+    assert!(
+        all.iter()
+            .all(|window| (window.imbalance.flows, window.unknown) == (2, 1))
+    );
+}
+
+#[test]
+fn loopback_tests_keep_their_promises() {
+    let slices = rows::tests();
+    assert_eq!(check(|| Tests::new(None, Rule::SEED), &slices), Ok(2));
+}
+
+#[test]
+fn collectives_keep_their_promises() {
+    assert_eq!(check(Collectives::default, &rows::steps()), Ok(2));
 }

@@ -1,9 +1,14 @@
 //! The rows that each analysis reads, window by window.
 
 use crate::promises::Slice;
+use rocescope_analysis::paths::runs::Run;
+use rocescope_diagnose::paths::Hop;
 use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, LinkId, Rails};
-use rocescope_model::{ConnectionRow, CounterRow, EventRow, FlowRow, Time};
+use rocescope_model::{ConnectionRow, CounterRow, EventRow, FlowRow, LoopbackRow, StepRow, Time};
+use rocescope_paths::topology::{Format, parse};
+use rocescope_paths::{Flow, KnownPath};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 const SECOND: i64 = 1_000_000_000;
@@ -127,4 +132,112 @@ pub(crate) fn hosts() -> Vec<Slice> {
         }
     };
     (0..10).map(slice).collect()
+}
+
+/// Two leaves with two spines, and a run that found the paths of two flows.
+pub(crate) fn fabric() -> (rocescope_diagnose::paths::Fabric, BTreeMap<i64, Run>) {
+    let text = r#"
+        link = [
+            { ends = ["h1:eth0", "leaf1:1"] },
+            { ends = ["h2:eth0", "leaf2:1"] },
+            { ends = ["leaf1:2", "spine1:1"] },
+            { ends = ["leaf1:3", "spine2:1"] },
+            { ends = ["leaf2:2", "spine1:2"] },
+            { ends = ["leaf2:3", "spine2:2"] },
+        ]
+        [[node]]
+        name = "h1"
+        kind = "host"
+        [[node]]
+        name = "h2"
+        kind = "host"
+    "#;
+    let topology = parse(text, Format::Toml, "").unwrap();
+    let hops = [("h1", "eth0"), ("leaf1", "2"), ("spine1", "2"), ("leaf2", "1")];
+    let path = |port: u16| KnownPath {
+        name: port.to_string(),
+        flow: Some(Flow::roce([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), port)),
+        hops: hops.map(|(node, port)| Hop(node.into(), port.into())).to_vec(),
+        bps: None,
+    };
+    let run = Run {
+        time: Some(Time(START)),
+        paths: vec![path(50_000), path(50_001)],
+        ..Run::default()
+    };
+    (topology.fabric(), BTreeMap::from([(START, run)]))
+}
+
+/// Three flows, of which two have a known path.
+pub(crate) fn flows() -> Vec<Slice> {
+    let slice = |second: i64| {
+        let from_ns = START + second * SECOND;
+        let row = |port: u16| FlowRow {
+            observer: "box".into(),
+            window_start: Time(from_ns),
+            window_start_ns: from_ns,
+            window_ns: SECOND,
+            src: [10, 0, 0, 1].into(),
+            dst: [10, 0, 0, 2].into(),
+            dst_qpn: u32::from(port),
+            udp_src_port: Some(port),
+            service: "RC".into(),
+            packets: 10,
+            frame_bytes: 1_000 * u64::from(port),
+            ..FlowRow::default()
+        };
+        Slice {
+            end_ns: from_ns + SECOND,
+            rows: vec![Box::new([50_000, 50_001, 50_002].map(row).to_vec())],
+        }
+    };
+    (0..60).map(slice).collect()
+}
+
+/// Two runs of a host and one of another.
+pub(crate) fn tests() -> Vec<Slice> {
+    let slice = |(run, host): (i64, &'static str)| {
+        let from_ns = START + run * 60 * SECOND;
+        let row = |nic: u8, bps: f64| LoopbackRow {
+            observer: host.into(),
+            window_start: Time(from_ns),
+            window_start_ns: from_ns,
+            window_ns: SECOND,
+            nic: format!("mlx5_{nic}").into(),
+            endpoint: "node0".into(),
+            reach: "local".into(),
+            path: format!("mlx5_{nic} > root{nic} > node0").into(),
+            measured_bps: Some(bps),
+            ..LoopbackRow::default()
+        };
+        Slice {
+            end_ns: from_ns + SECOND,
+            rows: vec![Box::new(vec![row(0, 2e11), row(1, 2e11), row(2, 5e10)])],
+        }
+    };
+    [(0, "gpu-1"), (1, "gpu-2"), (2, "gpu-1")]
+        .into_iter()
+        .map(slice)
+        .collect()
+}
+
+/// The steps of two collectives.
+pub(crate) fn steps() -> Vec<Slice> {
+    let slice = |(number, name): (i64, &'static str)| {
+        let from_ns = START + number * SECOND;
+        let row = |step: u32| StepRow {
+            observer: "job".into(),
+            time: Time(from_ns),
+            time_ns: from_ns + i64::from(step),
+            collective: name.into(),
+            step,
+            duration_ns: Some(1_000),
+            ..StepRow::default()
+        };
+        Slice {
+            end_ns: from_ns + SECOND,
+            rows: vec![Box::new((1..4).map(row).collect::<Vec<_>>())],
+        }
+    };
+    [(0, "b"), (1, "a")].into_iter().map(slice).collect()
 }

@@ -1,6 +1,6 @@
 //! Windows that are analyzed again because rows came late.
 
-use crate::run::{Run, START, WINDOW, lines};
+use crate::hostmesh::run::{Run, START, WINDOW, lines};
 use rocescope_diagnose::hostmesh::PreviousAnalysis;
 use rocescope_fabric::Rails;
 use rocescope_model::{ProbeRow, Text, Time, VerdictRow};

@@ -1,6 +1,6 @@
 //! Hosts whose probes stop.
 
-use crate::run::{Run, START, WINDOW, lines};
+use crate::hostmesh::run::{Run, START, WINDOW, lines};
 use rocescope_fabric::Rails;
 use rocescope_model::Time;
 

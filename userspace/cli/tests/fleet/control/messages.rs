@@ -4,8 +4,6 @@ use crate::control::rig::{Checks, Rig, until};
 use rocescope_collector::control::message::{
     AgentMessage, AgentMessageTotals, RecordingCounts, RecordingRequest, RecordingTotals, Role,
 };
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 #[test]
 fn the_controller_passes_messages_of_agents_on_with_the_name_in_the_certificate() {
@@ -47,14 +45,11 @@ fn the_controller_passes_messages_of_agents_on_with_the_name_in_the_certificate(
     };
     // The controller counts a message when it leaves.
     let mut found = Vec::new();
-    for _ in 0..100 {
+    rocescope_testkit::until("both offers", || {
         assert!(h1.received(|text| text.starts_with("other")).is_empty());
         found.extend(h1.received(|text| text.starts_with("offer")));
-        if found.len() == 2 {
-            break;
-        }
-        sleep(Duration::from_millis(50));
-    }
+        found.len() == 2
+    });
     assert_eq!(found, [message("offer 1"), message("offer 2")]);
     assert!(h0.received(|_| true).is_empty() && tap.received(|_| true).is_empty());
 }
@@ -103,13 +98,9 @@ fn requests_for_recordings_reach_the_boxes_that_record_with_the_name_in_the_cert
         undelivered: 0,
     };
     assert_eq!(status.recordings, expected);
-    let end = Instant::now() + Duration::from_secs(60);
-    let mut found = Vec::new();
-    while found.is_empty() {
-        found = tap.recording_requests();
-        assert!(Instant::now() < end);
-        sleep(Duration::from_millis(50));
-    }
+    let found = rocescope_testkit::until_some("a request", || {
+        Some(tap.recording_requests()).filter(|found| !found.is_empty())
+    });
     let agent = "h0".into();
     assert_eq!(found, [RecordingRequest { agent, ..request("c") }]);
     assert!(other.recording_requests().is_empty() && h0.recording_requests().is_empty());

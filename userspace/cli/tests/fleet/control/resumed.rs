@@ -3,7 +3,7 @@
 use crate::control::rig::{Rig, spawn, until_file_has};
 use rocescope_model::{COUNTER_TABLES, CounterRow, HostVerdictRow, Time};
 use rocescope_store::{Options, Writer, repair, scan};
-use rocescope_testkit::binary;
+use rocescope_testkit::{binary, until};
 use std::process::{Child, Command};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -92,10 +92,7 @@ fn a_fault_that_goes_on_is_listed_and_one_that_is_gone_ends() {
     // No collector has reported it.
     let first = collect(&rig, "first.log");
     until_file_has(&rig.path("first.log"), "link_down: gpu-1 mlx5_0/1");
-    let end = Instant::now() + std::time::Duration::from_secs(60);
-    while stored(&rig).is_empty() && Instant::now() < end {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    until("its begin is stored", || !stored(&rig).is_empty());
     kill(first);
     let began = stored(&rig);
     assert_eq!(began.iter().map(|(state, _)| &**state).collect::<Vec<_>>(), ["began"]);
@@ -121,10 +118,7 @@ fn a_fault_that_goes_on_is_listed_and_one_that_is_gone_ends() {
         &rig.path("last.log"),
         "resolved or no longer seen: link_down at gpu-1 mlx5_0/1",
     );
-    let end = Instant::now() + std::time::Duration::from_secs(60);
-    while stored(&rig).len() < 2 && Instant::now() < end {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    until("its end is stored", || stored(&rig).len() >= 2);
     kill(last);
     let all = stored(&rig);
     assert_eq!(all.len(), 2, "{all:?}");

@@ -4,8 +4,9 @@ use crate::control::rig::{Rig, url};
 use rocescope_collector::control::Member;
 use rocescope_collector::control::message::Role;
 use rocescope_collector::{Sender, sender};
+use rocescope_testkit::until;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[test]
 fn an_agent_learns_that_another_one_has_its_certificate() {
@@ -20,24 +21,17 @@ fn an_agent_learns_that_another_one_has_its_certificate() {
         settings.retry = (Duration::from_millis(1), Duration::from_secs(600));
         Sender::start_with(None, Some(Arc::new(member)), settings).unwrap()
     };
-    let until = |what: &str, so: &dyn Fn() -> bool| {
-        let end = Instant::now() + Duration::from_secs(60);
-        while !so() {
-            assert!(Instant::now() < end, "{what}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    };
     let older = start("older.toml");
-    until("the first is connected", &|| older.status().connected);
+    until("the first is connected", || older.status().connected);
     let newer = start("newer.toml");
-    until("the first is replaced", &|| older.status().last_error.is_some());
+    until("the first is replaced", || older.status().last_error.is_some());
     let why = older.status().last_error.unwrap();
     assert!(
         why.starts_with("another process with the certificate of h0, at 127.0.0.1:")
             && why.ends_with(", connected to the collector"),
         "{why}"
     );
-    until("the collector reports it", &|| {
+    until("the collector reports it", || {
         rig.lines().contains("two agents use the certificate of h0")
     });
     let lines = rig.lines();

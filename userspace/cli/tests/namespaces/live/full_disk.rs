@@ -4,12 +4,12 @@ use crate::live::namespace::{Namespace, SENDER};
 use crate::live::running::Live;
 use rocescope_model::{EventRow, WindowRow};
 use rocescope_store::scan;
-use rocescope_testkit::{Ballast, SmallDisk, binary};
+use rocescope_testkit::{Ballast, SmallDisk, binary, until};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SCENARIO: &str = "../generate/scenarios/demo.toml";
 const WINDOW_NS: i64 = 100_000_000;
@@ -60,16 +60,6 @@ fn full_for(time: Duration, mode: &str) {
             .find(|line| line.starts_with(&format!("rocescope_{series}{{")))?;
         line.rsplit(' ').next()?.parse::<f64>().ok().map(|value| value as u64)
     };
-    let wait = |what: &str, so: &dyn Fn() -> bool| {
-        let begun = Instant::now();
-        while !so() {
-            assert!(
-                begun.elapsed() < Duration::from_secs(30),
-                "it never came to this: {what}"
-            );
-            sleep(Duration::from_millis(50));
-        }
-    };
     assert_eq!(
         (read("not_stored_windows_total"), read("storing_stopped")),
         (Some(0), Some(0))
@@ -84,17 +74,17 @@ fn full_for(time: Duration, mode: &str) {
     let generator = generator.args(["--pps", "2000", "--duration", &seconds]);
     let generator = generator.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let sealed = || scan(&root).map_or(0, |found| found.row_count("windows"));
-    wait("segments are sealed", &|| sealed() > 0);
+    until("segments are sealed", || sealed() > 0);
 
     let ballast = Ballast::fill(disk.path().join("ballast"));
-    wait("storing stops", &|| read("storing_stopped") == Some(1));
+    until("storing stops", || read("storing_stopped") == Some(1));
     sleep(time);
     assert!(
         read("not_stored_windows_total") > Some(time.as_secs() * 9),
         "a window ends every 100 ms"
     );
     drop(ballast);
-    wait("storing resumes", &|| read("storing_stopped") == Some(0));
+    until("storing resumes", || read("storing_stopped") == Some(0));
     let sent: Value = serde_json::from_slice(&generator.wait_with_output().unwrap().stdout).unwrap();
     sleep(Duration::from_secs(1));
     let missing = read("not_stored_windows_total").unwrap();

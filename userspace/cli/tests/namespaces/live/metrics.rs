@@ -4,7 +4,7 @@ use crate::live::namespace::Namespace;
 use crate::live::replay::replay;
 use crate::live::running::Live;
 use crate::live::totals::capture;
-use std::time::{Duration, Instant};
+use rocescope_testkit::{json, run, until};
 
 #[test]
 fn metrics_equal_the_summary() {
@@ -28,14 +28,13 @@ fn metrics_equal_the_summary() {
             let series = format!("rocescope_{series}_total{{");
             assert_eq!(read(&series), Some(0), "{mode}: {series}");
         }
-        replay(&namespace, &capture("vlan100_write_bw").unwrap());
+        let path = capture("vlan100_write_bw").unwrap();
+        let file = json(&run(&["capture", "-q", "-o", "json", "-r", path.to_str().unwrap()]));
+        replay(&namespace, &path);
         // Windows close after their frames.
-        let begun = Instant::now();
-        while read("rocescope_roce_packets_total{") < Some(100) {
-            assert!(begun.elapsed() < Duration::from_secs(10));
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        std::thread::sleep(Duration::from_millis(500));
+        until("every window is exported", || {
+            read("rocescope_roce_packets_total{") == file["roce_packets"].as_u64()
+        });
         let (packets, bytes) = (
             read("rocescope_roce_packets_total{"),
             read("rocescope_frame_bytes_total{"),

@@ -5,12 +5,12 @@ use crate::live::replay::replay;
 use crate::live::running::Live;
 use crate::live::totals::capture;
 use rocescope_model::{ConnectionRow, EventRow, Row, WindowRow};
-use rocescope_testkit::binary;
+use rocescope_testkit::{binary, until};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MODES: [&str; 3] = ["native", "generic", "af-packet"];
 
@@ -153,19 +153,12 @@ fn silence_has_windows_and_gauges_of_zero() {
             let line = lines.find(|line| line.starts_with("rocescope_frame_bps"));
             line.is_some_and(|line| !line.ends_with(" 0") && !line.ends_with(" 0.0"))
         };
-        let wait = |what: &str, done: &dyn Fn() -> bool| {
-            let begun = Instant::now();
-            while !done() {
-                assert!(begun.elapsed() < Duration::from_secs(60), "{mode}: {what}");
-                sleep(Duration::from_millis(20));
-            }
-        };
-        wait("a rate while frames arrive", &|| {
+        until("a rate while frames arrive", || {
             replay(&namespace, &capture("vlan100_write_bw").unwrap());
             let page = page();
             has_rate(&page) && page.contains("rocescope_flow_frame_bps{")
         });
-        wait("a rate of 0, and no flow", &|| {
+        until("a rate of 0, and no flow", || {
             let page = page();
             !has_rate(&page) && !page.contains("rocescope_flow_frame_bps{")
         });
@@ -181,7 +174,7 @@ fn silence_has_windows_and_gauges_of_zero() {
             let line = lines.find(|line| line.starts_with("rocescope_roce_packets_total"));
             line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()
         };
-        wait("sealed segments", &|| counted() > 0 && packets() == counted());
+        until("sealed segments", || counted() > 0 && packets() == counted());
         let (summary, _) = live.stop();
         let windows = windows(&root);
         check(&windows, mode);
@@ -201,16 +194,12 @@ fn a_long_window_does_not_keep_segments_open() {
     let more = ["--window", "4s", "--lateness", "0s", "--segment-age", "500ms", "--out"];
     let live = Live::begin(&namespace, &[&more[..], &[root.to_str().unwrap()]].concat());
     replay(&namespace, &capture("vlan100_write_bw").unwrap());
-    let begun = Instant::now();
     // Sealed well before the next window ends and its rows arrive.
     let closed = || {
         let scan = rocescope_store::scan(root);
         scan.is_ok_and(|scan| !scan.open.is_empty() || scan.row_count("windows") > 0)
     };
-    while !closed() {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-        sleep(Duration::from_millis(20));
-    }
+    until("the window closes", closed);
     sleep(Duration::from_secs(2));
     let scan = rocescope_store::scan(root).unwrap();
     assert!(scan.row_count("windows") > 0 && scan.open.is_empty(), "{:?}", scan.open);

@@ -3,7 +3,7 @@
 use crate::probe::rails::Rails;
 use rocescope_model::{PathRow, ProbeRow, Row};
 use rocescope_store::{repair, scan};
-use rocescope_testkit::{Running, binary};
+use rocescope_testkit::{Running, binary, until};
 use serde_json::Value;
 use std::process::Command;
 use tempfile::TempDir;
@@ -42,6 +42,13 @@ impl Agent {
             .arg(out.path());
         let running = Running::begin(command, first);
         Self { running, out }
+    }
+
+    /// Waits until it has reported this many windows.
+    pub(crate) fn until_windows(&self, windows: usize) {
+        until("a window is reported", || {
+            self.running.messages().matches(" received + ").count() >= windows
+        });
     }
 
     pub(crate) fn signal(&self, name: &str) {

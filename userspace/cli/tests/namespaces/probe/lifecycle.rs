@@ -2,10 +2,9 @@
 
 use crate::probe::agent::Agent;
 use crate::probe::rails::Rails;
-use rocescope_testkit::binary;
+use rocescope_testkit::{binary, until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 /// The error for rails, which are not RDMA devices.
 const NO_VERBS: &str = if cfg!(feature = "verbs") {
@@ -21,7 +20,7 @@ fn a_signal_ends_it_after_the_probes_in_flight() {
     };
     for signal in ["-INT", "-TERM"] {
         let agent = Agent::begin(&rails, &["--window", "500ms"]);
-        std::thread::sleep(Duration::from_millis(2500));
+        agent.until_windows(3);
         agent.signal(signal);
         let done = agent.end();
         assert!(done.count("received") > 20, "{}", done.summary);
@@ -55,10 +54,12 @@ fn one_capability_suffices_and_is_dropped() {
     let out = directory.path().join("dataset");
     let mut command = unprivileged(",+net_raw");
     let mut child = command.arg("--out").arg(&out).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(1));
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:\t"));
-    assert_eq!(effective, Some("0000000000000000"));
+    let status = format!("/proc/{}/status", child.id());
+    until("it drops every capability", || {
+        let status = fs::read_to_string(&status).unwrap();
+        let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:\t"));
+        effective == Some("0000000000000000")
+    });
     assert!(child.wait().unwrap().success());
 
     let output = unprivileged("").output().unwrap();

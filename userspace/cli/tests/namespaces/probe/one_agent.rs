@@ -82,7 +82,8 @@ fn one_process_sends_probes_paths_and_counters_over_one_connection() {
     set(directory, "ports/1/hw_counters/np_cnp_sent", "17\n");
     shows(17);
     for table in [ProbeRow::TABLE, PathRow::TABLE, CounterRow::TABLE, LoopbackRow::TABLE] {
-        until(table.name, || directory.join("collected").join(table.name).exists());
+        let rows = directory.join("collected/.open").join(table.name);
+        until(table.name, || rows.exists());
     }
     let connections = rails.command("h", "ss").args(["-Htn", "state", "established"]).output();
     let connections = String::from_utf8(connections.unwrap().stdout).unwrap();

@@ -12,7 +12,16 @@ pub(crate) struct CaptureLoss {
 }
 
 impl CaptureLoss {
+    /// A busy capture reports a loss that goes on in hundreds of adjacent parts a second: they are one interval, so that they
+    /// do not evict those before them.
     pub(crate) fn add(&mut self, from_ns: u64, to_ns: u64) {
+        if let Some((from, to)) = self.intervals.back_mut()
+            && from_ns <= *to
+            && *from <= to_ns
+        {
+            (*from, *to) = ((*from).min(from_ns), (*to).max(to_ns));
+            return;
+        }
         if self.intervals.len() >= MAX_INTERVALS {
             self.intervals.pop_front();
         }
@@ -21,5 +30,20 @@ impl CaptureLoss {
 
     pub(crate) fn overlaps(&self, from_ns: u64, to_ns: u64) -> bool {
         self.intervals.iter().any(|(from, to)| *from <= to_ns && from_ns <= *to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CaptureLoss, MAX_INTERVALS};
+
+    #[test]
+    fn a_loss_that_goes_on_evicts_no_earlier_one() {
+        let mut losses = CaptureLoss::default();
+        losses.add(10, 20);
+        for part in 0..4 * MAX_INTERVALS as u64 {
+            losses.add(100 + part, 101 + part);
+        }
+        assert!(losses.overlaps(15, 16) && losses.overlaps(500, 500) && !losses.overlaps(30, 90));
     }
 }

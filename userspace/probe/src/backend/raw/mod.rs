@@ -30,9 +30,9 @@ use super::{Backend, Error, Waited};
 use crate::frame::{self, FrameAddresses, ReceivedFrame};
 use crate::payload::Payload;
 use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
-use changes::Changes;
 use guard::Guard;
 use next_hop::{NextHops, Resolved};
+use rocescope_host::netlink::Notifications;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
@@ -41,7 +41,7 @@ use socket::{Received, Socket};
 use stamping::Stamping;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 /// The next hops of all NICs are resolved again within this time.
@@ -83,8 +83,8 @@ pub struct Raw {
     next_hops: NextHops,
     /// The next hops from a NIC to other hosts, and when each was looked up.
     remotes: BTreeMap<(usize, IpAddr), (Hop, Nanos)>,
-    routes: Changes,
-    interfaces: Changes,
+    routes: Notifications,
+    interfaces: Notifications,
     refresh: Refresh,
     guard: Guard,
     /// The sockets that are ready; the number of a socket is that of its NIC.
@@ -148,8 +148,8 @@ impl Raw {
             clock,
             system_clock: SystemClock::new(),
             departed: Vec::new(),
-            routes: Changes::open(changes::ROUTES)?,
-            interfaces: Changes::open(changes::INTERFACES)?,
+            routes: changes::subscribe(changes::ROUTES)?,
+            interfaces: changes::subscribe(changes::INTERFACES)?,
             refresh: Refresh {
                 nic: 0,
                 due: now,
@@ -163,7 +163,7 @@ impl Raw {
             frame: Vec::new(),
         };
         let sockets = (0..).zip(raw.ports.iter().map(|port| port.socket.fd()));
-        let changes = [(ROUTES, raw.routes.fd()), (INTERFACES, raw.interfaces.fd())];
+        let changes = [(ROUTES, raw.routes.as_fd()), (INTERFACES, raw.interfaces.as_fd())];
         for (number, fd) in sockets.chain(changes) {
             let number = epoll::EventData::new_u64(number);
             epoll::add(&raw.epoll, fd, number, epoll::EventFlags::IN)
@@ -226,9 +226,9 @@ impl Raw {
     /// Resolves the next NIC if it is due.
     fn resolve_next(&mut self, now: Nanos, events: &mut Vec<Event>) -> Result<(), Error> {
         let is_ready = |number| self.ready.iter().any(|ready| ready.data.u64() == number);
-        let interfaces = is_ready(INTERFACES) && self.interfaces.take();
+        let interfaces = is_ready(INTERFACES) && self.interfaces.drain();
         self.refresh.interfaces |= interfaces;
-        if interfaces || (is_ready(ROUTES) && self.routes.take()) {
+        if interfaces || (is_ready(ROUTES) && self.routes.drain()) {
             self.refresh.stale = self.ports.len();
             self.refresh.due = self.refresh.due.min(now + SOON);
         }

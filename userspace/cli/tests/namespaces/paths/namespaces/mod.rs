@@ -14,6 +14,7 @@ mod packets;
 mod refusals;
 mod vxlan;
 
+use rocescope_testkit::{Namespaces, fails_in_ci};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
@@ -26,7 +27,7 @@ const HOSTS: usize = 4;
 
 /// A fabric of namespaces, removed after the test.
 struct Fabric {
-    prefix: String,
+    nodes: Namespaces,
     names: Vec<String>,
     /// Links between a leaf and a spine.
     links: usize,
@@ -86,19 +87,19 @@ fn write_list(file: &Path, flows: &[Sent]) {
 impl Fabric {
     /// `None`, after one line, where this machine cannot.
     fn up(links: usize) -> Option<Self> {
-        let prefix = format!("rp{}", std::process::id());
-        let has_server = Path::new("/usr/sbin/sshd").exists() && run("tcpdump", &["--version"]);
-        if !has_server || !run("ip", &["netns", "add", &format!("{prefix}-try")]) {
-            assert!(std::env::var_os("CI").is_none(), "no namespace, tcpdump or sshd");
-            eprintln!("skipped: it takes root, iproute2, tcpdump and /usr/sbin/sshd");
+        if !Path::new("/usr/sbin/sshd").exists() || !run("tcpdump", &["--version"]) {
+            fails_in_ci("it takes tcpdump and /usr/sbin/sshd");
             return None;
         }
-        run("ip", &["netns", "del", &format!("{prefix}-try")]);
         let mut names = Vec::new();
         names.extend((0..LEAVES).map(|leaf| format!("leaf{leaf}")));
         names.extend((0..SPINES).map(|spine| format!("spine{spine}")));
         names.extend((0..LEAVES * HOSTS).map(|host| format!("h{}-{}", host / HOSTS, host % HOSTS)));
-        let fabric = Self { prefix, names, links };
+        let fabric = Self {
+            nodes: Namespaces::new(&names)?,
+            names,
+            links,
+        };
         shell(&[fabric.nodes(), fabric.cables(), fabric.routes()].concat());
         Some(fabric)
     }
@@ -113,7 +114,7 @@ impl Fabric {
             let settings = "net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 net.ipv4.fib_multipath_hash_policy=1 \
                  net.ipv6.fib_multipath_hash_policy=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 \
                  net.ipv6.conf.default.accept_dad=0 net.ipv6.auto_flowlabels=0";
-            writeln!(script, "ip netns add {ns}\nip -n {ns} link set lo up").unwrap();
+            writeln!(script, "ip -n {ns} link set lo up").unwrap();
             writeln!(script, "ip netns exec {ns} sysctl -qw {settings}").unwrap();
             // Each switch hashes in its own way; kernels before 6.11 cannot.
             writeln!(
@@ -222,7 +223,7 @@ impl Fabric {
     }
 
     fn ns(&self, name: &str) -> String {
-        format!("{}-{name}", self.prefix)
+        self.nodes.name(name)
     }
 
     fn switches(&self) -> impl Iterator<Item = &str> {
@@ -289,7 +290,7 @@ impl Fabric {
         let client = format!(
             "Host *\n  User root\n  IdentityFile {place}/user\n  IdentitiesOnly yes\n  UserKnownHostsFile {place}/known\n  \
              ProxyCommand ip netns exec {}-%h /usr/sbin/sshd -i -f {place}/sshd\n",
-            self.prefix
+            self.nodes.prefix()
         );
         fs::write(folder.join("ssh"), client).unwrap();
         let key = fs::read_to_string(folder.join("host.pub")).unwrap();
@@ -313,14 +314,6 @@ impl Fabric {
                 .unwrap();
             }
             assert!(run("ip", &["netns", "exec", &self.ns(host), "python3", "-c", &script]));
-        }
-    }
-}
-
-impl Drop for Fabric {
-    fn drop(&mut self) {
-        for name in &self.names {
-            run("ip", &["netns", "del", &self.ns(name)]);
         }
     }
 }

@@ -33,6 +33,7 @@ fn timed(folder: &Path, options: &[&str]) -> (f64, u64, Value) {
 }
 
 #[test]
+#[ignore = "takes 55 s; `cargo xtask ci --full` runs it"]
 fn modes_find_the_same_paths_and_each_is_faster_than_the_one_before() {
     let Some(fabric) = Fabric::up(1) else { return };
     let folder = tempfile::tempdir().unwrap();
