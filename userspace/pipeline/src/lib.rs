@@ -28,6 +28,7 @@
 //! | [`pdcs`] | packet delivery contexts of UET, likewise |
 //! | `mirror` | mirror loss and mirror duplicates |
 //! | `total`, [`summary`] | the whole capture: sums, and the summary that is printed |
+//! | `time` | times of packets, whose difference cannot wrap |
 //!
 //! Invariant: the sums over all windows, and the summary, equal the packet and byte counters of the capture in any
 //! order of arrival.
@@ -56,6 +57,7 @@ mod small_flows;
 pub mod spray;
 pub mod steps;
 pub mod summary;
+mod time;
 mod total;
 pub mod window;
 pub mod windows;

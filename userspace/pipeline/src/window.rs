@@ -39,9 +39,9 @@ pub struct Totals {
     /// Packets whose ICRC could not be verified.
     pub icrc_unverifiable: u64,
     /// RoCEv2 packets in runs that found the ring full.
-    pub lost_packets: u64,
+    pub capture_lost_packets: u64,
     /// Frames that a full packet socket dropped, before they were classified.
-    pub dropped_frames: u64,
+    pub capture_dropped_frames: u64,
     /// Frames by class.
     pub classes: FrameCounts,
 }
@@ -101,8 +101,8 @@ impl Default for Totals {
             filtered_packets: 0,
             icrc_bad: 0,
             icrc_unverifiable: 0,
-            lost_packets: 0,
-            dropped_frames: 0,
+            capture_lost_packets: 0,
+            capture_dropped_frames: 0,
             classes: FrameCounts::default(),
         }
     }
@@ -134,8 +134,8 @@ impl Totals {
         self.filtered_packets += other.filtered_packets;
         self.icrc_bad += other.icrc_bad;
         self.icrc_unverifiable += other.icrc_unverifiable;
-        self.lost_packets += other.lost_packets;
-        self.dropped_frames += other.dropped_frames;
+        self.capture_lost_packets += other.capture_lost_packets;
+        self.capture_dropped_frames += other.capture_dropped_frames;
         self.classes.add_between(&FrameCounts::default(), &other.classes);
     }
 
@@ -148,8 +148,8 @@ impl Totals {
         self.filtered_packets = 0;
         self.icrc_bad = 0;
         self.icrc_unverifiable = 0;
-        self.lost_packets = 0;
-        self.dropped_frames = 0;
+        self.capture_lost_packets = 0;
+        self.capture_dropped_frames = 0;
         self.classes = FrameCounts::default();
     }
 
@@ -159,7 +159,7 @@ impl Totals {
     pub fn frames(&self) -> u64 {
         let classes = &self.classes;
         let others = classes.not_roce + classes.malformed + classes.fragments + classes.filtered + classes.snapped;
-        self.all().packets + self.lost_packets + self.filtered_packets + others
+        self.all().packets + self.capture_lost_packets + self.filtered_packets + others
     }
 
     /// Sum over all opcodes.

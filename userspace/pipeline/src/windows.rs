@@ -12,6 +12,7 @@ use crate::port_counts::PortCounts;
 use crate::settings::{Settings, SettingsError};
 use crate::spray::{Spray, direction_of};
 use crate::summary::Summary;
+use crate::time::EventTime;
 use crate::window::{FrameCounts, LossInterval, Window};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -223,7 +224,7 @@ impl Pipeline {
 
     /// The window of a loss at this time; the oldest open one if its own is closed or never had a packet.
     fn window_of_loss(&mut self, time_ns: u64) -> usize {
-        let start = time_ns - time_ns % self.settings.window_ns;
+        let start = time_ns.floor(self.settings.window_ns);
         match self.open.binary_search_by_key(&start, |(start, _)| *start) {
             Ok(at) => at,
             Err(_) if self.open.is_empty() => self.window_at(self.newest_ns),
@@ -263,14 +264,14 @@ impl Pipeline {
     /// nothing about connections. They count in the window in which the loss began.
     pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64, packets: u64) {
         if let Some(window) = self.lose(from_ns, to_ns, packets) {
-            window.totals.lost_packets += packets;
+            window.totals.capture_lost_packets += packets;
         }
     }
 
     /// As [`capture_lost`](Self::capture_lost), for frames that were dropped before they were classified or counted.
     pub fn capture_dropped(&mut self, from_ns: u64, to_ns: u64, frames: u64) {
         if let Some(window) = self.lose(from_ns, to_ns, frames) {
-            window.totals.dropped_frames += frames;
+            window.totals.capture_dropped_frames += frames;
         }
     }
 
@@ -414,7 +415,7 @@ impl Pipeline {
     /// over; opens it where it is missing.
     fn window_at(&mut self, time_ns: u64) -> usize {
         let time_ns = time_ns.max(self.floor_ns);
-        let start = time_ns - time_ns % self.settings.window_ns;
+        let start = time_ns.floor(self.settings.window_ns);
         match self.open.binary_search_by_key(&start, |(start, _)| *start) {
             Ok(at) => at,
             Err(at) => {

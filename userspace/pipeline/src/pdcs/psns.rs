@@ -14,6 +14,7 @@
 //! any more.
 
 use super::counts::PdcCounts;
+use crate::time::EventTime;
 use alloc::collections::VecDeque;
 use rocescope_wire::uet::NackCode;
 
@@ -173,7 +174,7 @@ impl Psns {
         };
         if is_marked {
             // A sender does not retransmit twice within a round trip: that is a copy of the mirror.
-            let is_copy = known.marked > 0 && now_ns.saturating_sub(known.passed_ns) < shortest_ns / 2;
+            let is_copy = known.marked > 0 && now_ns.since(known.passed_ns) < shortest_ns / 2;
             if is_copy {
                 return pass;
             }
@@ -231,7 +232,7 @@ impl Psns {
             let is_clear = known.plain == 1 && known.marked == 0 && known.trimmed == 0 && !known.is_timed;
             if is_clear && known.arrived_ns == 0 {
                 known.is_timed = true;
-                let round_trip_ns = now_ns.saturating_sub(known.passed_ns);
+                let round_trip_ns = now_ns.since(known.passed_ns);
                 counts.rtt.add(round_trip_ns);
                 self.longest_ns = self.longest_ns.max(round_trip_ns);
                 self.shortest_ns = Some(self.shortest_ns.map_or(round_trip_ns, |ns| ns.min(round_trip_ns)));
@@ -243,7 +244,7 @@ impl Psns {
             if self.names_copies && known.plain > 0 && known.marked > 0 && !is_of_retransmission {
                 // Retransmitted too early. Without those the longest round trip would be too short.
                 known.by_first_copy = true;
-                self.longest_ns = self.longest_ns.max(now_ns.saturating_sub(known.plain_ns));
+                self.longest_ns = self.longest_ns.max(now_ns.since(known.plain_ns));
             }
         }
         let soon_ns = self.shortest_ns.unwrap_or(0) / 2;
@@ -299,12 +300,12 @@ impl Psns {
                 } else if known.cut_downstream < known.whole {
                     known.cut_downstream += 1;
                     if is_judged {
-                        counts.lost_after_tap_packets += 1;
+                        counts.fabric_lost_downstream_packets += 1;
                     }
                 }
             }
             0x12 | 0x1a if known.arrived_ns == 0 && known.passed_ns > 0 => {
-                let late_ns = now_ns.saturating_sub(known.passed_ns);
+                let late_ns = now_ns.since(known.passed_ns);
                 known.is_nacked |= self.shortest_ns.is_none_or(|shortest_ns| late_ns >= shortest_ns / 2);
             }
             _ => {}
@@ -320,11 +321,10 @@ impl Psns {
     pub(super) fn judge(&mut self, now_ns: u64, counts: &mut PdcCounts) {
         let hold_ns = HOLD_NS.max(4 * self.longest_ns);
         while let Some(known) = self.known.front() {
-            let quiet_ns = now_ns.saturating_sub(known.since_ns.max(known.passed_ns));
-            let is_over =
-                known.arrived_ns > 0 && now_ns.saturating_sub(known.arrived_ns) > hold_ns && quiet_ns > hold_ns
-                    || quiet_ns > SILENT_NS
-                    || self.known.len() > MAX_PSNS;
+            let quiet_ns = now_ns.since(known.since_ns.max(known.passed_ns));
+            let is_over = known.arrived_ns > 0 && now_ns.since(known.arrived_ns) > hold_ns && quiet_ns > hold_ns
+                || quiet_ns > SILENT_NS
+                || self.known.len() > MAX_PSNS;
             if !is_over {
                 break;
             }
@@ -404,13 +404,13 @@ impl Psns {
 impl Psn {
     /// It has arrived. Returns how long it took at least, if it was retransmitted and that copy cannot have arrived so
     /// soon; else 0.
-    const fn arrive(&mut self, now_ns: u64, soon_ns: u64) -> u64 {
+    fn arrive(&mut self, now_ns: u64, soon_ns: u64) -> u64 {
         if self.arrived_ns > 0 {
             return 0;
         }
         self.arrived_ns = now_ns;
         if self.plain > 0 && self.marked == 1 && now_ns < self.passed_ns.saturating_add(soon_ns) {
-            now_ns.saturating_sub(self.plain_ns)
+            now_ns.since(self.plain_ns)
         } else {
             0
         }
@@ -442,7 +442,7 @@ impl Psn {
             if was_there {
                 counts.unseen_packets += 1;
             } else if all_pass {
-                counts.lost_before_tap_packets += 1;
+                counts.fabric_lost_upstream_packets += 1;
             } else {
                 counts.unanswered_packets += 1;
             }
@@ -463,7 +463,7 @@ impl Psn {
                 && (is_after(self.missing_ns, self.before_ns, 2 * longest_ns)
                     || self.by_retransmission && is_after(self.missing_ns, self.before_ns, longest_ns))
         {
-            counts.lost_after_tap_packets += resent;
+            counts.fabric_lost_downstream_packets += resent;
         } else {
             counts.unanswered_packets += resent;
         }
