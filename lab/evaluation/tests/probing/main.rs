@@ -70,7 +70,7 @@ fn a_quarter_of_an_hour_of_a_healthy_fabric_loses_nothing() {
     assert_eq!(counters.received, counters.probes);
     assert_eq!(run.probes.len() as u64, counters.probes);
     assert_eq!(
-        (counters.unstamped, counters.strangers, counters.path_changes),
+        (counters.unstamped, counters.foreign_datagrams, counters.path_changes),
         (0, 0, 0)
     );
     for row in &run.probes {
@@ -268,7 +268,10 @@ fn a_clock_step_loses_no_probe_and_gives_no_latency() {
     let probes = sent
         .iter()
         .filter(|sent| sent.kind == rocescope_probe::DatagramKind::Probe);
-    assert_eq!((counters.torn, counters.clock_steps), (probes.count() as u64, 1));
+    assert_eq!(
+        (counters.received_across_clock_step, counters.clock_steps),
+        (probes.count() as u64, 1)
+    );
     assert!(counters.is_balanced());
     let (rows, _) = run.agent.rows();
     assert!(

@@ -5,7 +5,7 @@
 //!  4 address 32          of a probe: hash of the destination of that 5-tuple
 //!  8 DSCP 8              of a probe
 //!
-//!  0 state 8             of an answer: 0 no word, 1 none has arrived, 2 some have
+//!  0 state 8             of an answer: 0 no receipt, 1 none has arrived, 2 some have
 //!  1 since 32            of an answer: for how long its agent has kept count, milliseconds
 //!  5 newest 32           of an answer: the highest sequence number that arrived
 //!  9 arrived 64          of an answer: bit n: sequence number newest - n arrived
@@ -67,7 +67,7 @@ pub struct Arrivals {
 
 /// What happened to a probe at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outcome {
     /// It did not arrive.
     Missing,
     /// It arrived; whether it was answered.
@@ -82,17 +82,17 @@ pub enum Fate {
 impl Receipt {
     /// What happened to a probe.
     #[must_use]
-    pub const fn fate(&self, sequence: u32) -> Fate {
+    pub const fn outcome(&self, sequence: u32) -> Outcome {
         let Some(arrivals) = self.arrivals else {
-            return Fate::Missing;
+            return Outcome::Missing;
         };
         match arrivals.newest.checked_sub(sequence) {
-            None => Fate::Missing,
-            Some(age) if age >= COVERED => Fate::Forgotten,
-            Some(age) if arrivals.arrived >> age & 1 == 1 => Fate::Arrived {
+            None => Outcome::Missing,
+            Some(age) if age >= COVERED => Outcome::Forgotten,
+            Some(age) if arrivals.arrived >> age & 1 == 1 => Outcome::Arrived {
                 answered: arrivals.answered >> age & 1 == 1,
             },
-            Some(_) => Fate::Missing,
+            Some(_) => Outcome::Missing,
         }
     }
 }
@@ -234,27 +234,27 @@ mod tests {
         arrivals.answer(12, true);
         arrivals.answer(15, true);
         arrivals.answer(15, false);
-        let fate = |arrivals, sequence| {
+        let outcome = |arrivals, sequence| {
             let receipt = Receipt {
                 since_ms: 9,
                 arrivals: Some(arrivals),
             };
-            receipt.fate(sequence)
+            receipt.outcome(sequence)
         };
-        assert_eq!(fate(arrivals, 9), Fate::Missing);
-        assert_eq!(fate(arrivals, 10), Fate::Arrived { answered: false });
-        assert_eq!(fate(arrivals, 12), Fate::Arrived { answered: true });
-        assert_eq!(fate(arrivals, 13), Fate::Missing);
-        assert_eq!(fate(arrivals, 15), Fate::Arrived { answered: false });
-        assert_eq!(fate(arrivals, 16), Fate::Missing);
+        assert_eq!(outcome(arrivals, 9), Outcome::Missing);
+        assert_eq!(outcome(arrivals, 10), Outcome::Arrived { answered: false });
+        assert_eq!(outcome(arrivals, 12), Outcome::Arrived { answered: true });
+        assert_eq!(outcome(arrivals, 13), Outcome::Missing);
+        assert_eq!(outcome(arrivals, 15), Outcome::Arrived { answered: false });
+        assert_eq!(outcome(arrivals, 16), Outcome::Missing);
         assert!(arrivals.note(15 + 63));
-        assert_eq!(fate(arrivals, 15), Fate::Arrived { answered: false });
-        assert_eq!(fate(arrivals, 14), Fate::Forgotten);
+        assert_eq!(outcome(arrivals, 15), Outcome::Arrived { answered: false });
+        assert_eq!(outcome(arrivals, 14), Outcome::Forgotten);
         // Far ahead: nothing of before is left.
         assert!(arrivals.note(1_000));
         assert_eq!((arrivals.arrived, arrivals.answered), (1, 0));
         let none = Receipt::default();
-        assert_eq!(none.fate(0), Fate::Missing);
+        assert_eq!(none.outcome(0), Outcome::Missing);
     }
 
     proptest! {
@@ -274,7 +274,7 @@ mod tests {
         }
 
         #[test]
-        fn words_are_read_back(about: u32, address: u32, dscp: u8, since_ms: u32, newest: u32, arrived: u64, answered: u64) {
+        fn messages_are_read_back(about: u32, address: u32, dscp: u8, since_ms: u32, newest: u32, arrived: u64, answered: u64) {
             let inquiry = Inquiry { about, address, dscp };
             prop_assert_eq!(Inquiry::read(&inquiry.write()), Some(inquiry));
             let some = Arrivals { newest, arrived, answered };
