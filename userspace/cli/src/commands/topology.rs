@@ -1,11 +1,11 @@
 //! `rocescope topology`: reads, checks and converts the topology of a fabric.
 
 use crate::arguments::{ConvertArguments, LinkArguments, Output, TopologyAction, TopologyArguments, TopologyFormat};
-use crate::status;
 use anyhow::{Result, anyhow};
 use rocescope_model::human::{plural, visible_lines};
 use rocescope_model::{PathRow, Row, json, render};
 use rocescope_paths::topology::{self, Contradiction, Format, Learnt, NodeKind, Topology, check, tiers};
+use rocescope_runtime::status;
 use rocescope_store::Query;
 use serde::Serialize;
 use std::path::Path;

@@ -3,13 +3,13 @@
 use super::earlier_faults::EarlierFaults;
 use super::mesh::{nanos, now_ns};
 use crate::arguments::CollectArguments;
-use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::server::{Analysis, Rows};
 use rocescope_diagnose::hosts::{Analyzer, Change, Class, HostVerdict, Settings};
 use rocescope_engine::metrics::Diagnosed;
 use rocescope_model::human::visible;
 use rocescope_model::{Cells, ConnectionRow, CounterRow, EventRow, FlowRow, HostVerdictRow, Row, Table, Text, Time};
+use rocescope_runtime::status;
 use rocescope_store::{Batch, Query, TimeRange};
 use std::time::Duration;
 

@@ -3,12 +3,12 @@
 //! An agent that could not reach the collector sends the rows of that time when it is back.
 
 use super::again::{Message, Revised, Task};
-use crate::status;
 use rocescope_collector::server::Rows;
 use rocescope_diagnose::hostmesh::problem::evidence;
 use rocescope_engine::metrics::Diagnosed;
 use rocescope_model::human::visible;
 use rocescope_model::{Time, VerdictRow};
+use rocescope_runtime::status;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
