@@ -1,7 +1,7 @@
 //! Functions over arbitrary bytes, and the promises that hold for all of them.
 //!
 //! libFuzzer (`fuzz_targets/`) and `cargo test` with the stable toolchain run the same functions, the latter over the
-//! inputs in `seeds/` and `regressions/`. A broken promise is a panic.
+//! inputs in `seeds.tar.gz` and `regressions/`. A broken promise is a panic.
 //!
 //! | module | input | promise |
 //! |---|---|---|

@@ -1,10 +1,11 @@
 //! `cargo xtask package [--fleet]`: the Debian package of the release build, with the programs of a fleet if asked for. Building
 //! those takes longer than all the rest.
 
-use crate::process::command;
+use crate::process::{command, run as run_command};
 use crate::product::{build, build_fleet, target, text};
 use anyhow::{Context, Result, bail, ensure};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// Builds the package and prints its path.
@@ -31,7 +32,7 @@ pub fn make() -> Result<PathBuf> {
 }
 
 fn assemble(options: &[&str]) -> Result<PathBuf> {
-    build()?;
+    generate(&build()?)?;
     let directory = target()?.join("debian");
     let mut deb = command("cargo", &["deb", "--package", "rocescope", "--quiet"]);
     // The line above has built its content. Without symbols, which are larger than the program.
@@ -43,4 +44,21 @@ fn assemble(options: &[&str]) -> Result<PathBuf> {
     let printed = String::from_utf8(output.stdout)?;
     let path = printed.lines().last().context(advice)?;
     Ok(path.into())
+}
+
+/// Manual pages and completions, printed by the program itself into `release/package` of the target directory, where the
+/// package's list of files expects them.
+fn generate(program: &Path) -> Result<()> {
+    let folder = target()?.join("release/package");
+    if folder.exists() {
+        // No page of a removed command is left.
+        fs::remove_dir_all(&folder)?;
+    }
+    let program = text(program);
+    run_command(&mut command(&program, &["man", &text(&folder.join("man"))]))?;
+    for shell in ["bash", "fish", "zsh"] {
+        let script = File::create(folder.join(format!("rocescope.{shell}")))?;
+        run_command(command(&program, &["completions", shell]).stdout(script))?;
+    }
+    Ok(())
 }

@@ -1,5 +1,5 @@
-//! Files generated from the command line: the page of every `--help`, manual pages, completions,
-//! the template of the configuration file. Packages install the copies in the tree.
+//! Text generated from the command line: the page of every `--help` and the template of the configuration file, which the
+//! tree has copies of; manual pages and completions, which `cargo xtask package` asks the program for.
 
 use crate::arguments;
 use crate::configuration::text;
@@ -9,25 +9,15 @@ use clap_mangen::Man;
 use serde_json::Value;
 use std::io;
 
-/// Every generated file: its path below the root of the project, and its content.
-///
-/// # Errors
-/// A page cannot be rendered.
-pub fn files() -> io::Result<Vec<(String, String)>> {
-    let mut files = vec![
-        ("docs/formats.md".to_owned(), rocescope_model::markdown::page()),
-        ("docs/reference.md".to_owned(), page()),
-        ("deploy/template.toml".to_owned(), text::template()),
-        ("fleet/rocescope_fleet/tables.json".to_owned(), fleet_tables()),
-    ];
-    for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
-        let path = format!("deploy/completions/rocescope.{shell}");
-        files.push((path, completions(shell)));
-    }
-    for (name, page) in manual()? {
-        files.push((format!("deploy/man/{name}"), page));
-    }
-    Ok(files)
+/// Every generated file of the tree: its path below the root of the project, and its content.
+#[must_use]
+pub fn files() -> [(&'static str, String); 4] {
+    [
+        ("docs/formats.md", rocescope_model::markdown::page()),
+        ("docs/reference.md", page()),
+        ("deploy/template.toml", text::template()),
+        ("fleet/rocescope_fleet/tables.json", fleet_tables()),
+    ]
 }
 
 /// The columns of all tables, for the Python package of `fleet/`: name and type of each.

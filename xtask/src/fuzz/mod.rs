@@ -22,6 +22,10 @@ const TARGETS: [&str; 7] = [
     "texts",
 ];
 
+/// The inputs with the highest coverage, in a folder for each target. To add some, unpack it, and pack it with
+/// `tar --sort=name --owner=0 --group=0 --mtime=@0 --create --gzip --file=../seeds.tar.gz *`.
+const SEEDS: &str = "fuzz/seeds.tar.gz";
+
 /// The longest input in bytes: a few frames for targets that accept several.
 const LONGEST: u32 = 8_192;
 
@@ -46,10 +50,13 @@ fn fuzz(target: &str, seconds: u32) -> Result<()> {
     for (name, input) in seeds::of(target)? {
         fs::write(corpus.join(name), input)?;
     }
-    let kept = ["seeds", "regressions"].map(|kind| format!("fuzz/{kind}/{target}"));
+    unpack(target)?;
+    let regressions = format!("fuzz/regressions/{target}");
     let mut fuzzer = command("cargo", &["fuzz", "run", "--sanitizer", "none", target]);
     fuzzer.arg(corpus);
-    fuzzer.args(kept.iter().filter(|kept| root.join(kept).is_dir()));
+    if root.join(&regressions).is_dir() {
+        fuzzer.arg(regressions);
+    }
     fuzzer.args([
         "--",
         "-print_final_stats=1",
@@ -60,4 +67,15 @@ fn fuzz(target: &str, seconds: u32) -> Result<()> {
         &format!("-max_total_time={seconds}"),
     ]);
     run_command(&mut fuzzer)
+}
+
+/// Adds the inputs of the archive to the corpus. Targets that share their inputs with another have none there.
+fn unpack(target: &str) -> Result<()> {
+    let list = command("tar", &["--list", "--file", SEEDS]).output().context("tar")?;
+    let folder = format!("{target}/");
+    if String::from_utf8(list.stdout)?.contains(&folder) {
+        let corpus = ["--extract", "--directory", "fuzz/corpus", "--file", SEEDS, &folder];
+        run_command(&mut command("tar", &corpus))?;
+    }
+    Ok(())
 }

@@ -22,7 +22,7 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
         return hostping();
     }
     if matches!(target, "collective" | "texts") {
-        // No frames: `fuzz/seeds` has all of them.
+        // No frames: the archive has all of them.
         return Ok(Vec::new());
     }
     let captures = captures::ours()?;

@@ -1,15 +1,12 @@
 //! The requested time of a dataset, and what to tell when nothing is in it.
 
 use crate::arguments::SpanArguments;
-use crate::units::now;
 use anyhow::{Result, anyhow};
 use rocescope_model::Row;
 use rocescope_model::human::plural;
+use rocescope_runtime::clock::now;
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::path::Path;
-
-/// Agents write paths again every five minutes: search for them this far back.
-pub(super) const PATHS_NS: i64 = 900_000_000_000;
 
 /// A connection writes its next row within a minute; its last row may be later.
 pub(super) const CONNECTIONS_NS: i64 = 3_600_000_000_000;

@@ -2,8 +2,8 @@
 
 use super::rtt::RoundTrips;
 use crate::drops::Drops;
-use crate::not_stored::NotStored;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
+use rocescope_runtime::not_stored::NotStored;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -64,7 +64,7 @@ impl Metrics {
                 fabric_lost_packets: tracked,
                 retransmitted_packets: tracked,
                 mirror_lost_packets: tracked,
-                mirrored_twice_packets: tracked,
+                mirror_duplicate_packets: tracked,
                 mirror_gap_frames: Some(0),
                 ..WindowRow::default()
             },

@@ -1,10 +1,17 @@
 //! What each metric counts. A column of the dataset describes one window or flow; a metric its sum since the start, or
 //! its latest value.
 
+use rocescope_model::Column;
+
 /// The HELP text of a metric, by its name without prefix; `None` for a metric that has none here.
 pub(super) fn of(metric: &str) -> Option<&'static str> {
     let known = HELP.iter().find(|(name, _)| *name == metric);
     known.map(|(_, help)| *help)
+}
+
+/// The HELP text of a metric that comes from a column: its own, or else the help of the column as a phrase.
+pub(super) fn of_column(metric: &str, column: &Column) -> &'static str {
+    of(metric).unwrap_or_else(|| column.help.trim_end_matches('.'))
 }
 
 /// Sums of `windows`, gauges of its last row, flows, opcodes and the mesh.
@@ -64,7 +71,7 @@ const HELP: &[(&str, &str)] = &[
         "RoCEv2 packets with an opcode that the specification does not name",
     ),
     (
-        "lost_packets",
+        "capture_lost_packets",
         "Capture loss: RoCEv2 packets whose records found the ring of the kernel full",
     ),
     (
@@ -84,7 +91,7 @@ const HELP: &[(&str, &str)] = &[
         "Mirror loss: packets that were acknowledged but that the mirror did not deliver; only with --connections",
     ),
     (
-        "mirrored_twice_packets",
+        "mirror_duplicate_packets",
         "Mirror duplicates: packets that the mirror delivered again; only with --connections",
     ),
     (

@@ -3,10 +3,8 @@
 use super::{discovered, fim, input, workload};
 use crate::arguments::{AskArguments, DiscoverArguments, DiscoverMode, Output};
 use crate::commands::topology;
-use crate::units::now;
 use anyhow::{Context, Result, anyhow, ensure};
 use rocescope_diagnose::paths::{Imbalance, Loads};
-use rocescope_engine::signals::{SIGHUP, Signals};
 use rocescope_model::human::visible_lines;
 use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkLoadRow, Text, Time};
 use rocescope_paths::discover::{Mode, Plan, Run, Settings, discover};
@@ -15,6 +13,8 @@ use rocescope_paths::ssh::{Ssh, SshOptions};
 use rocescope_paths::topology::tiers;
 use rocescope_paths::transport::Device;
 use rocescope_paths::{Flow, Workload};
+use rocescope_runtime::clock::now;
+use rocescope_runtime::signals::{SIGHUP, Signals};
 use rocescope_store::{Options, Writer};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -98,7 +98,7 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
 /// Which nodes can be asked, and how.
 pub(super) fn plan(arguments: &AskArguments) -> Result<Plan> {
     let topology = topology::read_and_warn(&arguments.topology)?;
-    let folder = topology::folder(&arguments.topology);
+    let folder = rocescope_analysis::topology::folder(&arguments.topology);
     let mut drivers: BTreeMap<(&str, bool), Driver> = BTreeMap::new();
     let mut devices = Vec::new();
     for (node, tiered) in topology.nodes.iter().zip(tiers(&topology)) {

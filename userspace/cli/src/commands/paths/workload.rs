@@ -1,17 +1,17 @@
 //! The flows of a workload, from all sources that the command line names.
 
-use super::captured::{Captured, flow_of};
 use crate::arguments::{SpanArguments, WorkloadArguments};
 use crate::commands::{input, span};
 use crate::filters::{row_filter, run_filter};
 use anyhow::{Context, Result, anyhow, ensure};
+use rocescope_analysis::paths::captured::{Captured, flow_of};
 use rocescope_capture::file::FrameSource;
 use rocescope_diagnose::paths::Fabric;
-use rocescope_engine::Signals;
 use rocescope_engine::request::udp_ports;
 use rocescope_model::{FlowRow, Row};
 use rocescope_paths::workload::{list, pairs, rdma, ss, vxlan};
 use rocescope_paths::{Flow, RatedFlow, Workload};
+use rocescope_runtime::Signals;
 use rocescope_store::Query;
 use rocescope_wire::{Class, decode};
 use std::collections::{BTreeMap, BTreeSet};

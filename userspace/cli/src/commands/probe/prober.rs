@@ -6,15 +6,15 @@ use super::outputs::ProbeOutputs;
 use super::summary::Summary;
 use super::window::Window;
 use crate::arguments::{Output, ProbeArguments};
-use crate::commands::cost::Cost;
 use crate::commands::relay::{Relay, Spooler};
-use crate::status;
 use anyhow::{Result, ensure};
 use rocescope_collector::control::Member;
-use rocescope_engine::service::Service;
-use rocescope_engine::signals::Signals;
 use rocescope_probe::types::Presence;
 use rocescope_probe::{Agent, Backend, Nanos, Nic, Settings, drive};
+use rocescope_runtime::cost::Cost;
+use rocescope_runtime::service::Service;
+use rocescope_runtime::signals::Signals;
+use rocescope_runtime::status;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -144,7 +144,7 @@ impl Prober {
             }
             if is_due {
                 self.agent.update_throttle(cost.share());
-                if self.agent.minds_drops() {
+                if self.agent.tracks_drops() {
                     self.agent.dropped(self.backend.dropped(), now);
                 }
                 cost.shrink()?;

@@ -2,8 +2,8 @@
 
 use super::hosts;
 use super::mesh::MeshWindows;
-use crate::commands::span::PATHS_NS;
 use anyhow::Result;
+use rocescope_analysis::mesh::PATHS_NS;
 use rocescope_model::host_ports::{KNOWN_NS, READ_NS};
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, PdcRow, Row, Time, WindowRow, WindowRows, footer};
 use rocescope_store::query::SpanReader;
@@ -117,7 +117,7 @@ impl Index {
         Some(Newest {
             end: Time(last.start_ns.saturating_add(last.length_ns)),
             stale_ns: SEALED_NS.saturating_add(last.length_ns.saturating_mul(STALE_WINDOWS)),
-            now: crate::units::now(),
+            now: rocescope_runtime::clock::now(),
         })
     }
 
