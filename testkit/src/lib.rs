@@ -5,6 +5,7 @@
 //! | `binary` | `rocescope` itself: run to its end, text and JSON of what it printed |
 //! | `running` | a process in the background: its messages, signals, its end |
 //! | `wait` | waiting for a condition; only a hang reaches the deadline |
+//! | `metrics` | HELP texts |
 //! | `namespaces` | network namespaces, and links between them |
 //! | `certificates` | an authority, and certificates as operators make them |
 //! | `disk` | a small file system, and a file that fills it |
@@ -14,6 +15,7 @@
 mod binary;
 mod certificates;
 mod disk;
+mod metrics;
 mod namespaces;
 mod running;
 mod shared;
@@ -22,6 +24,7 @@ mod wait;
 pub use binary::{binary, command, json, refusal, run, run_in, text};
 pub use certificates::{Authority, Signed, make_as_documented};
 pub use disk::{Ballast, SmallDisk};
+pub use metrics::assert_help_texts;
 pub use namespaces::Namespaces;
 pub use running::{Ended, Running};
 pub use shared::{fails_in_ci, shared};

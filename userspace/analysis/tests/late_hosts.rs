@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use rocescope_analysis::live::{self, Settings};
+use rocescope_collector::metrics::Diagnosed;
 use rocescope_collector::server::Analysis;
-use rocescope_engine::metrics::Diagnosed;
 use rocescope_model::{AGENT_TABLES, Cells, CounterRow, HostVerdictRow, Row, Time, Value};
 use rocescope_store::{Options, Parcel, Writer, parcel, scan};
 use std::path::{Path, PathBuf};

@@ -9,7 +9,6 @@
 //! | `reload` | reloads the configuration while a capture runs |
 //! | [`commands`] | one file for each subcommand |
 //! | [`output`] | the summary of a capture as text and as JSON |
-//! | [`collector_metrics`] | the collector's Prometheus metrics |
 //! | [`mod@reference`] | files generated from the command line: pages, completions, template |
 //! | [`mod@status`] | status lines on standard error |
 //! | `status_line` | the line that a live capture prints at an interval |
@@ -17,7 +16,6 @@
 //! | [`progress`] | the progress bar |
 
 pub mod arguments;
-pub mod collector_metrics;
 pub mod commands;
 pub mod configuration;
 pub mod filters;

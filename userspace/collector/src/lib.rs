@@ -17,6 +17,7 @@
 //! | [`sender`] | [`Sender`]: the thread that empties a spool into a collector |
 //! | [`server`] | [`Server`]: admits agents, checks parcels, stores and acknowledges them |
 //! | [`control`] | one configuration for all agents and capture boxes |
+//! | [`metrics`] | what Prometheus reads of a collector |
 //! | [`label`] | the text beside each parcel and each answer |
 //! | [`tls`] | keys and certificates |
 //! | [`error`] | [`Error`] |
@@ -24,6 +25,7 @@
 pub mod control;
 pub mod error;
 pub mod label;
+pub mod metrics;
 pub mod sender;
 pub mod server;
 pub mod spool;

@@ -26,12 +26,16 @@ fn broken(files: &[(String, String)]) -> Vec<String> {
     let product = || files.iter().filter(|(path, _)| !is_test(path));
     let mut broken = Vec::new();
     for (path, text) in product().filter(|(path, _)| path.contains("/commands/")) {
-        let found = THREADS.iter().find(|thread| before_tests(text).any(|line| line.contains(*thread)));
+        let found = THREADS
+            .iter()
+            .find(|thread| before_tests(text).any(|line| line.contains(*thread)));
         broken.extend(found.map(|thread| format!("{NAME}: {path} starts a thread: {thread}")));
     }
     let lines: usize = product().map(|(_, text)| before_tests(text).count()).sum();
     if lines > MAX_LINES {
-        broken.push(format!("{NAME} has {lines} lines outside of tests; at most {MAX_LINES}"));
+        broken.push(format!(
+            "{NAME} has {lines} lines outside of tests; at most {MAX_LINES}"
+        ));
     }
     broken
 }

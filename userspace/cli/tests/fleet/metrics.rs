@@ -2,13 +2,14 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "it is a test")]
 
 use crate::control::rig::files;
-use rocescope::collector_metrics as mesh;
 use rocescope_collector::control::Member;
 use rocescope_collector::control::message::Role;
+use rocescope_collector::metrics as mesh;
+use rocescope_collector::metrics::Diagnosed;
 use rocescope_collector::server::{ControlSettings, Monitor, Refusal, Settings};
 use rocescope_collector::{Sender, Server, sender};
 use rocescope_engine::drops::Drops;
-use rocescope_engine::metrics::{Diagnosed, Measured, Metrics, text};
+use rocescope_engine::metrics::{Measured, Metrics, text};
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, SlaRow, VerdictRow, WindowRow, WindowRows};
 use rocescope_runtime::metrics::serve;
 use rocescope_runtime::metrics::serve::Page;

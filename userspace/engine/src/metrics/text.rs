@@ -1,7 +1,7 @@
 //! Metrics of a capture as `OpenMetrics`.
 
 use super::gauge::{Metrics, Values};
-use super::help::of_column as help;
+use super::help::HELP;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -45,7 +45,7 @@ fn windows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
         // What the capture does not measure is unknown, not 0.
         let value = values.total.value(at);
         if column.aggregate.time.is_sum() && value != Value::Null {
-            counter(encoder, column.name, help(column.name, column), count(&value))?;
+            counter(encoder, column.name, help(HELP, column.name, column), count(&value))?;
         }
     }
     let Some(last) = &values.last else {
@@ -54,7 +54,7 @@ fn windows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
         let shown = matches!(column.unit, Unit::Flows | Unit::Ratio) && matches!(column.kind, Type::I64 | Type::F64);
         if let (true, Some(value)) = (shown, number(&last.value(at))) {
-            gauge(encoder, column.name, help(column.name, column), value)?;
+            gauge(encoder, column.name, help(HELP, column.name, column), value)?;
         }
     }
     let per_second = |count: u64| count as f64 * 1e9 / (last.window_ns.max(1)) as f64;
@@ -148,7 +148,10 @@ fn flows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
 /// A column's position, and the help of its metric.
 fn of(table: &'static Table, name: &str, metric: &str) -> (usize, &'static str) {
     let at = table.position(name).unwrap_or(usize::MAX);
-    (at, table.columns.get(at).map_or("", |column| help(metric, column)))
+    (
+        at,
+        table.columns.get(at).map_or("", |column| help(HELP, metric, column)),
+    )
 }
 
 fn words(value: &Value<'_>) -> String {

@@ -7,7 +7,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
-use rocescope_model::Value;
+use rocescope_model::{Column, Value};
 use std::fmt;
 
 /// Prefix of every name.
@@ -150,4 +150,12 @@ pub fn storing_stopped(encoder: &mut DescriptorEncoder<'_>, is_stopped: bool) ->
 pub fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> fmt::Result {
     let gauge = ConstGauge::new(value);
     gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)
+}
+
+/// The HELP text of a metric that comes from a column: that of `table` under the metric's name without prefix, or else
+/// the help of the column as a phrase.
+#[must_use]
+pub fn help(table: &[(&str, &'static str)], metric: &str, column: &Column) -> &'static str {
+    let known = table.iter().find(|(name, _)| *name == metric);
+    known.map_or_else(|| column.help.trim_end_matches('.'), |(_, help)| help)
 }

@@ -1,22 +1,21 @@
 //! `rocescope collect`: agents' rows over the network into one dataset.
 
 use crate::arguments::CollectArguments;
-use crate::collector_metrics;
 use crate::commands::control::checked;
 use crate::commands::storage;
 use anyhow::{Context, Result};
 use rocescope_analysis::live;
+use rocescope_collector::metrics::Diagnosed;
 use rocescope_collector::server::{ControlSettings, Settings, Status};
 use rocescope_collector::{Files, Server};
-use rocescope_engine::metrics::Diagnosed;
 use rocescope_model::{AGENT_TABLES, footer};
+use rocescope_runtime::clock::now;
 use rocescope_runtime::metrics;
 use rocescope_runtime::reserve::Reserve;
 use rocescope_runtime::resources;
 use rocescope_runtime::retention::Retention;
 use rocescope_runtime::service::Service;
 use rocescope_runtime::signals::Signals;
-use rocescope_runtime::clock::now;
 use rocescope_runtime::status;
 use rocescope_store::{Options, Summary};
 use std::process::ExitCode;
@@ -91,7 +90,7 @@ fn serve(arguments: &CollectArguments, server: &Server, diagnosed: Option<Diagno
         return Ok(());
     };
     let (monitor, observer) = (server.monitor(), arguments.observer.clone());
-    let page = move || collector_metrics::page(&monitor, diagnosed.as_ref(), &observer);
+    let page = move || rocescope_collector::metrics::page(&monitor, diagnosed.as_ref(), &observer);
     let bound = metrics::serve(address, Arc::new(page))?;
     status!("metrics at http://{bound}/metrics");
     Ok(())

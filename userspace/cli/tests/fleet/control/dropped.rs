@@ -1,7 +1,7 @@
 //! Rows that a full spool dropped, as the controller and its metrics show them.
 
 use crate::control::rig::{Rig, control, end, free_port, spawn, until, until_file_has, url, write};
-use rocescope::collector_metrics;
+use rocescope_collector::metrics;
 use rocescope_testkit::binary;
 use std::process::Command;
 
@@ -62,7 +62,7 @@ fn rows_that_a_full_spool_dropped_are_counted_by_the_controller() {
     let json = control(&server, &files, &["status", "-o", "json"]).stdout;
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert!(json["members"][0]["state"]["dropped"]["spool_full"].as_u64().unwrap() >= dropped);
-    let page = collector_metrics::page(&server.monitor(), None, "c").unwrap();
+    let page = metrics::page(&server.monitor(), None, "c").unwrap();
     let series = "rocescope_controller_agent_dropped_rows_total{observer=\"c\",reason=\"spool_full\"} ";
     let line = page.lines().find(|line| line.starts_with(series)).unwrap();
     assert!(line[series.len()..].parse::<u64>().unwrap() >= dropped, "{line}");

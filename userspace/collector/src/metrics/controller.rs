@@ -94,7 +94,7 @@ pub(super) fn encode(controller: &ControllerMetrics, encoder: &mut DescriptorEnc
 #[cfg(test)]
 mod tests {
     use super::{ControllerMetrics, MAX_GROUPS};
-    use crate::metrics::collector::{CollectorMetrics, page};
+    use crate::metrics::page::{CollectorMetrics, page};
 
     #[test]
     fn groups_beyond_the_bound_are_counted_together() {

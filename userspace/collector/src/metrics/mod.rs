@@ -1,16 +1,32 @@
-//! The metrics of a collector: the status of its monitor, for the engine's endpoint.
+//! The metrics of a collector: the status of its monitor, and what its analyses find, as `OpenMetrics`.
+//!
+//! Names and units come from the registry of the model: the column `probes` of `sla` is `rocescope_sla_probes_total`.
+//! Members of a controller count by group, up to a bound.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`diagnosed`] | totals over the windows of a mesh, and of hosts |
+//! | [`controller`] | members of a controller |
+//! | [`mod@page`] | all of it as a page |
+//! | `help` | what each metric of the mesh counts |
 
-use rocescope_collector::control::message::{ControllerStatus, Standing};
-use rocescope_collector::server::{Monitor, Refusal};
-use rocescope_engine::metrics::Diagnosed;
-use rocescope_engine::metrics::collector::{self, CollectorMetrics};
-use rocescope_engine::metrics::controller::ControllerMetrics;
+pub mod controller;
+pub mod diagnosed;
+mod help;
+pub mod page;
+
+pub use diagnosed::Diagnosed;
+
+use crate::control::message::{ControllerStatus, Standing};
+use crate::server::{Monitor, Refusal};
+use controller::ControllerMetrics;
+use page::CollectorMetrics;
 use std::fmt;
 
 /// The page that a scrape returns; without a diagnosis, only the metrics of the collector itself.
 ///
 /// # Errors
-/// Those of [`collector::page`].
+/// Those of [`page::page`].
 pub fn page(monitor: &Monitor, diagnosed: Option<&Diagnosed>, observer: &str) -> Result<String, fmt::Error> {
     let status = monitor.status();
     let count = |reason: Refusal| {
@@ -25,7 +41,7 @@ pub fn page(monitor: &Monitor, diagnosed: Option<&Diagnosed>, observer: &str) ->
         refusals: refusals.map(|reason| (reason.name(), count(*reason))).collect(),
         controller: monitor.controller().as_ref().map(controller),
     };
-    collector::page(metrics, diagnosed, observer)
+    page::page(metrics, diagnosed, observer)
 }
 
 fn controller(status: &ControllerStatus) -> ControllerMetrics {

@@ -3,14 +3,14 @@
 
 use super::controller::{self, ControllerMetrics};
 use super::diagnosed::{Diagnosed, Sums};
-use super::help::of_column as help;
+use super::help::HELP;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use rocescope_model::{Row, Rule, SlaRow};
-use rocescope_runtime::metrics::page::{self, build, count, counter, gauge, number};
+use rocescope_runtime::metrics::page::{self, build, count, counter, gauge, help, number};
 use std::fmt;
 
 /// The state of a collector.
@@ -103,12 +103,12 @@ fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let name = format!("sla_{}", column.name);
         match (column.aggregate.time, &sums.last) {
             (rule, _) if rule.is_sum() => {
-                counter(encoder, &name, help(&name, column), count(&sums.total.value(at)))?;
+                counter(encoder, &name, help(HELP, &name, column), count(&sums.total.value(at)))?;
             }
             // Columns that identify the window are excluded.
             (Rule::Max | Rule::Ratio { .. }, Some(last)) => {
                 if let Some(value) = number(&last.value(at)) {
-                    gauge(encoder, &name, help(&name, column), value)?;
+                    gauge(encoder, &name, help(HELP, &name, column), value)?;
                 }
             }
             _ => {}
