@@ -84,6 +84,9 @@ impl Host {
 
     /// Forgets questions that no answer will come to, or whose departure the NIC does not tell. Flows count theirs.
     pub(crate) fn expire(&mut self, now: Nanos) {
+        if self.questions.is_empty() {
+            return;
+        }
         let timeout = self.settings.timeout;
         self.questions
             .retain(|question| matches!(question.asked, Asker::Flow(_)) || now - question.sent <= timeout);

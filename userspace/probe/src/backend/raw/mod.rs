@@ -122,7 +122,7 @@ impl Raw {
     /// # Errors
     /// The kernel refuses.
     pub fn open(links: Vec<Link>, udp_dst_port: u16) -> Result<Self, Error> {
-        let stamping = Stamping::of_all(&links);
+        let stamping = Stamping::for_all(&links);
         let clock = stamping.clock(&links);
         let count = links.len();
         let open = |link: Link| {
@@ -348,7 +348,7 @@ impl Raw {
     }
 
     /// Reads the sockets: all departures first.
-    fn take(&mut self, events: &mut Vec<Event>) {
+    fn ingest(&mut self, events: &mut Vec<Event>) {
         let (udp_dst_port, stamping) = (self.udp_dst_port, self.stamping);
         events.append(&mut self.departed);
         for ready in &mut self.ready {
@@ -465,7 +465,7 @@ impl Backend for Raw {
             self.refresh.due = self.refresh.due + by;
             events.push(Event::Stepped { by });
         }
-        self.take(events);
+        self.ingest(events);
         self.resolve_next(seen, events)?;
         Ok(Waited { seen, woken })
     }
