@@ -48,7 +48,7 @@ impl Namespaces {
         format!("{}-{node}", self.prefix)
     }
 
-    /// What stands before the name of a node in that of its namespace, without the hyphen.
+    /// The prefix of the names of all its namespaces, without the hyphen.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }

@@ -1,5 +1,5 @@
-//! The analysis of collectives: their steps. What the network showed meanwhile is read after the steps that it is joined
-//! with.
+//! The analysis of collectives: their steps. What the network showed meanwhile is read after the steps that it is
+//! joined with.
 
 use crate::{Analysis, Input, Reads};
 use rocescope_collective::read::nccl_debug::{Hosts, Ranks};

@@ -30,8 +30,8 @@ fn look_back_ns<A: Analysis>() -> i64 {
 /// Feeds all hours of a time in order, and passes each report on, with the analysis right after it. The scan must be of
 /// [`reach`].
 ///
-/// Where an input is read in steps, a window is analyzed once no unread segment begins before its end. So an analysis holds
-/// the rows of as long as a segment lasts, not of an hour.
+/// Where an input is read in steps, a window is analyzed once no unread segment begins before its end. So an analysis
+/// holds the rows of as long as a segment lasts, not of an hour.
 ///
 /// # Errors
 /// The dataset cannot be read, or an error of `take`.
@@ -76,15 +76,15 @@ fn advance<A: Analysis, E>(
     Ok(())
 }
 
-/// Feeds a span of time in slices of whole windows that have `max_rows` at most, where that is possible. Passes each report
-/// on, and calls `rest` after each slice. The scan must be of [`reach`].
+/// Feeds a span of time in slices of whole windows that have `max_rows` at most, where that is possible. Passes each
+/// report on, and calls `rest` after each slice. The scan must be of [`reach`].
 ///
 /// # Errors
 /// The dataset cannot be read, or an error of `take`.
 pub(crate) fn slices<A: Analysis, E: From<Error>>(
     analysis: &mut A,
     found: &Scan,
-    span: Range<i64>,
+    span: &Range<i64>,
     max_rows: u64,
     mut take: impl FnMut(&A, A::Report) -> Result<(), E>,
     mut rest: impl FnMut(),

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 pub trait Reads<R: Row>: Sized + 'static {
     /// How long before a time rows must be read of which something is valid at its start.
     const LOOK_BACK_NS: i64 = 0;
-    /// Whether the rows of an hour may be read in steps, with windows analyzed in between: their segments are in the order
-    /// of time.
+    /// Whether the rows of an hour may be read in steps, with windows analyzed in between: their segments are in the
+    /// order of time.
     const IN_STEPS: bool = false;
 
     /// Whether it reads a column; the others may be null, zero or empty.
@@ -46,10 +46,12 @@ pub struct Input<A> {
 /// A part of the rows of an hour.
 pub(crate) struct Step<'s, A> {
     /// Feeds the rows; returns the time of the last one.
-    pub(crate) feed: Box<dyn FnOnce(&mut A) -> Result<i64, Error> + 's>,
+    pub(crate) feed: Box<Feed<'s, A>>,
     /// The time from which all rows of the later steps are, if windows before it may be analyzed.
     pub(crate) next: Option<Time>,
 }
+
+type Feed<'s, A> = dyn FnOnce(&mut A) -> Result<i64, Error> + 's;
 
 /// The rows that are read before the next windows are analyzed: enough for two threads, and 16 MB of probes.
 const STEP_ROWS: u64 = 1_000_000;

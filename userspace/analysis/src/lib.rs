@@ -1,8 +1,8 @@
 //! Analyses of rows, and what drives them: over a dataset, live in the collector, and again when rows come late.
 //!
 //! An [`Analysis`] states which tables and columns it reads, takes rows in any order within the caller's lateness, and
-//! reports window by window. The analyses themselves are pure and in crates of their own; here they meet the dataset, the
-//! clock and the collector.
+//! reports window by window. The analyses themselves are pure and in crates of their own; here they meet the dataset,
+//! the clock and the collector.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -34,8 +34,8 @@ pub fn folder(path: &Path) -> &Path {
 #[derive(Debug, Default)]
 pub struct Wiring(BTreeMap<(String, String), usize>);
 
-/// Sets the addresses of switches in the analyzer. Hosts are named by the rows of their probes; their addresses are only
-/// checked.
+/// Sets the addresses of switches in the analyzer. Hosts are named by the rows of their probes; their addresses are
+/// only checked.
 ///
 /// # Errors
 /// It cannot be read, or several nodes have the same address.
@@ -65,9 +65,9 @@ pub fn read(path: &Path, analyzer: &mut Analyzer) -> Result<Wiring, Error> {
     Ok(Wiring::of(&topology, &switches))
 }
 
-/// The ports of a switch that share a part of their numbers, such as `3/*` of `Ethernet3/1` and `Ethernet3/2`: those of a line
-/// card, or of one transceiver that is split. Each with the nodes that they lead to and other ports do not. A set has two
-/// nodes at least, and not all of the switch.
+/// The ports of a switch that share a part of their numbers, such as `3/*` of `Ethernet3/1` and `Ethernet3/2`: those
+/// of a line card, or of one transceiver that is split. Each with the nodes that they lead to and other ports do not.
+/// A set has two nodes at least, and not all of the switch.
 fn port_sets(topology: &Topology, switch: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut links: Vec<(&str, &str)> = Vec::new();
     for link in &topology.links {

@@ -3,12 +3,13 @@
 
 use anyhow::{Context, Result};
 use rocescope_capture::per_packet::PerPacket;
-use rocescope_engine::dataset::{Dataset, Retention};
 use rocescope_engine::session::Session;
-use rocescope_engine::signals::Signals;
 use rocescope_host::interface::Interface;
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
+use rocescope_runtime::dataset::Dataset;
+use rocescope_runtime::retention::Retention;
+use rocescope_runtime::signals::Signals;
 use rocescope_store::Options;
 use std::path::PathBuf;
 use std::thread::sleep;

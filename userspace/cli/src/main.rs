@@ -9,7 +9,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // The loader has read every relocation, megabytes that nothing reads again: parsing would add to their memory. If
     // the kernel refuses, they stay.
-    let _ = rocescope_engine::resources::release_program_pages();
+    let _ = rocescope_runtime::resources::release_program_pages();
+    rocescope::status::install();
     let arguments = match arguments(&std::env::args_os().collect::<Vec<_>>()) {
         Ok(arguments) => arguments,
         Err(ArgumentsError::CommandLine(error)) => error.exit(),

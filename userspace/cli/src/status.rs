@@ -5,18 +5,13 @@ use rocescope_model::human::visible_lines;
 use std::fmt::Arguments;
 use std::io::Write;
 
-/// Writes a line to standard error.
-#[macro_export]
-macro_rules! status {
-    ($($line:tt)+) => {
-        $crate::status::line(format_args!($($line)+))
-    };
+/// Prints the status lines of all crates.
+pub fn install() {
+    rocescope_runtime::status::install(line);
 }
 
-pub use status;
-
 /// Writes a line to standard error; ignores a closed standard error.
-pub fn line(line: Arguments<'_>) {
+fn line(line: Arguments<'_>) {
     // Names in it are text of others.
     let line = visible_lines(&line.to_string());
     let _ = writeln!(std::io::stderr(), "{line}");
@@ -25,5 +20,5 @@ pub fn line(line: Arguments<'_>) {
 /// Prints the engine's notices as lines.
 #[must_use]
 pub fn notices() -> Notices {
-    Notices::to(|notice| status!("{notice}"))
+    Notices::to(rocescope_runtime::status::notice)
 }

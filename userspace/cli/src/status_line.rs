@@ -1,9 +1,9 @@
 //! The line that a live capture prints at an interval: what it sees, and what it lost.
 
 use crate::arguments::CaptureArguments;
-use crate::status;
 use rocescope_engine::intake::Tap;
 use rocescope_model::{Time, WindowRow, WindowRows};
+use rocescope_runtime::status;
 use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;

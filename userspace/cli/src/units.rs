@@ -1,8 +1,9 @@
 //! Parsers for rates, sizes, durations and instants in arguments.
 
 use rocescope_model::{Time, units};
+use rocescope_runtime::clock::{now, since_1970};
 use std::net::SocketAddr;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Parses a rate in bits per second: `2.5G`, `400M`, `64k`, `1e9`.
 ///
@@ -165,12 +166,6 @@ pub fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The current time; 1970 if the clock is before it.
-#[must_use]
-pub fn now() -> Time {
-    since_1970(SystemTime::now()).unwrap_or_default()
-}
-
 /// Parses an instant in UTC: `2026-11-21T02:30:09Z`, `2026-11-21 02:30:09.5`, `2026-11-21 02:30`, `2026-11-21`;
 /// `12:00` or `12:00:30` today; `-1h` before now; `now`.
 ///
@@ -209,11 +204,6 @@ fn instant_at(text: &str, now: Time) -> Result<Time, String> {
     };
     since_1970(time)
         .ok_or_else(|| "expected an instant between 1970 and 2262, which are the limits of a dataset".into())
-}
-
-fn since_1970(time: SystemTime) -> Option<Time> {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_nanos()).ok().map(Time)
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use rocescope_capture::{af_packet, xdp};
 use rocescope_model::Time;
 use rocescope_model::human::plural;
 use rocescope_pipeline::settings::SettingsError;
+use rocescope_runtime::RuntimeError;
 use std::collections::TryReserveError;
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The result of a step of a capture.
@@ -20,6 +20,9 @@ pub enum EngineError {
     /// The consumer of the rows ended the capture.
     #[error("ended by the consumer of the rows")]
     Stopped,
+    /// Signals, standard input or the endpoint of metrics.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
     /// The pipeline refuses the settings.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -51,12 +54,6 @@ pub enum EngineError {
     /// A thread cannot be started.
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),
-    /// The operating system refuses a signal handler.
-    #[error("cannot install signal handlers")]
-    Signals(#[source] io::Error),
-    /// Standard input cannot be read.
-    #[error("cannot read standard input")]
-    StandardInput(#[source] io::Error),
     /// There is no such interface.
     #[error("{0}: no such interface (`ip link` lists them)")]
     NoInterface(String, #[source] io::Error),
@@ -129,9 +126,6 @@ pub enum EngineError {
     /// The memory of the flight recorder.
     #[error("cannot allocate --keep-frames-memory")]
     RecorderMemory(#[source] TryReserveError),
-    /// The metrics cannot be served at this address.
-    #[error("cannot serve metrics at {0}: {1}")]
-    Metrics(SocketAddr, io::Error),
     /// Runs are missing without a count of their loss.
     #[error("{read} packets read from the rings, {delivered} written: this is a defect, please report it")]
     Rings {

@@ -3,9 +3,9 @@
 //! A file can be read again, so its windows need not be safe one by one, as those of a live capture. A day of 86,400
 //! windows is a hundred appends, and windows are encoded, sealed and synced while later frames are analyzed.
 
-use crate::dataset::Dataset;
 use crate::notice::Notices;
 use rocescope_model::WindowRows;
+use rocescope_runtime::dataset::Dataset;
 use rocescope_store::{Error, Retained, Summary};
 use std::io;
 use std::panic::resume_unwind;
@@ -113,7 +113,7 @@ impl FileWriter {
 
 fn write(mut dataset: Dataset, batches: Receiver<WindowRows>, notices: &Notices) -> Result<Dataset, Error> {
     for mut rows in batches {
-        dataset.append(&mut rows, notices)?;
+        dataset.append_windows(&mut rows, &notices.dataset())?;
     }
     Ok(dataset)
 }

@@ -1,12 +1,11 @@
 //! The destination of every source: runs in, a summary and a dataset out.
 
-use crate::dataset::{Dataset, Origin};
 use crate::error::{EngineError, Result};
 use crate::file_writer::FileWriter;
 use crate::frames::FrameOutput;
 use crate::kept::Kept;
-use crate::not_stored::NotStored;
 use crate::notice::{Notice, Notices};
+use crate::origin::{self, Origin};
 use crate::outcome::Outcome;
 use crate::recorder::Recorder;
 use crate::request::IntakeRequest;
@@ -15,6 +14,8 @@ use rocescope_capture::file::Frame;
 use rocescope_model::{EventRow, WindowRows};
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::Counters;
+use rocescope_runtime::dataset::Dataset;
+use rocescope_runtime::not_stored::NotStored;
 use rocescope_store::{Retained, Summary};
 use rocescope_wire::{Class, Packet};
 use std::fmt;
@@ -68,7 +69,7 @@ impl Target {
     fn append(&mut self, mut rows: WindowRows, notices: &Notices) -> Result<(), rocescope_store::Error> {
         match self {
             _ if rows.is_empty() => Ok(()),
-            Self::Live(dataset) => dataset.append(&mut rows, notices),
+            Self::Live(dataset) => dataset.append_windows(&mut rows, &notices.dataset()),
             Self::File(writer) => writer.append(&mut rows),
         }
     }
@@ -117,8 +118,8 @@ impl Outputs {
         let dataset = match &request.dataset {
             None => None,
             Some(dataset) => {
-                let dataset = Dataset::create(dataset, origin, &request.settings)?;
-                dataset.report_damage(notices);
+                let dataset = origin::create(dataset, origin, &request.settings)?;
+                dataset.report_damage(&notices.dataset());
                 not_stored = Some(dataset.not_stored());
                 Some(match origin.is_file() {
                     true => Target::File(Box::new(
@@ -180,7 +181,7 @@ impl Outputs {
         let is_last = self.taps.is_empty() && self.kept.is_none();
         let stored = target.append(early, &self.notices);
         let stored = stored.and_then(|()| match target {
-            Target::Live(dataset) => dataset.append(rows, &self.notices),
+            Target::Live(dataset) => dataset.append_windows(rows, &self.notices.dataset()),
             Target::File(writer) if is_last => writer.append(rows),
             Target::File(writer) => writer.append(&mut rows.clone()),
         });

@@ -12,44 +12,33 @@
 //! | [`intake`] | runs in; rows to the dataset, the recorder and the metrics |
 //! | [`kept`] | rows of connections and events in memory, until the end |
 //! | [`outcome`] | the result of a capture, and whether it is complete |
-//! | [`dataset`] | the dataset that a capture writes, and its retention |
+//! | [`origin`] | the origin of the frames of a dataset, and the dataset that a capture writes |
 //! | `file_writer` | the windows of a file, written by a thread of its own |
-//! | `gap` | windows that a full disk kept out of the dataset |
 //! | `stored` | the windows that a dataset already has |
-//! | [`reserve`] | the part of a file system that a dataset leaves free |
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
 //! | [`frames`] | the frames that match the filter: counted up to a limit, and written to a file |
-//! | [`metrics`] | the endpoint that Prometheus reads |
+//! | [`metrics`] | the metrics of a capture or a collector |
 //! | [`drops`] | frames dropped before this program saw them |
 //! | [`anonymize`] | prefix-preserving anonymization of IP addresses |
-//! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
-//! | [`service`] | notifications to systemd |
-//! | [`resources`] | the resources of this process |
 //! | [`notice`] | the notices of a running capture |
 //! | [`error`] | why a capture does not start, or ends early |
 
 pub mod anonymize;
-pub mod dataset;
 pub mod drops;
 pub mod error;
 mod file_writer;
 pub mod frames;
-mod gap;
 pub mod intake;
 pub mod kept;
 pub mod live;
 pub mod metrics;
-pub mod not_stored;
 pub mod notice;
+pub mod origin;
 pub mod outcome;
 pub mod recorder;
 pub mod replay;
 pub mod request;
-pub mod reserve;
-pub mod resources;
-pub mod service;
 pub mod session;
-pub mod signals;
 mod stored;
 
 pub use error::{EngineError, Result};
@@ -57,4 +46,3 @@ pub use notice::{Notice, Notices};
 pub use outcome::{Incomplete, Outcome};
 pub use request::{CaptureRequest, DatasetRequest, IntakeRequest, RecorderRequest};
 pub use session::Session;
-pub use signals::Signals;

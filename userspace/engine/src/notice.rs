@@ -6,6 +6,7 @@ use rocescope_capture::af_packet::Direction;
 use rocescope_pipeline::Delivery;
 use rocescope_pipeline::filter::words;
 use rocescope_record::Counters;
+use rocescope_runtime::dataset::DatasetNotice;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -85,27 +86,10 @@ pub enum Notice {
     RecorderStopped(String),
     /// The flight recorder could not delete a file.
     NotDeleted(PathBuf, io::Error),
-    /// The disk is full: rows are counted, but not stored.
-    NotStoring {
-        /// What is not stored so far, such as `3 windows`.
-        missing: String,
-        /// Why.
-        reason: String,
-    },
     /// The dataset is not written any more, for this reason.
     StoringEnded(String),
-    /// Rows are stored again.
-    StoringAgain {
-        /// What is not stored.
-        missing: String,
-    },
-    /// A damaged journal of an earlier capture was set aside.
-    JournalDamaged {
-        /// Where it is now.
-        path: PathBuf,
-        /// What is damaged.
-        reason: String,
-    },
+    /// The dataset reports something.
+    Dataset(DatasetNotice),
 }
 
 impl fmt::Display for Notice {
@@ -177,21 +161,8 @@ impl fmt::Display for Notice {
             }
             Self::RecorderStopped(error) => write!(f, "flight recorder stopped: {error}"),
             Self::NotDeleted(path, error) => write!(f, "cannot delete {}: {error}", path.display()),
-            Self::NotStoring { missing, reason } => write!(
-                f,
-                "{reason}: {missing} not stored so far; counting goes on, and so does storing when there is space"
-            ),
             Self::StoringEnded(why) => write!(f, "the dataset is not written any more: {why}; the capture counts on"),
-            Self::StoringAgain { missing } => write!(
-                f,
-                "there is space again: {missing} not stored, and an event in the dataset states which"
-            ),
-            Self::JournalDamaged { path, reason } => write!(
-                f,
-                "{}: a journal of an earlier capture is damaged: {reason}; what is whole of it is sealed, and the \
-                 journal is kept there",
-                path.display()
-            ),
+            Self::Dataset(notice) => notice.fmt(f),
         }
     }
 }
@@ -209,6 +180,11 @@ impl Notices {
     /// Sends a notice.
     pub fn send(&self, notice: Notice) {
         (self.0)(notice);
+    }
+
+    /// Where a dataset reports.
+    pub(crate) fn dataset(&self) -> impl Fn(DatasetNotice) {
+        |notice| self.send(Notice::Dataset(notice))
     }
 
     /// Reports which part of the filter the kernel applies, if there is a filter.

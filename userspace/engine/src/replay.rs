@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::session::Session;
-use crate::signals::Signals;
 use rocescope_capture::file::{FileError, FrameFiles, FrameSource, Input};
+use rocescope_runtime::signals::Signals;
 use std::io;
 use std::path::PathBuf;
 

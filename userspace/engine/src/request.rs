@@ -171,7 +171,7 @@ pub struct DatasetRequest {
     pub keep_age: Option<Duration>,
     /// Delete the oldest segments above this total.
     pub keep_bytes: Option<u64>,
-    /// Bytes of the file system to keep free; `None` for the default of [`Reserve`](crate::reserve::Reserve).
+    /// Bytes of the file system to keep free; `None` for the default of [`Reserve`](rocescope_runtime::reserve::Reserve).
     pub keep_free: Option<u64>,
 }
 

@@ -1,9 +1,9 @@
 //! Drives a source of frames through the observer into the intake.
 
-use crate::dataset::Origin;
 use crate::error::Result;
 use crate::intake::{Intake, Outputs, Tap};
 use crate::notice::Notices;
+use crate::origin::Origin;
 use crate::outcome::Outcome;
 use crate::request::IntakeRequest;
 use rocescope_capture::file::Frame;

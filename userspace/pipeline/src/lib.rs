@@ -9,7 +9,7 @@
 //! | [`port_counts`] | the UDP source ports of such directions, with their packets |
 //! | [`spray`] | directions over many UDP source ports, which are one flow |
 //! | [`windows`] | assigns runs to windows, and closes windows |
-//! | [`window`] | the counts of one window |
+//! | [`window`], [`totals`] | the counts of one window |
 //! | [`filter`] | selects runs |
 //! | [`anonymize`] | replaces addresses |
 //! | [`flow_table`] | exact counts per flow, up to a bound |
@@ -59,6 +59,7 @@ pub mod steps;
 pub mod summary;
 mod time;
 mod total;
+pub mod totals;
 pub mod window;
 pub mod windows;
 

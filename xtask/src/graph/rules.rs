@@ -15,7 +15,7 @@ pub(super) const SANS_IO: [&str; 7] = [
 ];
 
 /// Packages by prefix of their names, and the only crates that may import them.
-const FENCES: [(&[&str], &[&str]); 7] = [
+const FENCES: [(&[&str], &[&str]); 8] = [
     // Kernel programs.
     (&["aya"], &["rocescope-capture"]),
     // Raw sockets.
@@ -40,11 +40,13 @@ const FENCES: [(&[&str], &[&str]); 7] = [
         &["arrow-flight", "tonic", "tokio-rustls", "rustls"],
         &["rocescope-collector"],
     ),
+    // The metrics endpoint, and Flight.
+    (&["hyper"], &["rocescope-collector", "rocescope-runtime"]),
     (&["maud"], &["rocescope-report"]),
     (&["ratatui", "crossterm"], &["rocescope-view"]),
     (
         &["tokio"],
-        &["rocescope-capture", "rocescope-collector", "rocescope-engine"],
+        &["rocescope-capture", "rocescope-collector", "rocescope-runtime"],
     ),
 ];
 

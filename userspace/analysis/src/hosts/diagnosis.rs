@@ -22,8 +22,8 @@ pub fn rows(found: &Scan) -> u64 {
     found.row_count(CounterRow::TABLE.name) + found.row_count(FlowRow::TABLE.name)
 }
 
-/// The diagnosis of a time, with a name for the hosts of addresses; `None` if it has no window. The verdicts go into the
-/// dataset under the name of an observer, if there is one.
+/// The diagnosis of a time, with a name for the hosts of addresses; `None` if it has no window. The verdicts go into
+/// the dataset under the name of an observer, if there is one.
 ///
 /// # Errors
 /// The length of a window is invalid, or the dataset cannot be read or written.

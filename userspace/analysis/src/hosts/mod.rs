@@ -1,4 +1,5 @@
-//! The analysis of hosts: what their NICs count and what a capture saw, joined. [`diagnosis`] is that of a time of a dataset.
+//! The analysis of hosts: what their NICs count and what a capture saw, joined. [`diagnosis`] is that of a time of a
+//! dataset.
 
 pub mod diagnosis;
 

@@ -1,5 +1,5 @@
-//! Windows of the counters of hosts and of rows of capture boxes: reports each fault when it begins and when it ends, and
-//! stores a row for both.
+//! Windows of the counters of hosts and of rows of capture boxes: reports each fault when it begins and when it ends,
+//! and stores a row for both.
 
 use super::reanalysis::Reanalysis;
 use super::reanalyzer::{Message, Reanalyzer, Revised, Sender, Stop, pass};
@@ -186,7 +186,8 @@ impl Reanalyzer for HostsReanalyzer {
         self.of_hosts.window_ns
     }
 
-    /// No row states how many rows an analysis of hosts had: rows that came late to an earlier collector are not looked for.
+    /// No row states how many rows an analysis of hosts had: rows that came late to an earlier collector are not
+    /// looked for.
     fn incomplete_windows(&self, _: Range<i64>) -> Result<Vec<i64>, Stop> {
         Ok(Vec::new())
     }

@@ -7,8 +7,8 @@
 //! | `reanalyzer` | the thread that analyzes them, from the dataset |
 //! | `reported` | faults of hosts that were stored as begun or ended |
 //!
-//! The watermark is the collector's own clock minus the lateness. It requires that the hosts' clocks are accurate to a few
-//! seconds; a watermark from the newest row would fail if one agent's clock is ahead.
+//! The watermark is the collector's own clock minus the lateness. It requires that the hosts' clocks are accurate to a
+//! few seconds; a watermark from the newest row would fail if one agent's clock is ahead.
 
 pub mod hosts;
 pub mod mesh;
@@ -133,7 +133,7 @@ impl<R: Reporter> server::Analysis for Driver<R> {
     fn stored(&mut self, rows: &Batch) {
         self.analysis.feed(rows);
         let late = self.analysis.late_windows();
-        self.reanalysis.note(late, self.settings.watermark());
+        self.reanalysis.note(&late, self.settings.watermark());
     }
 
     fn due(&mut self) -> Vec<Rows> {
@@ -186,8 +186,8 @@ pub fn start(settings: &Settings) -> Result<Box<dyn server::Analysis>, Error> {
     Ok(Box::new(All(vec![mesh, hosts])))
 }
 
-/// Feeds the rows of the dataset since `from_ns`, and those that are valid then. A collector that was killed had rows that
-/// were stored but not analyzed yet, and state about recent windows.
+/// Feeds the rows of the dataset since `from_ns`, and those that are valid then. A collector that was killed had rows
+/// that were stored but not analyzed yet, and state about recent windows.
 fn resume<A: Analysis>(settings: &Settings, analysis: &mut A, from_ns: i64) -> Result<(), rocescope_store::Error> {
     let since = TimeRange::since(Time(from_ns));
     let found = dataset::query::<A>(since).scan(&settings.dataset)?;

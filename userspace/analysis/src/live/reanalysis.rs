@@ -90,7 +90,7 @@ impl<R: Reanalyzer> Reanalysis<R> {
     }
 
     /// Notes windows of which rows came late. The watermark is the end of the last window that is analyzed.
-    pub(super) fn note(&mut self, starts: Vec<Time>, watermark: Time) {
+    pub(super) fn note(&mut self, starts: &[Time], watermark: Time) {
         let now = Instant::now();
         let oldest = watermark.0 - self.oldest_ns - self.reanalyzer.window_ns();
         for start in starts.iter().filter(|start| (oldest..watermark.0).contains(&start.0)) {
@@ -104,8 +104,8 @@ impl<R: Reanalyzer> Reanalysis<R> {
         self.since.get_or_insert(since);
     }
 
-    /// Adds rows of windows that were analyzed again, and returns what changed, and whether the thread has ended; starts the
-    /// thread when windows are due.
+    /// Adds rows of windows that were analyzed again, and returns what changed, and whether the thread has ended;
+    /// starts the thread when windows are due.
     pub(super) fn due(&mut self, now: Instant, rows: &mut Vec<Rows>) -> (Vec<R::Changes>, bool) {
         let mut changes = Vec::new();
         let mut has_ended = false;

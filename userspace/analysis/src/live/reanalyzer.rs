@@ -1,7 +1,7 @@
 //! Analyzes closed windows again, from the dataset, in a thread of its own.
 //!
-//! The windows before them are analyzed first, for baselines and for problems that continue. The thread holds the rows of a
-//! window, or of several if they are few, and rests as long as it works: it takes at most half a core.
+//! The windows before them are analyzed first, for baselines and for problems that continue. The thread holds the rows
+//! of a window, or of several if they are few, and rests as long as it works: it takes at most half a core.
 
 use crate::{Analysis, Error, dataset};
 use rocescope_collector::server::Rows;
@@ -103,5 +103,5 @@ pub(super) fn pass<A: Analysis>(
         sleep(begun.elapsed());
         begun = Instant::now();
     };
-    dataset::slices(analysis, &found, time, MAX_ROWS, take, rest)
+    dataset::slices(analysis, &found, &time, MAX_ROWS, take, rest)
 }

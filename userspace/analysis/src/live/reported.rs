@@ -81,8 +81,8 @@ impl Reported {
         self.0.iter().find(|row| is_open(row) && is_of(row, verdict))
     }
 
-    /// Notes a row before it is stored. The row of an end gets the begin that was stored: rows with another one are those of
-    /// another fault.
+    /// Notes a row before it is stored. The row of an end gets the begin that was stored: rows with another one are
+    /// those of another fault.
     pub(super) fn note(&mut self, row: &mut HostVerdictRow) {
         let known = self.0.iter_mut().find(|known| is_open(known) && is_at(known, row));
         match known {
@@ -114,10 +114,11 @@ impl Reported {
             .retain(|row| is_open(row) || row.until_ns >= now_ns.saturating_sub(KEPT_NS));
     }
 
-    /// Compares what a later analysis found with what was reported; `open` is what continues by the rows that came in time.
+    /// Compares what a later analysis found with what was reported; `open` is what continues by the rows that came in
+    /// time.
     ///
-    /// - A fault that was reported keeps its begin, which may be before the windows that the later analysis has read, and its
-    ///   end; its verdict changes with its confidence.
+    /// - A fault that was reported keeps its begin, which may be before the windows that the later analysis has read,
+    ///   and its end; its verdict changes with its confidence.
     /// - A fault that continues is not withdrawn.
     pub(super) fn revise(&mut self, found: &Found, open: &[HostVerdict], observer: &Text) -> Revision {
         let mut revision = Revision::default();

@@ -5,8 +5,8 @@ use rocescope_model::FlowRow;
 use rocescope_paths::Flow;
 use std::collections::BTreeMap;
 
-/// Within this time, what several captures saw of a flow is compared. Their windows may differ, and one capture may take
-/// over from another.
+/// Within this time, what several captures saw of a flow is compared. Their windows may differ, and one capture may
+/// take over from another.
 const SPAN_NS: i64 = 60_000_000_000;
 
 /// A flow of a queue pair; `None` if its row has several UDP source ports.
@@ -17,8 +17,8 @@ pub fn flow_of(row: &FlowRow) -> Option<Flow> {
     })
 }
 
-/// Adds up the bytes of flows. Of a flow that several observers saw in a minute, the largest sum counts: each of them saw
-/// the same packets, or fewer.
+/// Adds up the bytes of flows. Of a flow that several observers saw in a minute, the largest sum counts: each of them
+/// saw the same packets, or fewer.
 #[derive(Debug, Default)]
 pub struct Captured {
     span: i64,

@@ -1,10 +1,10 @@
 //! `rocescope compact`: joins the small segments of hours that are over.
 
 use crate::arguments::{CompactArguments, Output};
-use crate::units::now;
 use anyhow::Result;
 use rocescope_model::human::{plural, readable};
 use rocescope_model::{TABLES, Time, Unit, Value, json};
+use rocescope_runtime::clock::now;
 use rocescope_store::{Compacted, Compaction, compact};
 use serde::Serialize;
 use std::fmt::Write;

@@ -2,8 +2,8 @@
 
 use crate::arguments::ConfigAction;
 use crate::configuration::{self, SYSTEM_FILE, text};
-use crate::status;
 use anyhow::{Result, bail};
+use rocescope_runtime::status;
 use std::path::Path;
 use std::process::ExitCode;
 

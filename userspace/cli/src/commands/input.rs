@@ -1,9 +1,10 @@
 //! Capture files as input.
 
-use crate::status;
 use anyhow::{Result, ensure};
 use rocescope_capture::file::FrameFiles;
-use rocescope_engine::{Signals, replay};
+use rocescope_engine::replay;
+use rocescope_runtime::Signals;
+use rocescope_runtime::status;
 use std::path::{Path, PathBuf};
 
 /// Opens capture files, and lists those that are skipped on standard error.

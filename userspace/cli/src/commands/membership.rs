@@ -3,10 +3,10 @@
 use crate::arguments::Command;
 use crate::configuration::{self, controlled};
 use crate::requests;
-use crate::status;
 use rocescope_collector::control::Member;
 use rocescope_collector::control::member::Held;
 use rocescope_collector::control::message::Role;
+use rocescope_runtime::status;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! Sends rows to a collector: through the spool, from which a thread sends them. A process has one.
 
 use crate::arguments::SendArguments;
-use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::control::Member;
 use rocescope_collector::control::message::DroppedRows;
 use rocescope_collector::{Files, Sender, Spool, sender, spool};
 use rocescope_model::Cells;
+use rocescope_runtime::status;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 

@@ -8,7 +8,6 @@ use super::diagnose::{analyzer_of, hosts};
 use super::paths::held;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
-use crate::status;
 use anyhow::{Context, Result, bail};
 use rocescope_collective::analysis::Mode;
 use rocescope_collective::read::nccl_debug::Ranks;
@@ -20,6 +19,7 @@ use rocescope_model::{
 };
 use rocescope_report::collect::CollectiveFigures;
 use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
+use rocescope_runtime::status;
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;

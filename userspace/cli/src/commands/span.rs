@@ -1,10 +1,10 @@
 //! The requested time of a dataset, and what to tell when nothing is in it.
 
 use crate::arguments::SpanArguments;
-use crate::units::now;
 use anyhow::{Result, anyhow};
 use rocescope_model::Row;
 use rocescope_model::human::plural;
+use rocescope_runtime::clock::now;
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::path::Path;
 

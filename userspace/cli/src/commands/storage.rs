@@ -1,11 +1,12 @@
 //! Datasets that grow: their retention, and the room that they leave.
 
 use crate::arguments::RetentionArguments;
-use crate::status::notices;
 use anyhow::Result;
-use rocescope_engine::dataset::{Dataset, Retention};
-use rocescope_engine::not_stored::NotStored;
-use rocescope_engine::reserve::Reserve;
+use rocescope_runtime::dataset::Dataset;
+use rocescope_runtime::not_stored::NotStored;
+use rocescope_runtime::reserve::Reserve;
+use rocescope_runtime::retention::Retention;
+use rocescope_runtime::status;
 use rocescope_store::Options;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(super) fn open(root: &Path, arguments: &RetentionArguments, options: Options
     };
     let reserve = Reserve::new(root, arguments.keep_free);
     let dataset = Dataset::open(options, retention(root, arguments), Some(reserve))?;
-    dataset.report_damage(&notices());
+    dataset.report_damage(&status::notice);
     let not_stored = dataset.not_stored();
     Ok((dataset, not_stored))
 }

@@ -1,12 +1,12 @@
 //! `rocescope topology`: reads, checks and converts the topology of a fabric.
 
 use crate::arguments::{ConvertArguments, LinkArguments, Output, TopologyAction, TopologyArguments, TopologyFormat};
-use crate::status;
 use anyhow::{Result, anyhow};
 use rocescope_analysis::topology::{folder, load};
 use rocescope_model::human::{plural, visible_lines};
 use rocescope_model::{json, render};
 use rocescope_paths::topology::{self, Contradiction, Format, NodeKind, Topology, check, tiers};
+use rocescope_runtime::status;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;

@@ -23,12 +23,12 @@ use crate::Arguments;
 use crate::arguments::{
     AgentArguments, CollectiveAction, Command, FILE_VARIABLE, HostpingAction, Parts, ProbeBackend, SendMethod, settle,
 };
-use crate::units::now;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use file::ConfigurationFile;
 use rocescope_model::nearest::nearest;
+use rocescope_runtime::clock::now;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

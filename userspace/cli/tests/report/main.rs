@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `report` | `report`: snapshots, totals, the page in a browser |
 //! | `diagnose` | `diagnose hostmesh` |
+//! | `hosts` | `diagnose hosts` |
 //! | `compare` | `compare` |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod compare;
 mod diagnose;
+mod hosts;
 mod report;
 #[path = "../simulated/mod.rs"]
 mod simulated;

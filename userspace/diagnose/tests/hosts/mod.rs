@@ -1,4 +1,4 @@
-//! `hosts`: rows in, verdicts out. Runs with generated traffic are in `userspace/cli/tests/evaluations/hosts_at_fault`.
+//! `hosts`: rows in, verdicts out. Runs with generated traffic are in `lab/evaluation/src/hosts`.
 
 mod false_friends;
 mod faults;

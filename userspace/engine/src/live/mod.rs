@@ -23,21 +23,21 @@ mod xdp;
 pub use report::{LiveReport, VerdictReason};
 pub use watch::{Reload, Reloaded};
 
-use crate::dataset::Origin;
 use crate::drops::Drops;
 use crate::error::{EngineError, Result};
 use crate::intake::{Asked, Outputs, Tap};
 use crate::metrics::{self, Measured, Metrics};
 use crate::notice::{Notice, Notices};
+use crate::origin::Origin;
 use crate::outcome::Outcome;
 use crate::request::{CaptureRequest, Mode};
-use crate::signals::Signals;
 use plan::{Plan, Source};
 use rocescope_host::interface::{Interface, Promiscuous};
 use rocescope_host::privileges;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::LiveSource;
 use rocescope_record::Config;
+use rocescope_runtime::signals::Signals;
 use std::fmt;
 use std::sync::Arc;
 use watch::Watch;
@@ -200,7 +200,7 @@ impl LiveCapture {
         let metrics = metrics.with_dataset(outputs.not_stored());
         let (shown, observer) = (metrics.clone(), intake.settings.observer.clone());
         let page = Arc::new(move || metrics::text::page(&shown, &observer));
-        let bound = metrics::serve(wanted.address, page)?;
+        let bound = rocescope_runtime::metrics::serve(wanted.address, page)?;
         self.notices.send(Notice::Metrics(bound));
         outputs.tap(Box::new(move |rows| {
             metrics.add(rows);

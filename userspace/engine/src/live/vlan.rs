@@ -68,7 +68,7 @@ pub fn restore(interface: u32, ready: impl FnOnce() -> io::Result<()>) -> Result
     // sends SIGABRT.
     let ignored = Arc::new(AtomicBool::new(false));
     for signal in [SIGABRT, SIGINT, SIGTERM, SIGHUP] {
-        flag::register(signal, Arc::clone(&ignored)).map_err(EngineError::Signals)?;
+        flag::register(signal, Arc::clone(&ignored)).map_err(rocescope_runtime::RuntimeError::Signals)?;
     }
     let interface = Interface {
         index: interface,

@@ -3,13 +3,14 @@
 
 use super::controller::{self, ControllerMetrics};
 use super::diagnosed::{Diagnosed, Sums};
-use super::write::{self, build, count, counter, gauge, help, number};
+use super::help::of_column as help;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use rocescope_model::{Row, Rule, SlaRow};
+use rocescope_runtime::metrics::page::{self, build, count, counter, gauge, number};
 use std::fmt;
 
 /// The state of a collector.
@@ -36,7 +37,7 @@ pub fn page(collector: CollectorMetrics, diagnosed: Option<&Diagnosed>, observer
         collector,
         diagnosed: diagnosed.cloned(),
     };
-    write::page(observer, Box::new(values))
+    page::page(observer, Box::new(values))
 }
 
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Collector for Values {
 fn collector(values: &CollectorMetrics, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let help = "Connected agents";
     gauge(encoder, "collector_agents", help, values.agents as f64)?;
-    write::storing_stopped(encoder, values.storing_stopped)?;
+    page::storing_stopped(encoder, values.storing_stopped)?;
     for (name, help, count) in &values.counts {
         let help = help.trim_end_matches('.');
         counter(encoder, &format!("collector_{name}"), help, *count)?;

@@ -2,11 +2,11 @@
 //!
 //! Series are bounded: members are counted by group, and groups beyond [`MAX_GROUPS`] count as `others`.
 
-use super::write::gauge;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
+use rocescope_runtime::metrics::page::gauge;
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -3,7 +3,6 @@
 //! Only metrics of the catalogue are series: their number is bounded by the ports of the host, whatever its drivers
 //! count. Names of one driver that belong to one metric are one series, their sum.
 
-use super::write;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -11,6 +10,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use rocescope_model::CounterRow;
 use rocescope_model::catalogue::{Kind, Metric};
+use rocescope_runtime::metrics::page;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -134,7 +134,7 @@ impl CounterMetrics {
 /// # Errors
 /// None is known, because the page is written to memory.
 pub fn page(metrics: &CounterMetrics, observer: &str) -> Result<String, fmt::Error> {
-    write::page_of_others(observer, Box::new(Page(metrics.clone())))
+    page::page_of_others(observer, Box::new(Page(metrics.clone())))
 }
 
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::rtt::RoundTrips;
 use crate::drops::Drops;
-use crate::not_stored::NotStored;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
+use rocescope_runtime::not_stored::NotStored;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,10 +1,17 @@
 //! What each metric counts. A column of the dataset describes one window or flow; a metric its sum since the start, or
 //! its latest value.
 
+use rocescope_model::Column;
+
 /// The HELP text of a metric, by its name without prefix; `None` for a metric that has none here.
 pub(super) fn of(metric: &str) -> Option<&'static str> {
     let known = HELP.iter().find(|(name, _)| *name == metric);
     known.map(|(_, help)| *help)
+}
+
+/// The HELP text of a metric that comes from a column: its own, or else the help of the column as a phrase.
+pub(super) fn of_column(metric: &str, column: &Column) -> &'static str {
+    of(metric).unwrap_or_else(|| column.help.trim_end_matches('.'))
 }
 
 /// Sums of `windows`, gauges of its last row, flows, opcodes and the mesh.

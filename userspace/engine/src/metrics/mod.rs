@@ -1,5 +1,4 @@
-//! The metrics of a capture or a collector: `OpenMetrics` for scrapers that accept it, otherwise the text
-//! format of Prometheus.
+//! The metrics of a capture or a collector.
 //!
 //! Names and units come from the registry of the model: the column `nak_packets` of `windows` is
 //! `rocescope_nak_packets_total`; a column of another table has the name of the table as prefix. The number of
@@ -16,9 +15,6 @@
 //! | [`counters`] | the counters of a host, under the names of other exporters |
 //! | `rtt` | round trips of all connections as one histogram |
 //! | `help` | what each metric counts |
-//! | `write` | writes a metric, and those of the process |
-//! | [`prometheus`] | converts the page to the text format |
-//! | [`mod@serve`] | the endpoint |
 
 pub mod collector;
 pub mod controller;
@@ -26,13 +22,9 @@ pub mod counters;
 pub mod diagnosed;
 pub mod gauge;
 mod help;
-pub mod prometheus;
 mod rtt;
-pub mod serve;
 pub mod text;
-mod write;
 
 pub use counters::CounterMetrics;
 pub use diagnosed::Diagnosed;
 pub use gauge::{Measured, Metrics};
-pub use serve::serve;

@@ -1,13 +1,14 @@
 //! Metrics of a capture as `OpenMetrics`.
 
 use super::gauge::{Metrics, Values};
-use super::write::{self, build, count, counter, gauge, help, number};
+use super::help::of_column as help;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Table, Type, Unit, Value, WindowRow};
+use rocescope_runtime::metrics::page::{self, build, count, counter, gauge, number};
 use std::fmt;
 
 /// The labels that identify a flow.
@@ -18,7 +19,7 @@ const FLOW_LABELS: [&str; 6] = ["src", "dst", "udp_src_port", "dst_qpn", "vlan",
 /// # Errors
 /// None is known, because the page is written to memory.
 pub fn page(metrics: &Metrics, observer: &str) -> Result<String, fmt::Error> {
-    write::page(observer, Box::new(Page(metrics.clone())))
+    page::page(observer, Box::new(Page(metrics.clone())))
 }
 
 #[derive(Debug)]
@@ -118,7 +119,7 @@ fn not_stored(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resu
     };
     let text = "Windows that are not in the dataset, because its disk was full or its directory vanished";
     counter(encoder, "not_stored_windows", text, not_stored.count())?;
-    write::storing_stopped(encoder, not_stored.is_stopped())
+    page::storing_stopped(encoder, not_stored.is_stopped())
 }
 
 /// The largest flows of the last window: gauges, because the flows change with the window.

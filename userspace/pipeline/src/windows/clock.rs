@@ -3,7 +3,8 @@
 use super::Pipeline;
 use super::close::ClosedWindows;
 use crate::time::EventTime;
-use crate::window::{FrameCounts, Window};
+use crate::totals::FrameCounts;
+use crate::window::Window;
 use core::convert::Infallible;
 use rocescope_model::WindowRows;
 use rocescope_record::Counters;

@@ -3,12 +3,12 @@
 use crate::arguments::CountersArguments;
 use crate::commands::counters::{following, moment, summary, unknown_metrics};
 use crate::commands::relay::Spooler;
-use crate::status;
 use anyhow::{Context, Result};
 use rocescope_engine::metrics::CounterMetrics;
 use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::{Reader, Rows};
 use rocescope_model::{CounterRow, Text};
+use rocescope_runtime::status;
 use std::fmt;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;

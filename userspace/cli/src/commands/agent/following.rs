@@ -2,10 +2,10 @@
 
 use crate::commands::collective::follow::{Following, STEP};
 use crate::commands::relay::Spooler;
-use crate::units::now;
 use anyhow::{Context, Result};
 use rocescope_collective::read::follow::Appended;
 use rocescope_model::human::plural;
+use rocescope_runtime::clock::now;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 

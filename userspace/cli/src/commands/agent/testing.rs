@@ -3,8 +3,8 @@
 use crate::arguments::HostpingRunArguments;
 use crate::commands::hostping::run::{Tester, wait};
 use crate::commands::relay::Spooler;
-use crate::status;
 use anyhow::{Context, Result};
+use rocescope_runtime::status;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;

@@ -2,7 +2,6 @@
 
 use crate::arguments::CollectiveFollowArguments;
 use crate::commands::relay::Spooler;
-use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collective::monitor::Settings;
 use rocescope_collective::monitor::host::{Host, HostSettings, Path};
@@ -14,6 +13,7 @@ use rocescope_collector::control::message::RecordingRequest;
 use rocescope_model::human::readable;
 use rocescope_model::{SmallFlowRow, StepProbeRow, Unit, Value};
 use rocescope_probe::{Agent, FlowTask, Nanos, WatchedPath};
+use rocescope_runtime::status;
 use std::collections::HashSet;
 use std::sync::mpsc::Receiver;
 

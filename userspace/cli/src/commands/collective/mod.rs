@@ -15,11 +15,11 @@ mod taps;
 mod vedrfolnir;
 
 use crate::arguments::{CollectiveAction, CollectiveFormat, CollectiveImportArguments};
-use crate::status;
 use anyhow::{Result, ensure};
 use rocescope_collective::read::{Imported, comma, flight_recorder, nccl_inspector, nccl_profiler};
 use rocescope_model::COLLECTIVE_TABLES;
 use rocescope_model::human::plural;
+use rocescope_runtime::status;
 use rocescope_store::{Options, Writer};
 use std::process::ExitCode;
 use std::time::Instant;

@@ -120,7 +120,7 @@ fn check(file: &Path, plan: &Plan) -> Result<()> {
 
 fn warn(applied: &Applied) {
     for warning in &applied.warnings {
-        crate::status!("warning: {warning}");
+        rocescope_runtime::status!("warning: {warning}");
     }
 }
 

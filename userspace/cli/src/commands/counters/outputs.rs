@@ -1,13 +1,13 @@
 //! Writes rows to the dataset.
 
 use crate::arguments::CountersArguments;
-use crate::commands::cost::shrink_between_steps;
 use crate::commands::storage;
-use crate::status::notices;
 use anyhow::Result;
-use rocescope_engine::dataset::Dataset;
-use rocescope_engine::not_stored::NotStored;
 use rocescope_model::{COUNTER_TABLES, CounterRow, QUEUE_PAIR_TABLES, QueuePairRow, footer};
+use rocescope_runtime::cost::shrink_between_steps;
+use rocescope_runtime::dataset::Dataset;
+use rocescope_runtime::not_stored::NotStored;
+use rocescope_runtime::status;
 use rocescope_store::Options;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl CounterOutputs {
             return Ok(());
         }
         let before = not_stored.count();
-        dataset.append_counters(rows, queue_pairs, &notices())?;
+        dataset.append(&[&queue_pairs, &rows], &status::notice)?;
         if not_stored.count() == before {
             self.rows += (rows.len() + queue_pairs.len()) as u64;
         }

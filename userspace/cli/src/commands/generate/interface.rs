@@ -3,11 +3,11 @@
 use crate::arguments::{GenerateArguments, Output, SendMethod};
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::inject::{Injector, LiveFrames, Sent};
-use rocescope_engine::signals::Signals;
 use rocescope_generate::{Generator, Scenario};
 use rocescope_host::interface::Interface;
 use rocescope_host::privileges;
 use rocescope_model::json;
+use rocescope_runtime::signals::Signals;
 use rustix::io::Errno;
 use serde::Serialize;
 use std::process::ExitCode;

@@ -15,8 +15,6 @@ mod source;
 use crate::arguments::{
     HostpingAction, HostpingBaselineArguments, HostpingDiagnoseArguments, HostpingTopologyArguments, Output,
 };
-use crate::commands::host_name::host_name;
-use crate::units::now;
 use anyhow::{Context, Result, bail};
 use rocescope_diagnose::hostping::measured::Quantity;
 use rocescope_diagnose::hostping::rows::{About, rows};
@@ -24,6 +22,8 @@ use rocescope_diagnose::hostping::topology::draw::draw;
 use rocescope_diagnose::hostping::topology::{NodeKind, Pcie, Suspicion, suspicions};
 use rocescope_diagnose::hostping::{Document, Judge, Matrix, Topology};
 use rocescope_model::json;
+use rocescope_runtime::clock::now;
+use rocescope_runtime::host_name::host_name;
 use serde::Serialize;
 use std::process::ExitCode;
 

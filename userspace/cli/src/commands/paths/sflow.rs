@@ -1,14 +1,14 @@
 //! `rocescope paths sflow`: flows from the samples of switches.
 
 use crate::arguments::{Output, SflowArguments};
-use crate::status;
 use anyhow::{Context, Result};
-use rocescope_engine::Signals;
 use rocescope_engine::request::udp_ports;
 use rocescope_host::packet::set_receive_buffer;
 use rocescope_model::human::{self, Rates, plural};
 use rocescope_model::{json, render};
 use rocescope_paths::sflow::{Counts, Reader, SampledFlow, SampledFlows};
+use rocescope_runtime::Signals;
+use rocescope_runtime::status;
 use serde::Serialize;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;

@@ -21,13 +21,13 @@ mod window;
 pub(super) use open::set_pace;
 pub(super) use prober::{Companion, Opened};
 
-use super::cost::Cost;
 use super::relay::Relay;
 use crate::arguments::ProbeArguments;
-use crate::status;
 use anyhow::{Context, Result};
-use rocescope_engine::signals::Signals;
 use rocescope_host::privileges;
+use rocescope_runtime::cost::Cost;
+use rocescope_runtime::signals::Signals;
+use rocescope_runtime::status;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {

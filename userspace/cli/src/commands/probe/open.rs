@@ -2,12 +2,12 @@
 
 use super::peers;
 use crate::arguments::{ProbeArguments, ProbeBackend};
-use crate::commands::host_name::host_name;
-use crate::status;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_host::privileges;
 use rocescope_probe::backend::raw::{self, Link, Raw};
 use rocescope_probe::{Agent, Backend, Nanos, Nic, Settings};
+use rocescope_runtime::host_name::host_name;
+use rocescope_runtime::status;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 

@@ -61,7 +61,7 @@ impl Operating {
         #[cfg(not(feature = "verbs"))]
         {
             let _ = (interval, observer, nics);
-            crate::status!("RDMA operations are not measured: this rocescope was built without verbs");
+            rocescope_runtime::status!("RDMA operations are not measured: this rocescope was built without verbs");
             Ok(None)
         }
     }

@@ -1,14 +1,14 @@
 //! Writes rows to the dataset.
 
 use crate::arguments::ProbeArguments;
-use crate::commands::cost::shrink_between_steps;
 use crate::commands::storage;
-use crate::status::notices;
 use anyhow::Result;
-use rocescope_engine::dataset::Dataset;
-use rocescope_engine::not_stored::NotStored;
 use rocescope_model::{CounterRow, OPERATION_TABLES, PROBE_TABLES, PathRow, ProbeRow, footer};
 use rocescope_probe::{Backend, Settings};
+use rocescope_runtime::cost::shrink_between_steps;
+use rocescope_runtime::dataset::Dataset;
+use rocescope_runtime::not_stored::NotStored;
+use rocescope_runtime::status;
 use rocescope_store::Options;
 use serde::Serialize;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl ProbeOutputs {
             return Ok(());
         }
         let before = not_stored.count();
-        dataset.append_probes(probes, paths, &notices())?;
+        dataset.append(&[&paths, &probes], &status::notice)?;
         if not_stored.count() == before {
             self.stored.probes += probes.len() as u64;
             self.stored.paths += paths.len() as u64;
@@ -95,7 +95,7 @@ impl ProbeOutputs {
             return Ok(());
         }
         let before = not_stored.count();
-        dataset.append_counters(rows, &[], &notices())?;
+        dataset.append(&[&rows], &status::notice)?;
         if not_stored.count() == before {
             self.stored.operations += rows.len() as u64;
         }

@@ -1,10 +1,10 @@
 //! Reads the list of other hosts whose NICs are probed.
 
 use crate::arguments::{ProbeArguments, RailsOfPeers};
-use crate::status;
 use anyhow::{Context, Result, ensure};
 use rocescope_probe::peers::list::{PeerList, PeerRails, Plan};
 use rocescope_probe::{Nanos, Nic, PeerSettings};
+use rocescope_runtime::status;
 
 /// 5-tuples to other hosts that a NIC may have at a time: with as many ways back, the traces of a NIC are nearly used up.
 const MAX_TUPLES: u16 = 24;

@@ -2,13 +2,13 @@
 
 use super::once::Printer;
 use super::process::ThisProcess;
-use crate::status::line;
 use anyhow::Result;
 use rocescope_engine::Notices;
 use rocescope_engine::drops::Drops;
 use rocescope_engine::intake::Tap;
-use rocescope_engine::signals::Ender;
 use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, WindowRows};
+use rocescope_runtime::signals::Ender;
+use rocescope_runtime::status::line;
 use rocescope_view::{Control, Next, Notes, Player, Stage, Stopped};
 use std::cell::RefCell;
 use std::ops::ControlFlow;

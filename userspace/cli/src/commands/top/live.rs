@@ -3,12 +3,12 @@
 use super::feed::{Lines, TappedFeed};
 use super::this_host::ThisHost;
 use crate::arguments::TopArguments;
-use crate::commands::host_name::host_name;
 use crate::reload::reload;
 use crate::requests;
 use anyhow::Result;
-use rocescope_engine::Signals;
 use rocescope_engine::live::LiveCapture;
+use rocescope_runtime::Signals;
+use rocescope_runtime::host_name::host_name;
 use rocescope_view::{Header, Losses, Motion, Pane};
 
 pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {

@@ -1,10 +1,10 @@
 //! This process, for the thread that draws: signals, privileges, losses and resource usage.
 
 use rocescope_engine::drops::Drops;
-use rocescope_engine::resources::{Meter, resident_bytes};
-use rocescope_engine::signals::{Ender, JobControl};
 use rocescope_host::privileges;
 use rocescope_model::Time;
+use rocescope_runtime::resources::{Meter, resident_bytes};
+use rocescope_runtime::signals::{Ender, JobControl};
 use rocescope_view::{Losses, Process, ProcessError, ProcessUsage};
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl Process for ThisProcess {
     }
 
     fn now(&self) -> Time {
-        crate::units::now()
+        rocescope_runtime::clock::now()
     }
 
     fn losses(&self, losses: &mut Losses) {

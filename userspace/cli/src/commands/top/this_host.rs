@@ -25,7 +25,7 @@ impl ThisHost {
     /// The ports of this host now, as those of a window that has just ended.
     pub(super) fn read(&mut self, window: &WindowRow) -> Vec<HostPortRow> {
         let moment = Moment {
-            time: crate::units::now(),
+            time: rocescope_runtime::clock::now(),
             clock: self.begun.elapsed(),
         };
         let mut rows = Vec::new();

@@ -7,7 +7,7 @@ use crate::connections::order::psn_tracker::ExtendedPsn;
 use crate::connections::order::send_sequence::SPACING_NS;
 use rocescope_wire::{Psn, Stream};
 
-use crate::connections::fast::state::{FAR, FastState, UNKNOWN, state};
+use crate::connections::fast::state::{FAR, FastState, UNKNOWN, bits};
 
 /// The number of answers that make a pairing certain.
 pub(crate) const CERTAIN: u8 = 4;
@@ -36,9 +36,9 @@ impl FastState {
         // An acknowledgement that passes a missing response makes the requester go back.
         let is_certain = direction.response_recovery.is_none()
             && (direction.paired_by == PairedBy::Cm || direction.votes >= CERTAIN);
-        self.state = state::ACTIVE
-            | if is_certain { state::CERTAIN } else { 0 }
-            | if direction.ports_differ { state::ANY_PORT } else { 0 };
+        self.state = bits::ACTIVE
+            | if is_certain { bits::CERTAIN } else { 0 }
+            | if direction.ports_differ { bits::ANY_PORT } else { 0 };
         if let Some(forget_ns) = direction.forget_ns(duplicate_ns) {
             self.load_requests(direction, forget_ns);
         }
@@ -53,9 +53,9 @@ impl FastState {
         if behind >= u64::from(FAR) {
             return;
         }
-        self.state |= state::REQUESTS;
+        self.state |= bits::REQUESTS;
         if !direction.outstanding.keeps_none() {
-            self.state |= state::OUTSTANDING;
+            self.state |= bits::OUTSTANDING;
         }
         self.forget_ns = forget_ns;
         (self.next, self.acked) = (next, direction.acked);
@@ -67,21 +67,21 @@ impl FastState {
     }
 
     pub(crate) const fn load_rate(&mut self, direction: &Direction) {
-        self.state &= !(state::RATE_ALONE | state::RATE_IN_DIRECTION);
+        self.state &= !(bits::RATE_ALONE | bits::RATE_IN_DIRECTION);
         match direction.rate.newest() {
             Some(Piece { number, bytes, .. }) => {
                 (self.rate_piece, self.rate_bytes) = (number, bytes);
             }
-            None => self.state |= state::RATE_IN_DIRECTION,
+            None => self.state |= bits::RATE_IN_DIRECTION,
         }
     }
 
     pub(crate) const fn flush_rate(&self, direction: &mut Direction) {
-        if !self.is(state::RATE_IN_DIRECTION) {
+        if !self.is(bits::RATE_IN_DIRECTION) {
             direction.rate.set_newest(Piece {
                 number: self.rate_piece,
                 bytes: self.rate_bytes,
-                is_alone: self.is(state::RATE_ALONE),
+                is_alone: self.is(bits::RATE_ALONE),
             });
         }
     }
@@ -101,12 +101,12 @@ impl FastState {
 
     /// Adds the last run to the send sequence.
     pub(crate) fn flush_run(&mut self, direction: &mut Direction) {
-        if self.is(state::RUN_PENDING) {
+        if self.is(bits::RUN_PENDING) {
             let last = self.next - 1;
             let first = last - u64::from((last as u32).wrapping_sub(self.run_first));
             let times = (self.run_first_ns, self.last_request_ns);
             direction.send_sequence.take((first, last), times, true);
-            self.state &= !state::RUN_PENDING;
+            self.state &= !bits::RUN_PENDING;
         }
     }
 
@@ -149,7 +149,7 @@ impl FastState {
                 },
             );
         }
-        if self.is(state::REQUESTS) {
+        if self.is(bits::REQUESTS) {
             self.flush_run(direction);
             direction.continue_at(self.next);
             if self.acked > direction.acked {
@@ -163,7 +163,7 @@ impl FastState {
             direction.message_bytes = u64::from(self.message_bytes);
             direction.sizes.add_class(self.size, self.sizes);
             self.flush_rate(direction);
-            if self.is(state::ONE_OUTSTANDING) {
+            if self.is(bits::ONE_OUTSTANDING) {
                 direction.outstanding.push(self.outstanding());
             }
             if self.gathered > 0 {

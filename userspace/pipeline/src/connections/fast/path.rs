@@ -4,7 +4,7 @@
 //! changed, and the run uses the full path through `ingest`. The result equals that of `requests` and `answers` for a
 //! direction with nothing open.
 
-use crate::connections::fast::state::{FAR, FastState, UNKNOWN, state};
+use crate::connections::fast::state::{FAR, FastState, UNKNOWN, bits};
 use crate::connections::pairing::table::{Directions, Pieces};
 use crate::connections::requests::outstanding::{Answer, OutstandingRequest};
 use crate::time::EventTime;
@@ -49,7 +49,7 @@ impl FastState {
         let is_regular = self.transport == run.opcode().transport()
             && (self.interface, self.ttl) == (run.interface, run.ttl)
             && run.packets > 0
-            && (self.udp_src_port == run.flow.udp_src_port || self.is(state::ANY_PORT))
+            && (self.udp_src_port == run.flow.udp_src_port || self.is(bits::ANY_PORT))
             && run.segment_bytes <= self.mtu
             && u32::from(run.packets) <= run.frame_bytes;
         let payload_bytes = u32::try_from(run.payload_bytes()).ok()?;
@@ -74,7 +74,7 @@ impl FastState {
     /// This direction, number `at`, carries requests that continue where the last ones ended.
     #[inline]
     pub(crate) fn request(&mut self, run: &RunRecord, at: u32, pieces: &mut Pieces) -> bool {
-        if !self.is(state::ACTIVE | state::REQUESTS)
+        if !self.is(bits::ACTIVE | bits::REQUESTS)
             || run.first_psn != self.next as u32 & (Psn::MODULUS - 1)
             || run.packets == 0
             || run.traffic_class() != self.data_class
@@ -110,7 +110,7 @@ impl FastState {
         self.leave_run(run.first_ns, at, pieces);
         (self.run_first, self.run_first_ns) = (first as u32, run.first_ns);
         (self.next, self.last_request_ns) = (last + 1, last_ns);
-        self.state |= state::RUN_PENDING;
+        self.state |= bits::RUN_PENDING;
         if begins > 0 {
             let one = run.packets == run.only || run.first > 0;
             let begun = if begins == 1 && one { first } else { last };
@@ -134,12 +134,12 @@ impl FastState {
     fn rate(&mut self, run: &RunRecord, last_ns: u64, at: u32, pieces: &mut Pieces) {
         use crate::connections::metrics::congestion::{PIECE_NS, REMEMBERED};
         let (first, last) = (run.first_ns / PIECE_NS, last_ns / PIECE_NS);
-        let is_here = first == last && !self.is(state::RATE_IN_DIRECTION);
+        let is_here = first == last && !self.is(bits::RATE_IN_DIRECTION);
         if is_here && first == self.rate_piece {
             self.rate_bytes = self.rate_bytes.saturating_add(run.frame_bytes);
         } else if is_here && first >= self.rate_piece + REMEMBERED as u64 {
             (self.rate_piece, self.rate_bytes) = (first, run.frame_bytes);
-            self.state |= state::RATE_ALONE;
+            self.state |= bits::RATE_ALONE;
         } else if let Some(direction) = pieces.get_mut(at) {
             self.flush_rate(direction);
             direction.rate.add_run(run.first_ns, last_ns, run.frame_bytes);
@@ -151,7 +151,7 @@ impl FastState {
     #[inline]
     fn leave_run(&mut self, now_ns: u64, at: u32, pieces: &mut Pieces) {
         let since_ns = now_ns.since(self.last_request_ns);
-        if self.is(state::RUN_PENDING)
+        if self.is(bits::RUN_PENDING)
             && since_ns <= u64::from(self.forget_ns)
             && let Some(direction) = pieces.get_mut(at)
         {
@@ -172,18 +172,18 @@ impl FastState {
         }
         let is_exact = run.flags & RunRecord::EXACT_END != 0;
         if let Some(sent_ns) = sent_ns
-            && !self.is(state::ONE_OUTSTANDING)
-            && !self.is(state::OUTSTANDING)
+            && !self.is(bits::ONE_OUTSTANDING)
+            && !self.is(bits::OUTSTANDING)
         {
             (self.outstanding_first, self.outstanding_last) = (self.message_first, last as u32);
             (self.outstanding_begun_ns, self.outstanding_sent_ns) = (self.message_ns, sent_ns);
-            self.state &= !state::UNAMBIGUOUS;
-            self.state |= state::ONE_OUTSTANDING | if is_exact { state::UNAMBIGUOUS } else { 0 };
+            self.state &= !bits::UNAMBIGUOUS;
+            self.state |= bits::ONE_OUTSTANDING | if is_exact { bits::UNAMBIGUOUS } else { 0 };
             if is_regular {
                 return;
             }
         } else if let Some(direction) = pieces.get_mut(at) {
-            if self.is(state::ONE_OUTSTANDING) {
+            if self.is(bits::ONE_OUTSTANDING) {
                 direction.outstanding.push(self.outstanding());
             }
             let first = last - u64::from((last as u32).wrapping_sub(self.message_first));
@@ -198,8 +198,8 @@ impl FastState {
                 is_late: false,
                 completed: false,
             });
-            self.state &= !state::ONE_OUTSTANDING;
-            self.state |= state::OUTSTANDING;
+            self.state &= !bits::ONE_OUTSTANDING;
+            self.state |= bits::OUTSTANDING;
         }
         if !is_regular && let Some(direction) = pieces.get_mut(at) {
             direction.sizes.add(u64::from(bytes), u64::from(ends));
@@ -209,7 +209,7 @@ impl FastState {
     /// Whether the positive acknowledgements of this direction qualify.
     #[inline]
     pub(crate) fn acknowledges(&self, run: &RunRecord) -> bool {
-        self.is(state::ACTIVE | state::CERTAIN)
+        self.is(bits::ACTIVE | bits::CERTAIN)
             && matches!(run.syndrome().meaning(), Acknowledgement::Ack { .. })
             && run.payload_bytes() == 0
             && run.traffic_class() == self.ack_class
@@ -229,7 +229,7 @@ impl FastState {
     /// The peer acknowledges requests of this direction, number `at`, up to one that has passed.
     #[inline]
     pub(crate) fn acknowledged(&mut self, run: &RunRecord, at: u32, pieces: &mut Pieces) -> bool {
-        if !self.is(state::ACTIVE | state::REQUESTS) {
+        if !self.is(bits::ACTIVE | bits::REQUESTS) {
             return false;
         }
         let high = self.next - 1;
@@ -241,13 +241,13 @@ impl FastState {
             return false;
         };
         let now_ns = run.last_ns();
-        if self.is(state::ONE_OUTSTANDING) {
+        if self.is(bits::ONE_OUTSTANDING) {
             if self.outstanding_last_psn() <= psn {
                 let request = self.outstanding();
-                self.state &= !state::ONE_OUTSTANDING;
+                self.state &= !bits::ONE_OUTSTANDING;
                 self.answer(&request, psn, now_ns, at, pieces);
             }
-        } else if self.is(state::OUTSTANDING) {
+        } else if self.is(bits::OUTSTANDING) {
             self.answer_all(psn, now_ns, at, pieces);
         }
         self.answered_ns = now_ns;
@@ -285,7 +285,7 @@ impl FastState {
         };
         direction.complete(psn, now_ns);
         if direction.outstanding.keeps_none() {
-            self.state &= !state::OUTSTANDING;
+            self.state &= !bits::OUTSTANDING;
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const UNKNOWN: u32 = u32::MAX;
 pub(crate) const FAR: u32 = 1 << 31;
 
 /// Flags of an active fast state.
-pub(crate) mod state {
+pub(crate) mod bits {
     /// Its packets are counted here.
     pub(crate) const ACTIVE: u16 = 1;
     /// Its pairing is certain.
@@ -162,7 +162,7 @@ impl FastState {
 
     #[inline]
     pub(crate) const fn is_active(&self) -> bool {
-        self.is(state::ACTIVE)
+        self.is(bits::ACTIVE)
     }
 
     /// The direction that answers, if any.
@@ -202,7 +202,7 @@ impl FastState {
             sent_ns: self.outstanding_begun_ns + u64::from(self.outstanding_sent_ns),
             answer: Answer::Acknowledge,
             asked_from: first,
-            unambiguous: self.is(state::UNAMBIGUOUS),
+            unambiguous: self.is(bits::UNAMBIGUOUS),
             is_late: false,
             completed: false,
         }

@@ -7,17 +7,17 @@
 mod growing;
 
 use crate::arguments::{CollectiveFollowArguments, FollowFormat};
-use crate::commands::host_name::host_name;
-use crate::status;
-use crate::units::now;
 use anyhow::{Context, Result};
 use growing::Growing;
 use rocescope_collective::read::Imported;
 use rocescope_collective::read::follow::{Appended, Follower, Format};
-use rocescope_engine::service::Service;
-use rocescope_engine::signals::Signals;
 use rocescope_model::human::plural;
 use rocescope_model::{Row, StepRow};
+use rocescope_runtime::clock::now;
+use rocescope_runtime::host_name::host_name;
+use rocescope_runtime::service::Service;
+use rocescope_runtime::signals::Signals;
+use rocescope_runtime::status;
 use rocescope_store::{Options, Writer};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;

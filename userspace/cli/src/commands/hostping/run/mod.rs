@@ -17,12 +17,12 @@ pub(in crate::commands) use waiting::wait;
 
 use super::{dataset, print};
 use crate::arguments::{HostpingRunArguments, Output};
-use crate::commands::host_name::host_name;
-use crate::status;
 use anyhow::{Result, bail};
-use rocescope_engine::resources::allow_locked_memory;
-use rocescope_engine::signals::Signals;
 use rocescope_model::json;
+use rocescope_runtime::host_name::host_name;
+use rocescope_runtime::resources::allow_locked_memory;
+use rocescope_runtime::signals::Signals;
+use rocescope_runtime::status;
 use serde::Serialize;
 use std::time::Instant;
 use tester::Tested;

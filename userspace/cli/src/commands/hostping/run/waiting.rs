@@ -2,11 +2,11 @@
 
 use super::tester::{Tested, Tester};
 use crate::arguments::HostpingRunArguments;
-use crate::status;
 use anyhow::Result;
 use rocescope_probe::Nanos;
 use rocescope_probe::loopback::Schedule;
 use rocescope_probe::loopback::schedule::Timing;
+use rocescope_runtime::status;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 

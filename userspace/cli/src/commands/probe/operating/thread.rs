@@ -1,14 +1,14 @@
 //! The thread: serves and asks peers, and makes rows of what it measures.
 
 use super::Operating;
-use crate::status;
-use crate::units::now;
 use anyhow::{Context, Result};
 use rocescope_collector::control::Member;
 use rocescope_model::catalogue::{Driver, Kind, Metric};
 use rocescope_model::{CounterRow, Text, Time};
 use rocescope_probe::Nic;
 use rocescope_probe::operations::{Measured, Message, Operations, Turn};
+use rocescope_runtime::clock::now;
+use rocescope_runtime::status;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -117,7 +117,7 @@ impl Index {
         Some(Newest {
             end: Time(last.start_ns.saturating_add(last.length_ns)),
             stale_ns: SEALED_NS.saturating_add(last.length_ns.saturating_mul(STALE_WINDOWS)),
-            now: crate::units::now(),
+            now: rocescope_runtime::clock::now(),
         })
     }
 

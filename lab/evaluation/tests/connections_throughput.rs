@@ -1,9 +1,10 @@
 //! The whole path from captured frames in memory to rows, with and without following connections.
 //!
-//! `cargo test --release -p rocescope --test evaluations connections_throughput:: -- --ignored --nocapture`
+//! `cargo test --release -p rocescope-lab --test connections_throughput -- --ignored --nocapture`
 //! prints packets per second and the ratio for each load, and fails where following connections keeps less than 70 % of
 //! the speed. Where the packets of 100,000 queue pairs alternate, every packet is a run; where each queue pair only
 //! starts, the test measures its start. These two loads are printed without a limit.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use rocescope_capture::file::FrameReader;
 use rocescope_engine::session::Session;

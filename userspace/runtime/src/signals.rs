@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM end the input; the results so far are finished and printed. SIGUSR1 requests the
 //! counts so far, SIGHUP a reload of the configuration.
 
-use crate::error::{EngineError, Result};
+use crate::error::{Result, RuntimeError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGTSTP, SIGUSR1};
@@ -53,7 +53,7 @@ impl Ender {
     /// The operating system refuses.
     pub fn exit_on_next_signal(&self) -> Result<()> {
         for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_default(signal, Arc::clone(&self.ended)).map_err(EngineError::Signals)?;
+            flag::register_conditional_default(signal, Arc::clone(&self.ended)).map_err(RuntimeError::Signals)?;
         }
         Ok(())
     }
@@ -79,7 +79,7 @@ impl Signals {
         let ended = Arc::new(AtomicBool::new(false));
         // Registered before the flag is set: the first signal finds it unset, sets it, and continues.
         for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_default(signal, Arc::clone(&ended)).map_err(EngineError::Signals)?;
+            flag::register_conditional_default(signal, Arc::clone(&ended)).map_err(RuntimeError::Signals)?;
         }
         Self::raising(ended)
     }
@@ -93,12 +93,12 @@ impl Signals {
     }
 
     fn raising(ended: Arc<AtomicBool>) -> Result<Self> {
-        let (wake, waker) = UnixStream::pair().map_err(EngineError::Signals)?;
+        let (wake, waker) = UnixStream::pair().map_err(RuntimeError::Signals)?;
         for signal in [SIGINT, SIGTERM] {
             end_at(signal, &ended, &waker)?;
         }
         let counts = Arc::new(AtomicBool::new(false));
-        flag::register(SIGUSR1, Arc::clone(&counts)).map_err(EngineError::Signals)?;
+        flag::register(SIGUSR1, Arc::clone(&counts)).map_err(RuntimeError::Signals)?;
         Ok(Self {
             ended,
             counts,
@@ -130,7 +130,7 @@ impl Signals {
     /// # Errors
     /// The operating system refuses.
     pub fn take_reload(&self) -> Result<()> {
-        flag::register(SIGHUP, Arc::clone(&self.reload)).map_err(EngineError::Signals)?;
+        flag::register(SIGHUP, Arc::clone(&self.reload)).map_err(RuntimeError::Signals)?;
         Ok(())
     }
 
@@ -174,8 +174,8 @@ impl Signals {
         let stdin = io::stdin().as_fd().try_clone_to_owned();
         Ok(Interruptible {
             // Without the buffer of `Stdin`: buffered input would not wake `poll`.
-            stdin: stdin.map_err(EngineError::StandardInput)?.into(),
-            wake: self.wake.try_clone().map_err(EngineError::Signals)?,
+            stdin: stdin.map_err(RuntimeError::StandardInput)?.into(),
+            wake: self.wake.try_clone().map_err(RuntimeError::Signals)?,
         })
     }
 }
@@ -194,7 +194,7 @@ impl JobControl {
     /// The operating system refuses.
     pub fn install(&self) -> Result<()> {
         for (signal, raised) in [(SIGTSTP, &self.stopped), (SIGCONT, &self.continued)] {
-            flag::register(signal, Arc::clone(raised)).map_err(EngineError::Signals)?;
+            flag::register(signal, Arc::clone(raised)).map_err(RuntimeError::Signals)?;
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl JobControl {
     /// # Errors
     /// The operating system refuses.
     pub fn suspend(&self) -> Result<()> {
-        low_level::emulate_default_handler(SIGTSTP).map_err(EngineError::Signals)?;
+        low_level::emulate_default_handler(SIGTSTP).map_err(RuntimeError::Signals)?;
         self.continued.store(false, Ordering::Relaxed);
         Ok(())
     }
@@ -225,7 +225,7 @@ impl JobControl {
 fn end_at(signal: i32, ended: &Arc<AtomicBool>, waker: &UnixStream) -> Result<()> {
     flag::register(signal, Arc::clone(ended))
         .and_then(|_| low_level::pipe::register(signal, waker.try_clone()?))
-        .map_err(EngineError::Signals)?;
+        .map_err(RuntimeError::Signals)?;
     Ok(())
 }
 

@@ -1,6 +1,5 @@
-//! Writes a metric.
+//! The page of a scrape: metrics of the program, and those of its process.
 
-use super::help;
 use crate::resources;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
@@ -8,14 +7,17 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
-use rocescope_model::{Column, Value};
+use rocescope_model::Value;
 use std::fmt;
 
 /// Prefix of every name.
 const PREFIX: &str = "rocescope";
 
 /// A page of these metrics, each with the observer as label.
-pub(super) fn page(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
+///
+/// # Errors
+/// None is known, because the page is written to memory.
+pub fn page(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
     let labels = [("observer".into(), observer.to_owned().into())].into_iter();
     let mut registry = Registry::with_prefix_and_labels(PREFIX, labels);
     registry.register_collector(values);
@@ -23,7 +25,10 @@ pub(super) fn page(observer: &str, values: Box<dyn Collector>) -> Result<String,
 }
 
 /// A page of metrics whose names other exporters have made known, without the prefix.
-pub(super) fn page_of_others(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
+///
+/// # Errors
+/// None is known, because the page is written to memory.
+pub fn page_of_others(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
     let labels = [("observer".into(), observer.to_owned().into())].into_iter();
     let mut registry = Registry::with_labels(labels);
     registry.register_collector(values);
@@ -43,7 +48,10 @@ fn whole(observer: &str, registry: &Registry) -> Result<String, fmt::Error> {
 }
 
 /// The version of this program.
-pub(super) fn build(encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+///
+/// # Errors
+/// None is known, because the page is written to memory.
+pub fn build(encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let labels = [("version", env!("CARGO_PKG_VERSION"))];
     let help = "Version of rocescope; the value is always 1";
     let mut build = encoder.encode_descriptor("build_info", help, None, MetricType::Gauge)?;
@@ -98,12 +106,9 @@ impl Collector for Process {
     }
 }
 
-/// The HELP text of a metric that comes from a column: its own, or else the help of the column as a phrase.
-pub(super) fn help(metric: &str, column: &Column) -> &'static str {
-    help::of(metric).unwrap_or_else(|| column.help.trim_end_matches('.'))
-}
-
-pub(super) fn number(value: &Value<'_>) -> Option<f64> {
+/// The number in a cell; `None` for null and text.
+#[must_use]
+pub fn number(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::I64(number) => Some(*number as f64),
         Value::F64(number) => Some(*number),
@@ -112,25 +117,37 @@ pub(super) fn number(value: &Value<'_>) -> Option<f64> {
 }
 
 /// The sum in a cell; 0 for null.
-pub(super) fn count(value: &Value<'_>) -> u64 {
+#[must_use]
+pub fn count(value: &Value<'_>) -> u64 {
     match value {
         Value::I64(number) => number.unsigned_abs(),
         _ => 0,
     }
 }
 
-pub(super) fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, count: u64) -> fmt::Result {
+/// Writes a counter.
+///
+/// # Errors
+/// None is known, because the page is written to memory.
+pub fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, count: u64) -> fmt::Result {
     let counter = ConstCounter::new(count);
     counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
 }
 
 /// Whether the dataset is not written at the moment.
-pub(super) fn storing_stopped(encoder: &mut DescriptorEncoder<'_>, is_stopped: bool) -> fmt::Result {
+///
+/// # Errors
+/// None is known, because the page is written to memory.
+pub fn storing_stopped(encoder: &mut DescriptorEncoder<'_>, is_stopped: bool) -> fmt::Result {
     let text = "1 while no row is stored: the disk is full, or the dataset cannot be written for another reason";
     gauge(encoder, "storing_stopped", text, f64::from(u8::from(is_stopped)))
 }
 
-pub(super) fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> fmt::Result {
+/// Writes a gauge.
+///
+/// # Errors
+/// None is known, because the page is written to memory.
+pub fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> fmt::Result {
     let gauge = ConstGauge::new(value);
     gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)
 }

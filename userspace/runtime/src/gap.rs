@@ -12,7 +12,7 @@ const REPEAT: Duration = Duration::from_secs(60);
 
 /// What is lost if an append fails.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Missing {
     /// What is counted: `window` or `row`.
     pub(crate) unit: &'static str,
     pub(crate) count: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Part {
     pub(crate) span_ns: Option<(i64, i64)>,
 }
 
-impl Part {
+impl Missing {
     pub(crate) fn windows(rows: &[WindowRow]) -> Self {
         let starts = rows.iter().map(|row| row.window_start_ns);
         let ends = rows.iter().map(|row| row.window_start_ns.saturating_add(row.window_ns));
@@ -44,7 +44,7 @@ impl Part {
 /// A span of rows that are not stored.
 #[derive(Debug)]
 pub(crate) struct Gap {
-    part: Part,
+    missing: Missing,
     /// Why they are not stored.
     pub(crate) reason: String,
     tried: Instant,
@@ -52,9 +52,9 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
-    pub(crate) fn new(part: Part, error: &Error, now: Instant) -> Self {
+    pub(crate) fn new(missing: Missing, error: &Error, now: Instant) -> Self {
         Self {
-            part,
+            missing,
             reason: error.to_string(),
             tried: now,
             reported: None,
@@ -62,15 +62,15 @@ impl Gap {
     }
 
     /// Adds rows that are not stored either.
-    pub(crate) fn add(&mut self, more: &Part) {
-        self.part.count += more.count;
-        let spans = [self.part.span_ns, more.span_ns].into_iter().flatten();
-        self.part.span_ns = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+    pub(crate) fn add(&mut self, more: &Missing) {
+        self.missing.count += more.count;
+        let spans = [self.missing.span_ns, more.span_ns].into_iter().flatten();
+        self.missing.span_ns = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
     }
 
     /// How much is missing, such as `3 windows`.
     pub(crate) fn missing(&self) -> String {
-        plural(self.part.count, self.part.unit)
+        plural(self.missing.count, self.missing.unit)
     }
 
     /// Whether it is time to try to write again.
@@ -95,20 +95,20 @@ impl Gap {
 
     /// The row that states which span is not stored, and why; `None` if nothing is missing.
     pub(crate) fn event(&self, observer: &Text) -> Option<EventRow> {
-        let (start, end) = self.part.span_ns?;
+        let (start, end) = self.missing.span_ns?;
         Some(EventRow {
             observer: observer.clone(),
             time: Time(start),
             time_ns: start,
             kind: "not_stored".into(),
             value: Some(end.saturating_sub(start) as f64),
-            count: self.part.count,
+            count: self.missing.count,
             detail: format!(
                 "{} from {} to {} {} not stored: {}",
                 self.missing(),
                 Time(start),
                 Time(end),
-                if self.part.count == 1 { "is" } else { "are" },
+                if self.missing.count == 1 { "is" } else { "are" },
                 self.reason
             )
             .into(),
@@ -119,7 +119,7 @@ impl Gap {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gap, Part};
+    use super::{Gap, Missing};
     use rocescope_model::{Text, WindowRow};
     use rocescope_store::Error;
     use std::time::{Duration, Instant};
@@ -136,8 +136,8 @@ mod tests {
             path: "d".into(),
         };
         let start = Instant::now();
-        let mut gap = Gap::new(Part::windows(&[row(10)]), &full, start);
-        gap.add(&Part::windows(&[row(15), row(20)]));
+        let mut gap = Gap::new(Missing::windows(&[row(10)]), &full, start);
+        gap.add(&Missing::windows(&[row(15), row(20)]));
         let event = gap.event(&Text::from_static("rail3")).unwrap();
         assert_eq!((event.time_ns, event.count, event.value), (10, 3, Some(15.0)));
         assert!(event.detail.contains("3 windows") && event.detail.contains("the disk is full"));
@@ -152,9 +152,9 @@ mod tests {
             action: "write",
             path: "d".into(),
         };
-        let mut gap = Gap::new(Part::rows([].into_iter()), &full, Instant::now());
+        let mut gap = Gap::new(Missing::rows([].into_iter()), &full, Instant::now());
         assert_eq!(gap.event(&Text::default()), None);
-        gap.add(&Part::rows([7, 3, 5].into_iter()));
+        gap.add(&Missing::rows([7, 3, 5].into_iter()));
         let event = gap.event(&Text::default()).unwrap();
         assert_eq!((event.time_ns, event.count, event.value), (3, 3, Some(4.0)));
         assert!(event.detail.starts_with("3 rows from "), "{}", event.detail);

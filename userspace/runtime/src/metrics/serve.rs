@@ -1,7 +1,7 @@
 //! The endpoint: one thread, one page.
 
 use super::prometheus;
-use crate::error::{EngineError, Result};
+use crate::error::{Result, RuntimeError};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
@@ -36,7 +36,7 @@ pub type Page = Arc<dyn Fn() -> Result<String, fmt::Error> + Send + Sync>;
 /// # Errors
 /// The address cannot be used.
 pub fn serve(address: SocketAddr, page: Page) -> Result<SocketAddr> {
-    let refused = |error| EngineError::Metrics(address, error);
+    let refused = |error| RuntimeError::Metrics(address, error);
     let listener = TcpListener::bind(address).map_err(refused)?;
     listener.set_nonblocking(true).map_err(refused)?;
     let bound = listener.local_addr().map_err(refused)?;
@@ -60,7 +60,7 @@ pub fn serve(address: SocketAddr, page: Page) -> Result<SocketAddr> {
         })
         .map_err(refused)?;
     match begun.recv() {
-        Ok(Err(error)) => Err(EngineError::Capabilities(error)),
+        Ok(Err(error)) => Err(RuntimeError::Capabilities(error)),
         _ => Ok(bound),
     }
 }

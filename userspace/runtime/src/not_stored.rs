@@ -23,7 +23,7 @@ impl NotStored {
     }
 
     /// Nothing is stored from now on; `count` more are lost.
-    pub(crate) fn stop(&self, count: u64) {
+    pub fn stop(&self, count: u64) {
         self.count.fetch_add(count, Ordering::Relaxed);
         self.is_stopped.store(true, Ordering::Relaxed);
     }

@@ -1,0 +1,14 @@
+//! The endpoint that Prometheus reads: `OpenMetrics` for scrapers that accept it, otherwise the text format of
+//! Prometheus.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`page`] | writes metrics, and those of the process |
+//! | [`prometheus`] | converts the page to the text format |
+//! | [`mod@serve`] | the endpoint |
+
+pub mod page;
+pub mod prometheus;
+pub mod serve;
+
+pub use serve::serve;
