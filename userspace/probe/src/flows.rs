@@ -254,28 +254,8 @@ impl Prober for FlowProbes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requests::Arrival;
 
     const MS: i64 = 1_000_000;
-
-    fn left(flows: &mut FlowProbes, host: &mut Host, outgoing: &Outgoing, at: Nanos) {
-        flows.left(&outgoing.into(), at, host);
-    }
-
-    fn answered(flows: &mut FlowProbes, host: &mut Host, outgoing: &Outgoing, (from, held, at): (IpAddr, i64, Nanos)) {
-        let received = Received {
-            nic: outgoing.src,
-            payload: &outgoing.into(),
-            from: Some(from),
-            arrival: Arrival {
-                intact: true,
-                nic_received: Some(at),
-                received: at,
-                held: Nanos(held),
-            },
-        };
-        flows.arrived(&received, host);
-    }
 
     fn task(src: &str, dst: &str, port: u16, probes: u16) -> FlowTask {
         FlowTask {
@@ -300,14 +280,14 @@ mod tests {
             let outgoing = flows.next_packet(due, &mut host).unwrap();
             assert_eq!((outgoing.port, outgoing.remote), (50_000, Some(peer)));
             times.push(due.0 / MS);
-            left(&mut flows, &mut host, &outgoing, due + Nanos(1000));
+            flows.left(&(&outgoing).into(), due + Nanos(1000), &mut host);
             // One in five is lost; the other end held each for 3 ms.
             if !outgoing.sequence.0.is_multiple_of(5) {
-                let answer = (peer, 3 * MS, due + Nanos(3 * MS + 21_000));
-                answered(&mut flows, &mut host, &outgoing, answer);
+                let times = [3 * MS, due.0 + 3 * MS + 21_000];
+                host.answer(&mut flows, &outgoing, peer, times);
             } else {
                 // Another host is not the other end.
-                answered(&mut flows, &mut host, &outgoing, (other, 0, due + Nanos(21_000)));
+                host.answer(&mut flows, &outgoing, other, [0, due.0 + 21_000]);
             }
         }
         assert_eq!(times, (0..10).map(|n| 2000 + 100 * n).collect::<Vec<i64>>());

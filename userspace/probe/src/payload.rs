@@ -17,7 +17,7 @@
 //! 50 message, 26 bytes   kinds 4 and 5 only: see the module `peers::receipt_message`
 //! ```
 
-use crate::peers::receipt_message::{self, Inquiry};
+use crate::peers::receipt_message::{self, Inquiry, pop};
 use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Sequence};
 
 /// Bytes on the wire, without the message.
@@ -105,19 +105,19 @@ impl Payload {
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
-        if take(&mut rest)? != MAGIC || take(&mut rest)? != [VERSION] {
+        if pop(&mut rest)? != MAGIC || pop(&mut rest)? != [VERSION] {
             return None;
         }
-        let [kind] = take(&mut rest)?;
-        let agent = u64::from_be_bytes(take(&mut rest)?);
-        let sequence = Sequence(u64::from_be_bytes(take(&mut rest)?));
-        let src = NicIndex(u16::from_be_bytes(take(&mut rest)?));
-        let dst = NicIndex(u16::from_be_bytes(take(&mut rest)?));
-        let sent = Nanos(i64::from_be_bytes(take(&mut rest)?));
-        let port = u16::from_be_bytes(take(&mut rest)?);
-        let id = u16::from_be_bytes(take(&mut rest)?);
-        let [ttl] = take(&mut rest)?;
-        let held_ns = u32::from_be_bytes(take(&mut rest)?);
+        let [kind] = pop(&mut rest)?;
+        let agent = u64::from_be_bytes(pop(&mut rest)?);
+        let sequence = Sequence(u64::from_be_bytes(pop(&mut rest)?));
+        let src = NicIndex(u16::from_be_bytes(pop(&mut rest)?));
+        let dst = NicIndex(u16::from_be_bytes(pop(&mut rest)?));
+        let sent = Nanos(i64::from_be_bytes(pop(&mut rest)?));
+        let port = u16::from_be_bytes(pop(&mut rest)?);
+        let id = u16::from_be_bytes(pop(&mut rest)?);
+        let [ttl] = pop(&mut rest)?;
+        let held_ns = u32::from_be_bytes(pop(&mut rest)?);
         let kind = match kind {
             0 => DatagramKind::Probe,
             1 => DatagramKind::Trace { id, ttl },
@@ -140,12 +140,6 @@ impl Payload {
             kind,
         })
     }
-}
-
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
-    let (first, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(*first)
 }
 
 #[cfg(test)]

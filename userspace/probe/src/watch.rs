@@ -147,7 +147,6 @@ impl Prober for Watches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requests::Arrival;
     use std::net::IpAddr;
 
     const MS: i64 = 1_000_000;
@@ -167,18 +166,7 @@ mod tests {
     }
 
     fn answered(of: &mut (Watches, Host), probe: &Outgoing, from: IpAddr, held: i64, at: i64) {
-        let received = Received {
-            nic: probe.src,
-            payload: &probe.into(),
-            from: Some(from),
-            arrival: Arrival {
-                intact: true,
-                nic_received: Some(Nanos(at)),
-                received: Nanos(at),
-                held: Nanos(held),
-            },
-        };
-        of.0.arrived(&received, &mut of.1);
+        of.1.answer(&mut of.0, probe, from, [held, at]);
     }
 
     fn next(of: &mut (Watches, Host), now: i64) -> Option<Outgoing> {

@@ -84,6 +84,9 @@ impl Host {
 
     /// Forgets questions that no answer will come to, or whose departure the NIC does not tell. Flows count theirs.
     pub(crate) fn expire(&mut self, now: Nanos) {
+        if self.questions.is_empty() {
+            return;
+        }
         let timeout = self.settings.timeout;
         self.questions
             .retain(|question| matches!(question.asked, Asker::Flow(_)) || now - question.sent <= timeout);
@@ -113,6 +116,12 @@ impl Host {
     }
 }
 
+#[cfg(test)]
+use {
+    super::prober::{Prober, Received},
+    crate::requests::Arrival,
+};
+
 /// A host of one NIC, for tests of probers.
 #[cfg(test)]
 impl Host {
@@ -127,5 +136,21 @@ impl Host {
             own: false,
         };
         Self::new(Settings::new("h0", 1), &[nic], clock, 7, Nanos(0))
+    }
+
+    /// Passes an answer to a question on: from where, how long it was held there, and when it arrived.
+    pub(crate) fn answer(&mut self, to: &mut dyn Prober, asked: &Outgoing, from: IpAddr, [held, at]: [i64; 2]) {
+        let received = Received {
+            nic: asked.src,
+            payload: &asked.into(),
+            from: Some(from),
+            arrival: Arrival {
+                intact: true,
+                nic_received: Some(Nanos(at)),
+                received: Nanos(at),
+                held: Nanos(held),
+            },
+        };
+        to.arrived(&received, self);
     }
 }

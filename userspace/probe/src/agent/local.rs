@@ -141,9 +141,15 @@ fn follow(nic: NicIndex, session: &Session, host: &mut Host) {
 
 impl Prober for LocalProbes {
     fn next_due(&self, host: &Host) -> Option<Nanos> {
-        let expiries = self.sessions.iter().filter_map(Session::expiry);
-        let dues = self.sessions.iter().map(Session::due);
-        expiries.chain(dues.filter(|_| !host.is_stopped)).min()
+        let next = |session: &Session| {
+            let due = session.due();
+            let expiry = session.expiry();
+            match host.is_stopped {
+                true => expiry,
+                false => Some(expiry.map_or(due, |expiry| expiry.min(due))),
+            }
+        };
+        self.sessions.iter().filter_map(next).min()
     }
 
     fn next_packet(&mut self, now: Nanos, host: &mut Host) -> Option<Outgoing> {

@@ -105,10 +105,8 @@ fn end(ended: &Finished, host: &mut Host) {
 
 impl Prober for Traces {
     fn next_due(&self, host: &Host) -> Option<Nanos> {
-        match host.is_stopped {
-            true => host.tracer.next_end(),
-            false => host.tracer.next_due().into_iter().chain(host.tracer.next_end()).min(),
-        }
+        let begins = host.tracer.next_due().filter(|_| !host.is_stopped);
+        begins.into_iter().chain(host.tracer.next_end()).min()
     }
 
     fn next_packet(&mut self, now: Nanos, host: &mut Host) -> Option<Outgoing> {

@@ -97,7 +97,7 @@ impl Peers {
 
     pub(crate) fn counters(&self) -> PeerCounters {
         PeerCounters {
-            in_flight: self.pending.len() as u64,
+            in_flight: self.pending.all.len() as u64,
             ..self.counters
         }
     }
@@ -109,7 +109,7 @@ impl Peers {
 
     /// Answers may have been lost in this host: a way back without an answer is no loss for probes that are in flight.
     pub(crate) fn invalidate(&mut self) {
-        self.pending.invalidate();
+        self.pending.all.iter_mut().for_each(|probe| probe.invalidated = true);
     }
 
     /// A probe has an answer, and it is known when it left, or never will be.
@@ -158,7 +158,7 @@ impl Prober for Peers {
             host: turn.tuple.peer.host,
             confirmed: None,
         };
-        self.pending.insert(number, probe, turn.due, now);
+        self.pending.all.insert(number, probe, turn.due, now);
         Some(Outgoing {
             src: turn.tuple.nic,
             dst: turn.tuple.nic,
@@ -177,14 +177,14 @@ impl Prober for Peers {
     }
 
     fn left(&mut self, payload: &Payload, nic_sent: Nanos, host: &mut Host) {
-        if let Some(probe) = self.pending.left(payload.sequence.0, nic_sent) {
+        if let Some(probe) = self.pending.all.left(payload.sequence.0, nic_sent) {
             self.answered(&probe, host);
         }
     }
 
     fn refused(&mut self, outgoing: &Outgoing, why: Refusal, host: &mut Host) {
         host.last_refusal = Some((outgoing.src, why));
-        if let Some(probe) = self.pending.remove(outgoing.sequence.0) {
+        if let Some(probe) = self.pending.all.remove(outgoing.sequence.0) {
             self.counters.unsent += 1;
             self.finish(&probe, WayOutcome::Unsent(why), None, host);
         }
@@ -194,7 +194,7 @@ impl Prober for Peers {
         let sequence = received.payload.sequence.0;
         let tuple = self.lanes.tuple(numbers(sequence).0);
         let is_from_there = tuple.map(|tuple| tuple.peer.address) == received.from;
-        let probe = self.pending.get(sequence).filter(|probe| probe.arrival.is_none());
+        let probe = self.pending.all.get(sequence).filter(|probe| probe.arrival.is_none());
         let Some((about, sent)) = probe
             .filter(|_| is_from_there)
             .map(|probe| (probe.asked.about, probe.sent))
@@ -202,7 +202,7 @@ impl Prober for Peers {
             self.counters.late_peer_replies += 1;
             return;
         };
-        let complete = self.pending.arrived(sequence, received.arrival);
+        let complete = self.pending.all.arrived(sequence, received.arrival);
         if let DatagramKind::PeerAnswer {
             receipt: Some(receipt), ..
         } = received.payload.kind

@@ -6,7 +6,7 @@
 
 use super::lanes::Lanes;
 use super::receipt_message::{Outcome, Receipt, numbers};
-use crate::requests::{Arrival, Request, Requests};
+use crate::requests::{Request, Requests};
 use crate::types::Nanos;
 use std::net::IpAddr;
 
@@ -45,7 +45,7 @@ pub(super) fn round_trip(probe: &Pending) -> Option<Nanos> {
 /// All of them.
 #[derive(Clone, Debug)]
 pub(super) struct Probes {
-    all: Requests<PeerProbe>,
+    pub(super) all: Requests<PeerProbe>,
     timeout: Nanos,
     patience: Nanos,
     at_once: u16,
@@ -66,35 +66,9 @@ impl Probes {
         self.patience = patience(interval, self.at_once);
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    pub(super) fn insert(&mut self, number: u64, probe: PeerProbe, due: Nanos, now: Nanos) {
-        self.all.insert(number, probe, due, now);
-    }
-
     /// Whether a 5-tuple has any.
     pub(super) fn has(&self, tuple: u32) -> bool {
         self.all.iter().any(|probe| probe.asked.tuple == tuple)
-    }
-
-    pub(super) fn get(&self, number: u64) -> Option<&Pending> {
-        self.all.get(number)
-    }
-
-    pub(super) fn remove(&mut self, number: u64) -> Option<Pending> {
-        self.all.remove(number)
-    }
-
-    /// Records when a probe left; returns it if it is answered.
-    pub(super) fn left(&mut self, number: u64, nic_sent: Nanos) -> Option<Pending> {
-        self.all.left(number, nic_sent)
-    }
-
-    /// Records an answer; returns the probe if it is known when it left.
-    pub(super) fn arrived(&mut self, number: u64, arrival: Arrival) -> Option<Pending> {
-        self.all.arrived(number, arrival)
     }
 
     /// The 5-tuple to a host that a probe which leaves now should ask about, and its destination: of those with a probe
@@ -149,10 +123,6 @@ impl Probes {
 
     pub(super) fn stop(&mut self) {
         self.patience = Nanos(0);
-    }
-
-    pub(super) fn invalidate(&mut self) {
-        self.all.iter_mut().for_each(|probe| probe.invalidated = true);
     }
 
     /// The clock was set.

@@ -156,9 +156,9 @@ impl Inquiry {
     pub(crate) fn read(mut rest: &[u8]) -> Option<Self> {
         let rest = &mut rest;
         Some(Self {
-            about: u32::from_be_bytes(take(rest)?),
-            address: u32::from_be_bytes(take(rest)?),
-            dscp: u8::from_be_bytes(take(rest)?),
+            about: u32::from_be_bytes(pop(rest)?),
+            address: u32::from_be_bytes(pop(rest)?),
+            dscp: u8::from_be_bytes(pop(rest)?),
         })
     }
 }
@@ -187,12 +187,12 @@ pub(crate) fn write(receipt: Option<Receipt>) -> [u8; LEN] {
 /// Reads the receipt of an answer, if it has one; `None` for anything else.
 pub(crate) fn read(mut rest: &[u8]) -> Option<Option<Receipt>> {
     let rest = &mut rest;
-    let [state] = take(rest)?;
-    let since_ms = u32::from_be_bytes(take(rest)?);
+    let [state] = pop(rest)?;
+    let since_ms = u32::from_be_bytes(pop(rest)?);
     let arrivals = Arrivals {
-        newest: u32::from_be_bytes(take(rest)?),
-        arrived: u64::from_be_bytes(take(rest)?),
-        answered: u64::from_be_bytes(take(rest)?),
+        newest: u32::from_be_bytes(pop(rest)?),
+        arrived: u64::from_be_bytes(pop(rest)?),
+        answered: u64::from_be_bytes(pop(rest)?),
     };
     let receipt = |arrivals| Some(Receipt { since_ms, arrivals });
     match state {
@@ -209,7 +209,8 @@ fn fill(bytes: &mut [u8; LEN], fields: &[&[u8]]) {
     }
 }
 
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+/// Takes the first bytes off.
+pub(crate) fn pop<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (first, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*first)

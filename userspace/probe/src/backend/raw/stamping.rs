@@ -38,12 +38,12 @@ pub(super) enum Stamping {
 
 impl Stamping {
     /// Returns the best that all NICs support: timestamps of different clocks are not comparable.
-    pub(super) fn of_all(links: &[Link]) -> Self {
-        links.iter().map(Self::of).max().unwrap_or(Self::Kernel)
+    pub(super) fn for_all(links: &[Link]) -> Self {
+        links.iter().map(Self::for_link).max().unwrap_or(Self::Kernel)
     }
 
     /// A driver without this query is assumed to stamp nothing.
-    fn of(link: &Link) -> Self {
+    fn for_link(link: &Link) -> Self {
         let interface = link.interface();
         if interface.stamps_in_hardware().unwrap_or(false) {
             Self::Card

@@ -9,11 +9,15 @@
 //! probes to other hosts, and the ways back of such probes. The agent of the other host answers the packets that reach it.
 //!
 //! A trace that does not reach its destination does not change the known path, which is needed to locate the timeouts
-//! during a failure (Hostmesh, section 3.3.2).
+//! during a failure (Hostmesh, section 3.3.2). The module `trace` has what is traced, and the result.
+
+mod trace;
+
+pub use trace::{Finished, Limits, Reply, Started, Tuple};
 
 use crate::answers::Answers;
 use crate::icmp::Answer;
-use crate::route::{Hop, Route, RowReason};
+use crate::route::{Hop, Route};
 use crate::types::{DatagramKind, Nanos, NicIndex};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -26,80 +30,6 @@ pub const FLOWS: usize = 56;
 const KEPT: Nanos = Nanos(i64::MAX);
 /// The number of distinct trace numbers: as many as fit into the IPv4 identification.
 const IDS: u16 = 1 << (16 - crate::icmp::TTL_BITS);
-
-/// A 5-tuple: protocol and destination port are the same for all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Tuple {
-    /// The NIC that sends.
-    pub src: NicIndex,
-    /// The NIC that receives; of a flow to another host, the sending one again.
-    pub dst: NicIndex,
-    /// UDP source port.
-    pub port: u16,
-    /// The address of the other host, of a flow to one.
-    pub remote: Option<IpAddr>,
-}
-
-impl Tuple {
-    /// That of a flow to another host.
-    #[must_use]
-    pub const fn to(src: NicIndex, remote: IpAddr, port: u16) -> Self {
-        Self {
-            src,
-            dst: src,
-            port,
-            remote: Some(remote),
-        }
-    }
-}
-
-/// The limits of traces.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Time between two traces of one NIC; `None` for no traces.
-    pub interval: Option<Nanos>,
-    /// Answers per second from one address.
-    pub answers_per_second: f64,
-    /// Maximum number of hops, at most [`TTL_LIMIT`].
-    pub ttl_max: u8,
-    /// Timeout of answers.
-    pub timeout: Nanos,
-    /// An unchanged path is written again after this time.
-    pub refresh: Nanos,
-}
-
-/// The packets of a trace that has just begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Started {
-    /// Of what.
-    pub tuple: Tuple,
-    /// Its number.
-    pub id: u16,
-    /// The maximum TTL; the trace uses 1 to this.
-    pub ttl_max: u8,
-}
-
-/// The result of a trace.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
-    /// Of what.
-    pub tuple: Tuple,
-    /// When.
-    pub at: Nanos,
-    /// The path, if the destination was reached, and why it gets a row, if it does.
-    pub path: Option<(Vec<Hop>, Option<RowReason>)>,
-}
-
-/// How an answer matches the traces in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reply {
-    /// A hop of a trace in flight.
-    Hop,
-    /// The trace cannot go on from there.
-    Unreachable,
-    /// It matches no trace.
-    Unmatched,
-}
 
 #[derive(Clone, Debug)]
 struct Running {
@@ -254,12 +184,11 @@ impl Tracer {
         self.running.len()
     }
 
-    /// When the tracer has to act next.
+    /// When the next trace may begin.
     #[must_use]
     pub fn next_due(&self) -> Option<Nanos> {
         self.limits.interval?;
-        let begins = self.due.iter().min().copied();
-        begins.into_iter().chain(self.next_end()).min()
+        self.due.iter().min().copied()
     }
 
     /// When the next trace in flight times out.
@@ -317,19 +246,22 @@ impl Tracer {
             port: u16::MAX,
             remote: None,
         };
-        let mut some = false;
-        let chosen = self
-            .routes
-            .range(first..=last)
-            .filter(|(tuple, _)| !self.running.iter().any(|running| running.begun.tuple == **tuple))
-            .filter(|(_, route)| {
-                some = true;
-                let hops = route.hops().iter().flatten();
-                hops.into_iter().all(|hop| self.answers.may(*hop, now))
-            })
-            .min_by_key(|(_, route)| route.turn())
-            .map(|(tuple, _)| *tuple);
-        self.deferred += u64::from(some && chosen.is_none());
+        let idle = || {
+            let routes = self.routes.range(first..=last);
+            routes.filter(|(tuple, _)| !self.running.iter().any(|running| running.begun.tuple == **tuple))
+        };
+        let may_answer = |(_, route): &(&Tuple, &Route)| {
+            let mut hops = route.hops().iter().flatten();
+            hops.all(|hop| self.answers.may(*hop, now))
+        };
+        let turn = |(_, route): &(&Tuple, &Route)| route.turn();
+        // Usually the first in turn may: only if not, the hops of all others are looked up.
+        let next = idle().min_by_key(turn)?;
+        let chosen = match may_answer(&next) {
+            true => Some(*next.0),
+            false => idle().filter(may_answer).min_by_key(turn).map(|(tuple, _)| *tuple),
+        };
+        self.deferred += u64::from(chosen.is_none());
         chosen
     }
 
@@ -436,250 +368,4 @@ impl Running {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::net::Ipv4Addr;
-
-    const TUPLE: Tuple = Tuple {
-        src: NicIndex(0),
-        dst: NicIndex(1),
-        port: 50_000,
-        remote: None,
-    };
-    const DESTINATION: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 9, 9));
-
-    fn tracer(answers_per_second: f64) -> Tracer {
-        let limits = Limits {
-            interval: Some(Nanos(1_000)),
-            answers_per_second,
-            ttl_max: 8,
-            timeout: Nanos(500),
-            refresh: Nanos(1_000_000),
-        };
-        let mut tracer = Tracer::new(limits, 2, Nanos(0));
-        tracer.follow(TUPLE.src, 2, &[TUPLE.port]);
-        tracer
-    }
-
-    fn hop(ttl: u8) -> IpAddr {
-        IpAddr::V4(Ipv4Addr::new(10, 0, 0, ttl))
-    }
-
-    fn answer(from: IpAddr, id: u16, ttl: u8) -> Answer {
-        Answer {
-            from,
-            exceeded: true,
-            code: 0,
-            src: hop(100),
-            dst: DESTINATION,
-            src_port: TUPLE.port,
-            dst_port: 4791,
-            kind: Some(DatagramKind::Trace { id, ttl }),
-        }
-    }
-
-    /// Runs a trace at `now` over routers that answer from these addresses; returns its result.
-    fn trace(tracer: &mut Tracer, now: i64, routers: &[IpAddr], reaches: bool) -> (u8, Finished) {
-        let begun = tracer.begin(Nanos(now)).unwrap();
-        assert_eq!(begun.tuple, TUPLE);
-        for ttl in 1..=begun.ttl_max {
-            match routers.get(usize::from(ttl) - 1) {
-                Some(router) => {
-                    let reply = tracer.answered(TUPLE, &answer(*router, begun.id, ttl), Nanos(now + 5));
-                    assert_eq!(reply, Reply::Hop);
-                }
-                None if reaches => {
-                    assert!(tracer.arrived(TUPLE, (begun.id, ttl), DESTINATION, Nanos(now + 9)));
-                }
-                None => {}
-            }
-        }
-        let waits = if reaches && usize::from(begun.ttl_max) > routers.len() {
-            9
-        } else {
-            501
-        };
-        assert_eq!(tracer.ended(Nanos(now + waits - 1)).is_none(), waits == 501);
-        let ended = match waits {
-            501 => tracer.ended(Nanos(now + waits)).unwrap(),
-            _ => {
-                return (
-                    begun.ttl_max,
-                    Finished {
-                        tuple: TUPLE,
-                        at: Nanos(now),
-                        path: None,
-                    },
-                );
-            }
-        };
-        (begun.ttl_max, ended)
-    }
-
-    fn news(ended: &Finished) -> Option<RowReason> {
-        ended.path.as_ref().and_then(|(_, news)| *news)
-    }
-
-    #[test]
-    fn a_path_is_known_when_its_destination_is_reached_and_every_hop_answered() {
-        let mut tracer = tracer(100.0);
-        let begun = tracer.begin(Nanos(0)).unwrap();
-        assert_eq!(begun.ttl_max, 8);
-        for ttl in 3..=8 {
-            assert!(tracer.arrived(TUPLE, (begun.id, ttl), DESTINATION, Nanos(9)));
-        }
-        tracer.answered(TUPLE, &answer(hop(2), begun.id, 2), Nanos(4));
-        assert_eq!(tracer.ended(Nanos(10)), None, "the first hop is missing");
-        tracer.answered(TUPLE, &answer(hop(1), begun.id, 1), Nanos(3));
-        let ended = tracer.ended(Nanos(10)).unwrap();
-        let (hops, news) = ended.path.unwrap();
-        let addresses: Vec<_> = hops.iter().map(|hop| hop.address.unwrap()).collect();
-        assert_eq!(addresses, [hop(1), hop(2), DESTINATION]);
-        let times: Vec<_> = hops.iter().map(|hop| hop.round_trip.unwrap().0).collect();
-        assert_eq!(times, [3, 4, 9]);
-        assert_eq!(news, Some(RowReason::First));
-        assert_eq!(tracer.known(), (1, 1));
-    }
-
-    #[test]
-    fn a_failed_trace_keeps_the_known_path_and_the_next_one_uses_more_hops() {
-        let mut tracer = tracer(100.0);
-        let known = [hop(1), hop(2)];
-        trace(&mut tracer, 0, &known, true);
-        let before = tracer.route(TUPLE).unwrap().hops().to_vec();
-        let (ttl_max, ended) = trace(&mut tracer, 1_000, &known[..1], false);
-        assert_eq!((ttl_max, ended.path), (3, None), "the known path limits the TTL");
-        assert_eq!(tracer.route(TUPLE).unwrap().hops(), before);
-        // Now with one more hop.
-        let begun = tracer.begin(Nanos(2_000)).unwrap();
-        assert_eq!(begun.ttl_max, 8);
-        for ttl in 1..=3 {
-            tracer.answered(TUPLE, &answer(hop(ttl), begun.id, ttl), Nanos(2_001));
-        }
-        assert!(tracer.arrived(TUPLE, (begun.id, 4), DESTINATION, Nanos(2_002)));
-        let ended = tracer.ended(Nanos(2_002)).unwrap();
-        assert_eq!(news(&ended), Some(RowReason::Changed));
-    }
-
-    #[test]
-    fn unexpected_answers_match_no_trace() {
-        let mut tracer = tracer(100.0);
-        let begun = tracer.begin(Nanos(0)).unwrap();
-        let strange = |tracer: &mut Tracer, tuple, answer| {
-            assert_eq!(tracer.answered(tuple, &answer, Nanos(1)), Reply::Unmatched);
-        };
-        strange(&mut tracer, TUPLE, answer(hop(1), begun.id + 1, 1));
-        strange(&mut tracer, TUPLE, answer(hop(1), begun.id, 0));
-        strange(&mut tracer, TUPLE, answer(hop(1), begun.id, 9));
-        let other = Tuple { port: 50_001, ..TUPLE };
-        strange(&mut tracer, other, answer(hop(1), begun.id, 1));
-        assert!(!tracer.arrived(other, (begun.id, 1), DESTINATION, Nanos(1)));
-    }
-
-    #[test]
-    fn no_address_exceeds_its_rate_of_answers() {
-        let mut tracer = tracer(2.0);
-        tracer.limits.interval = Some(Nanos(50_000_000));
-        let mut asked = 0;
-        for turn in 0..200 {
-            let now = Nanos(turn * 50_000_000);
-            if let Some(begun) = tracer.begin(now) {
-                asked += 1;
-                tracer.answered(TUPLE, &answer(hop(1), begun.id, 1), now);
-                tracer.arrived(TUPLE, (begun.id, 2), DESTINATION, now);
-                tracer.ended(now).unwrap();
-            }
-        }
-        // Ten seconds at two per second, and a burst of two.
-        assert!((20..=22).contains(&asked), "{asked}");
-        assert!(tracer.deferred() > 100);
-    }
-
-    #[test]
-    fn a_path_with_an_unknown_hop_is_traced_again_before_others_and_not_forever() {
-        let mut tracer = tracer(1e6);
-        let ports = [1, 2, 3, 4, 5, 6];
-        tracer.follow(TUPLE.src, 2, &ports);
-        // The first router never answers to the third port, and missed the first packet of the first one.
-        let mut first = 0;
-        let mut asked = Vec::new();
-        for turn in 0..23 {
-            let now = Nanos(turn * 1_000);
-            let begun = tracer.begin(now).unwrap();
-            let port = begun.tuple.port;
-            first += u32::from(port == 1);
-            if port != 3 && (port, first) != (1, 1) {
-                tracer.answered(begun.tuple, &answer(hop(1), begun.id, 1), now);
-            }
-            tracer.arrived(begun.tuple, (begun.id, 2), DESTINATION, now);
-            tracer.ended(now + Nanos(501)).unwrap();
-            asked.push(port);
-        }
-        let new = [1, 2, 3, 4, 5, 6];
-        let repeated = [1, 3, 3, 3, 3, 3, 3];
-        let turns = [2, 4, 5, 6, 1, 3, 2, 4, 5, 6];
-        assert_eq!(asked, [&new[..], &repeated, &turns].concat());
-    }
-
-    #[test]
-    fn flows_to_other_hosts_take_turns_and_are_bounded() {
-        let mut tracer = tracer(1e6);
-        let remote = hop(77);
-        let flow = |port| Tuple {
-            src: TUPLE.src,
-            dst: TUPLE.src,
-            port,
-            remote: Some(remote),
-        };
-        tracer.follow_flow(TUPLE.src, remote, 9, Nanos(0));
-        // Ports of probes change; the flow stays.
-        tracer.follow(TUPLE.src, 2, &[TUPLE.port]);
-        let mut asked = Vec::new();
-        for turn in 0..4 {
-            let now = Nanos(turn * 1_000);
-            let begun = tracer.begin(now).unwrap();
-            tracer.answered(begun.tuple, &answer(hop(1), begun.id, 1), now);
-            let destination = begun.tuple.remote.unwrap_or(DESTINATION);
-            assert!(tracer.arrived(begun.tuple, (begun.id, 2), destination, now));
-            tracer.ended(now).unwrap();
-            asked.push(begun.tuple);
-        }
-        assert_eq!(asked, [flow(9), TUPLE, flow(9), TUPLE]);
-        let hops = tracer.route(flow(9)).unwrap().hops();
-        assert_eq!(hops, [Some(hop(1)), Some(remote)]);
-        assert_eq!(tracer.known(), (1, 1), "of probes");
-        // One more than there is room for.
-        for port in 0..FLOWS as u16 {
-            tracer.follow_flow(TUPLE.src, remote, 100 + port, Nanos(10_000 + i64::from(port)));
-        }
-        assert!(tracer.route(flow(9)).is_none() && tracer.route(flow(100)).is_some());
-        // No one has asked for the others since.
-        tracer.follow_flow(TUPLE.src, remote, 99, Nanos(3_000_000));
-        tracer.begin(Nanos(3_000_000)).unwrap();
-        assert_eq!(tracer.routes.len(), 2);
-    }
-
-    #[test]
-    fn every_tuple_is_traced() {
-        let limits = Limits {
-            interval: Some(Nanos(10)),
-            ..tracer(1e6).limits
-        };
-        let mut tracer = Tracer::new(limits, 3, Nanos(0));
-        let ports = [1, 2, 3, 4];
-        tracer.follow(NicIndex(1), 3, &ports);
-        let mut asked = Vec::new();
-        for turn in 1..9 {
-            let now = Nanos(turn * 1_000);
-            while let Some(begun) = tracer.begin(now) {
-                asked.push(begun.tuple);
-            }
-            while tracer.ended(now + Nanos(900)).is_some() {}
-        }
-        asked.sort_unstable();
-        asked.dedup();
-        assert_eq!(asked.len(), 8);
-        tracer.follow(NicIndex(1), 3, &[1]);
-        assert_eq!(tracer.known(), (2, 0));
-    }
-}
+mod tests;
