@@ -8,7 +8,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Table, Type, Unit, Value, WindowRow};
-use rocescope_runtime::metrics::page::{self, build, count, counter, gauge, number};
+use rocescope_runtime::metrics::page::{self, build, count, counter, gauge, help, number};
 use std::fmt;
 
 /// The labels that identify a flow.
