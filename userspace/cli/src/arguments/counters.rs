@@ -3,6 +3,7 @@
 use super::{Output, RetentionArguments};
 use crate::units::{DAY, HOUR, name, positive_duration, within};
 use clap::Args;
+use rocescope_agent::counters::Pace;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,4 +64,14 @@ pub struct CountersArguments {
     /// When segments are sealed and deleted.
     #[command(flatten)]
     pub retention: RetentionArguments,
+}
+
+impl From<&CountersArguments> for Pace {
+    fn from(arguments: &CountersArguments) -> Self {
+        Self {
+            interval: arguments.interval,
+            refresh: arguments.refresh,
+            queue_pairs: arguments.queue_pairs,
+        }
+    }
 }

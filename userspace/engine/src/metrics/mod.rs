@@ -12,19 +12,16 @@
 //! | [`diagnosed`] | totals over the windows of a mesh, and of hosts |
 //! | [`collector`] | these and the collector's own metrics as `OpenMetrics` |
 //! | [`controller`] | members of a controller, likewise |
-//! | [`counters`] | the counters of a host, under the names of other exporters |
 //! | `rtt` | round trips of all connections as one histogram |
 //! | `help` | what each metric counts |
 
 pub mod collector;
 pub mod controller;
-pub mod counters;
 pub mod diagnosed;
 pub mod gauge;
 mod help;
 mod rtt;
 pub mod text;
 
-pub use counters::CounterMetrics;
 pub use diagnosed::Diagnosed;
 pub use gauge::{Measured, Metrics};
