@@ -44,10 +44,10 @@ pub struct CountersArguments {
     #[arg(long, value_name = "DIR", help_heading = "Sources")]
     pub sysfs_root: Option<PathBuf>,
     /// Read a copy of `/proc` in DIR
-    #[arg(long, value_name = "DIR", help_heading = "Sources")]
+    #[arg(long, value_name = "DIR", hide = true)]
     pub proc_root: Option<PathBuf>,
     /// Read the output of `ethtool -S IFACE` in DIR/IFACE, instead of asking the driver
-    #[arg(long, value_name = "DIR", help_heading = "Sources")]
+    #[arg(long, value_name = "DIR", hide = true)]
     pub ethtool_root: Option<PathBuf>,
     /// Serve Prometheus metrics on this address, such as 127.0.0.1:9466
     #[arg(long, value_name = "ADDRESS", conflicts_with = "once")]
