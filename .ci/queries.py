@@ -29,7 +29,9 @@ DEMO = "rocescope-demo"
 
 
 def rocescope(*arguments):
-    command = ["cargo", "run", "--quiet", "--release", "--package", "rocescope", "--", *arguments]
+    cargo = ["cargo", "run", "--quiet", "--release", "--package", "rocescope", "--"]
+    binary = os.environ.get("ROCESCOPE_BINARY")
+    command = [*([binary] if binary else cargo), *arguments]
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 

@@ -232,9 +232,9 @@ def write_box(traffic: Traffic, box: int, root: Path) -> dict[int, int]:
 
 _NULL_COUNTS = {name for name, _ in columns("windows") if name.startswith(("icrc_", "fabric_", "retransmitted_"))} | {
     "mirror_lost_packets",
-    "mirrored_twice_packets",
+    "mirror_duplicate_packets",
     "mirror_gap_frames",
-    "dropped_frames",
+    "capture_dropped_frames",
 }
 
 

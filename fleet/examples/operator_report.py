@@ -38,7 +38,7 @@ def totals(fleet: Dataset) -> list[str]:
         F.count(F.lit(1)).alias("windows"),
         F.sum("frames").alias("frames"),
         F.sum("frame_bytes").alias("frame_bytes"),
-        F.sum("lost_packets").alias("lost"),
+        F.sum("capture_lost_packets").alias("lost"),
         F.sum("fabric_lost_packets").alias("fabric_lost"),
     ).collect()
     if not row.windows:

@@ -15,7 +15,7 @@ def latest_connections(connections: DataFrame) -> DataFrame:
     Adds `fabric_lost_packets`: packets that the network dropped upstream or downstream of the tap.
     """
     newest = Window.partitionBy(*DIRECTION).orderBy(F.col("time_ns").desc())
-    lost = F.col("lost_before_tap_packets") + F.col("lost_after_tap_packets") + F.col("unanswered_packets")
+    lost = F.col("fabric_lost_upstream_packets") + F.col("fabric_lost_downstream_packets") + F.col("unanswered_packets")
     rows = connections.withColumn("_newest", F.row_number().over(newest)).where(F.col("_newest") == 1)
     return rows.drop("_newest").withColumn("fabric_lost_packets", lost)
 

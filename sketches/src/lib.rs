@@ -14,6 +14,8 @@
 //! | [`quantiles`] | how long did it take? | quantiles within 0.8 % at first | bounds kept |
 //! | [`jitter`] | whose rate changed? | one event per change | – |
 //!
+//! [`random`] is no sketch: random numbers of a seed, for who generates and simulates.
+//!
 //! Invariants of every sketch, which its tests check:
 //!
 //! - Bounds always hold: an upper bound is at or above the truth, a lower one at or below.
@@ -36,6 +38,7 @@ pub mod jitter;
 pub mod linear_counting;
 mod mismatch;
 pub mod quantiles;
+pub mod random;
 
 pub use count_min::CountMin;
 pub use hash::FlowHash;

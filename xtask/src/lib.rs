@@ -11,9 +11,8 @@
 //! | `fuzz` | seeds and runs the fuzzer |
 //! | `graph` | checks the crates against `ARCHITECTURE.md`, and their files for cycles |
 //! | [`package`] | the Debian package |
-//! | `softroce` | the product in two guests with soft-RoCE |
 //! | `static_build` | one static file, as in `deploy/Containerfile` |
-//! | [`testbed`] | forwards a task to `rocescope-testbed` |
+//! | [`testbed`] | forwards a task to `rocescope-testbed` or `rocescope-lab` |
 //! | [`captures`], [`pcap`] | the recorded captures, frame by frame |
 //! | `words` | no text has a word that `docs/style.md` replaces |
 //! | [`process`], [`product`] | other programs; the release build of `rocescope` |
@@ -28,7 +27,6 @@ pub mod package;
 pub mod pcap;
 pub mod process;
 pub mod product;
-mod softroce;
 mod static_build;
 pub mod testbed;
 mod words;
@@ -45,28 +43,25 @@ cargo xtask <task>
   graph                         check crates against the table in ARCHITECTURE.md, and files for cycles
   fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
   package [--fleet]             build the Debian package, with rocescope-sql and rocescope-ship if asked for
-  softroce [OPTION...] [CHECK...]
-                                the product on real verbs: two guests with soft-RoCE; --binary FILE, --kernel PACKAGE
   static                        build one static file, and start it in an empty directory
   words                         refuse the words that docs/style.md replaces
 
-These need the product's crates; they run in rocescope-testbed:
+These need the product's crates; they run in rocescope-testbed and rocescope-lab:
 
   bench day [OPTION...]         a day at 4 frames a second: what nearly empty windows cost
   bench file [FILE] [OPTION...] the whole path, compared with tcpdump and tshark
   bench capture [OPTION...]     kernel cost, and live capture on a veth pair: --part a|b|c, --soak SECONDS
-  bench collective [SCALE]      the diagnosis of collectives in 220 simulated cases, compared with other methods
-  bench mesh [OPTION...]        accuracy and speed of the analysis of probes: [accuracy|quiet|speed] [SEEDS]
   bench memory                  peak memory of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches, compared with other implementations
-  bench paper [SECONDS]         repeat the evaluation of the Fudan system's paper
   bench probe [SECONDS]         the agent's cost on a host with eight NICs
-  bench truth [CLASS]           what connections report about generated traffic, against its truth
   bench view [SECONDS]          the cost of drawing 10,000 flows
   fabric TASK [OPTION...]       a rail fabric of network namespaces, its faults, and the verdicts about them
+  lab [NAME...] [--full]        one table of all accuracies, each beside its goal; --full has the sizes of docs/bench
   object FILE [--records]       verify an XDP object; compare its records too
   picture [--check]             docs/top.svg, from the screen of a test
   service [--debian]            install, run and remove the package on a machine of its own, or on a clean Debian
+  softroce [OPTION...] [CHECK...]
+                                the product on real verbs: two guests with soft-RoCE; --binary FILE, --kernel PACKAGE
 ";
 
 /// Runs a task with its arguments, as on the command line.
@@ -89,10 +84,10 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["graph"] => graph::run(),
         ["package", options @ ..] => package::run(options),
-        ["softroce", rest @ ..] => softroce::run(rest),
+        ["lab", options @ ..] => testbed::lab(options),
         ["static"] => static_build::run(),
         ["words"] => words::run(),
-        ["bench" | "object" | "picture" | "service", ..] => testbed::run(arguments),
+        ["bench" | "object" | "picture" | "service" | "softroce", ..] => testbed::run(arguments),
         unknown => bail!("unknown task: {}\n\n{USAGE}", unknown.join(" ")),
     }
 }

@@ -1,4 +1,4 @@
-//! Forwards tasks to `rocescope-testbed`, the only developer tool that links the product's crates.
+//! Forwards tasks to `rocescope-testbed` and `rocescope-lab`, the developer tools that link the product's crates.
 
 use crate::process::{command, run as run_command};
 use crate::product::{target, text};
@@ -17,4 +17,10 @@ pub fn run(arguments: &[&str]) -> Result<()> {
     run_command(&mut command("cargo", &cargo))?;
     let program = target()?.join("debug").join(NAME);
     run_command(&mut command(&text(&program), arguments))
+}
+
+/// Builds the evaluations, optimized, and runs them.
+pub(crate) fn lab(options: &[&str]) -> Result<()> {
+    let cargo = ["run", "--quiet", "--release", "--package", "rocescope-lab", "--"];
+    run_command(command("cargo", &cargo).args(options))
 }

@@ -1,7 +1,7 @@
 -- Which connections lost packets in the fabric, and on which side of the tap?
 SELECT observer, src, dst, src_qpn, dst_qpn,
-       lost_before_tap_packets,
-       lost_after_tap_packets,
+       fabric_lost_upstream_packets,
+       fabric_lost_downstream_packets,
        unanswered_packets,
        retransmitted_packets,
        timeouts,
@@ -10,7 +10,7 @@ FROM (
     SELECT c.*, row_number() OVER (PARTITION BY observer, connection, role ORDER BY time_ns DESC) AS newest
     FROM connections AS c
 ) AS latest
-WHERE newest = 1 AND lost_before_tap_packets + lost_after_tap_packets + unanswered_packets > 0
-ORDER BY lost_before_tap_packets + lost_after_tap_packets + unanswered_packets DESC,
+WHERE newest = 1 AND fabric_lost_upstream_packets + fabric_lost_downstream_packets + unanswered_packets > 0
+ORDER BY fabric_lost_upstream_packets + fabric_lost_downstream_packets + unanswered_packets DESC,
          observer, src, dst, src_qpn NULLS LAST, dst_qpn NULLS LAST
 LIMIT 50

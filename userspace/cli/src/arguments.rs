@@ -145,7 +145,7 @@ pub enum Command {
     Paths(PathsAction),
     /// Probe between the NICs of this host: one-way loss and latency, and paths
     Probe(Box<ProbeArguments>),
-    /// Seal the journals that a killed capture left in a dataset, and list unreadable files
+    /// Seal the journals that a killed capture left in a dataset, convert earlier formats, and list unreadable files
     Repair(RepairArguments),
     /// Summarize a dataset as text, JSON, CSV or one HTML page with charts
     Report(Box<ReportArguments>),
@@ -322,7 +322,7 @@ pub struct ConnectionsArguments {
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,
-    /// Print only connections with a direction that matches EXPR, such as `lost_gaps > 0 or qp 17`
+    /// Print only connections with a direction that matches EXPR, such as `unfilled_gaps > 0 or qp 17`
     #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
     pub filter: Option<RowFilter>,
     /// Format of the output

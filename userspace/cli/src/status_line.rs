@@ -72,7 +72,7 @@ impl StatusLine {
             self.packets += window.roce_packets;
             self.bytes += window.frame_bytes;
             self.flows = self.flows.max(window.flows);
-            self.capture_lost += window.lost_packets + window.dropped_frames.unwrap_or(0);
+            self.capture_lost += window.capture_lost_packets + window.capture_dropped_frames.unwrap_or(0);
         }
         let last = rows.windows.last().filter(|_| self.covered_ns >= self.interval_ns)?;
         let line = self.line(last);
@@ -115,8 +115,8 @@ mod tests {
                 roce_packets,
                 frame_bytes: 1_000 * roce_packets,
                 flows: roce_packets.min(3),
-                lost_packets: 1,
-                dropped_frames: Some(2),
+                capture_lost_packets: 1,
+                capture_dropped_frames: Some(2),
                 ..WindowRow::default()
             }],
             events: vec![EventRow {

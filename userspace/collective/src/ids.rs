@@ -20,6 +20,13 @@ impl<T> Default for Ids<T> {
     }
 }
 
+/// The numbers follow from the order of the values.
+impl<T: PartialEq> PartialEq for Ids<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
+}
+
 impl<T: Clone + Eq + Hash> Ids<T> {
     /// The number of this value.
     pub(crate) fn of(&mut self, value: &T) -> u32 {

@@ -35,7 +35,7 @@ pub struct Stream {
 }
 
 /// A step.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// Index in [`Steps::streams`].
     pub stream: u32,
@@ -204,7 +204,7 @@ impl Steps {
 }
 
 /// Collects the rows of one collective.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Builder {
     hosts: Ids<Text>,
     streams: Ids<Stream>,
@@ -214,7 +214,7 @@ pub struct Builder {
 }
 
 /// A step before its wait is resolved.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Raw {
     step: Step,
     waits_known: bool,

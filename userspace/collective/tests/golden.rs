@@ -20,12 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the data, if it is there.
 fn data() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vedrfolnir");
-    if root.is_dir() {
-        return Some(root);
-    }
-    println!("not run: {} is not there", root.display());
-    None
+    rocescope_testkit::shared("vedrfolnir")
 }
 
 fn switches(folder: &Path) -> Vec<(String, String)> {

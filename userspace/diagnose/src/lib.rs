@@ -22,3 +22,8 @@ pub mod hosts;
 pub mod mesh;
 pub mod paths;
 mod pcie;
+
+/// An instant to the second.
+fn second(ns: i64) -> alloc::string::String {
+    alloc::format!("{:.0}", rocescope_model::Time(ns))
+}

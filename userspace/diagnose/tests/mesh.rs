@@ -1,5 +1,4 @@
 //! Pairs and their matrix over a simulated fabric, compared with the analysis of the same rows.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_diagnose::hostmesh::{Analyzer, Settings};
 use rocescope_diagnose::mesh::{Matrix, Metric, Pairs, Severity};

@@ -5,14 +5,14 @@
 //! [`Channel::answered`]).
 
 use super::delivery::{Burst, Delivery};
-use super::lost::{LossPoint, Lost, PacketKind};
+use super::lost::{LossPoint, LostPacket, PacketKind};
 use super::requester::{Act, Answer, Requester};
 use super::responder::{Replied, RepliedKind, Responder};
 use super::rules::Rules;
 use super::scenario::group::Sender;
 use super::scenario::impairment::Side;
 use super::tally::Direction;
-use super::tapped::{Cause, Content, Passage, Tapped};
+use super::tapped::{Cause, Content, Passage, TapView};
 use rocescope_wire::extension::rnr_timer_us;
 
 /// The delay of a copy or a late packet after another packet, in nanoseconds.
@@ -112,7 +112,7 @@ impl Channel {
             }
             Next::Straggler(index) => {
                 let straggler = self.stragglers.swap_remove(index);
-                if straggler.side == Side::AfterTap {
+                if straggler.side == Side::Downstream {
                     let arriving = match straggler.content {
                         Content::Request(_) => requests,
                         _ => responses,
@@ -167,15 +167,15 @@ impl Channel {
     ) -> Option<(Content, Cause, Delivery)> {
         direction.sent_packets += 1;
         let cause = if again { Cause::Retransmission } else { Cause::Original };
-        if delivery.lost == Some(Side::BeforeTap) {
-            direction.lost_before_tap += 1;
-            direction.lose(Lost::of(&content, now, LossPoint::BeforeTap)?);
+        if delivery.lost == Some(Side::Upstream) {
+            direction.lost_upstream += 1;
+            direction.lose(LostPacket::of(&content, now, LossPoint::Upstream)?);
             return None;
         }
         let [detour, _] = &mut delivery.detour;
         let passes_at = now + std::mem::take(detour);
         let mut straggler = Straggler {
-            side: Side::BeforeTap,
+            side: Side::Upstream,
             left: 0,
             at: passes_at + BEHIND,
             content,
@@ -183,7 +183,7 @@ impl Channel {
             delivery,
             passage: Passage::default(),
         };
-        if delivery.doubled == Some(Side::BeforeTap) {
+        if delivery.doubled == Some(Side::Upstream) {
             delivery.doubled = None;
             straggler.delivery = Delivery {
                 damaged: delivery.damaged,
@@ -194,7 +194,7 @@ impl Channel {
             direction.copied_by_network += 1;
             self.stragglers.push(straggler);
         }
-        let late = delivery.late.filter(|late| late.side == Side::BeforeTap);
+        let late = delivery.late.filter(|late| late.side == Side::Upstream);
         if late.is_none() && passes_at == now {
             return Some((content, cause, delivery));
         }
@@ -213,26 +213,26 @@ impl Channel {
 
     /// Lists what passed the tap and will not arrive.
     pub(super) fn lose(&self, now: u64, content: &Content, place: LossPoint, direction: &mut Direction) {
-        let Some(lost) = Lost::of(content, now, place) else {
+        let Some(lost) = LostPacket::of(content, now, place) else {
             return;
         };
         let awaited = match content {
             Content::Request(request) => self.responder.awaits(request),
             _ => true,
         };
-        direction.lose(Lost { awaited, ..lost });
+        direction.lose(LostPacket { awaited, ..lost });
     }
 
     /// A request or a reply has passed the tap.
     pub(super) fn passed(
         &mut self,
         now: u64,
-        tapped: &Tapped,
+        tapped: &TapView,
         passage: Passage,
         rules: &Rules,
         direction: &mut Direction,
     ) {
-        let Tapped {
+        let TapView {
             content,
             cause,
             delivery,
@@ -240,7 +240,7 @@ impl Channel {
         } = *tapped;
         let is_request = matches!(content, Content::Request(_));
         if is_request && cause != Cause::Copy {
-            self.overtake(Side::BeforeTap, now);
+            self.overtake(Side::Upstream, now);
         }
         if !delivery.arrives() {
             return;
@@ -249,7 +249,7 @@ impl Channel {
         if delivery.late.is_some() || detour > 0 {
             let late = delivery.late;
             self.stragglers.push(Straggler {
-                side: Side::AfterTap,
+                side: Side::Downstream,
                 left: late.map_or(0, |late| late.by),
                 at: now + detour + late.map_or(0, |late| late.hold),
                 content,
@@ -262,7 +262,7 @@ impl Channel {
         direction.delivered_packets += u64::from(cause != Cause::Copy);
         self.arrive(now, &content, passage, delivery, rules);
         if is_request {
-            self.overtake(Side::AfterTap, now);
+            self.overtake(Side::Downstream, now);
         }
     }
 

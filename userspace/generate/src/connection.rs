@@ -13,7 +13,7 @@ use super::rules::Rules;
 use super::scenario::impairment::Side;
 use super::session::Session;
 use super::tally::Direction;
-use super::tapped::{Cause, Content, Passage, Tapped};
+use super::tapped::{Cause, Content, Passage, TapView};
 
 /// A connection.
 #[derive(Clone, Debug)]
@@ -61,12 +61,12 @@ impl Connection {
     }
 
     /// Executes the next event. Returns what passes the tap, if anything.
-    pub(super) fn turn(&mut self, now: u64, rules: [&Rules; 2], directions: &mut [Direction; 2]) -> Option<Tapped> {
+    pub(super) fn turn(&mut self, now: u64, rules: [&Rules; 2], directions: &mut [Direction; 2]) -> Option<TapView> {
         let (_, channel, next) = self.next(rules);
         let [first, second] = directions;
         let Some(next) = next else {
             let datagram = self.session.as_mut()?.send(now, rules[0]);
-            return Some(Tapped {
+            return Some(TapView {
                 channel,
                 content: Content::Session(datagram),
                 cause: Cause::Original,
@@ -78,7 +78,7 @@ impl Connection {
         } else {
             self.backward.as_mut()?.turn(now, next, rules[1], [second, first])
         };
-        happened.map(|(content, cause, delivery)| Tapped {
+        happened.map(|(content, cause, delivery)| TapView {
             channel,
             content,
             cause,
@@ -90,7 +90,7 @@ impl Connection {
     pub(super) fn deliver(
         &mut self,
         now: u64,
-        tapped: &Tapped,
+        tapped: &TapView,
         passage: Passage,
         rules: [&Rules; 2],
         directions: &mut [Direction; 2],
@@ -101,12 +101,12 @@ impl Connection {
         };
         let place = match tapped.delivery {
             Delivery { damaged: true, .. } => Some(LossPoint::Damaged),
-            delivery => delivery.lost.map(|_| LossPoint::AfterTap),
+            delivery => delivery.lost.map(|_| LossPoint::Downstream),
         };
         if let Some(direction) = directions.get_mut(tapped.from())
             && let Some(place) = place
         {
-            direction.lost_after_tap += u64::from(tapped.delivery.lost == Some(Side::AfterTap));
+            direction.lost_downstream += u64::from(tapped.delivery.lost == Some(Side::Downstream));
             channel.lose(now, &tapped.content, place, direction);
         }
         let Some(direction) = directions.get_mut(tapped.from()) else {
@@ -123,7 +123,7 @@ impl Connection {
     }
 
     /// Lists a packet that was lost.
-    pub(super) fn lose(&self, now: u64, tapped: &Tapped, place: LossPoint, direction: &mut Direction) {
+    pub(super) fn lose(&self, now: u64, tapped: &TapView, place: LossPoint, direction: &mut Direction) {
         let channel = match (tapped.channel, &self.backward) {
             (1, Some(backward)) => backward,
             _ => &self.forward,

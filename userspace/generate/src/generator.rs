@@ -12,7 +12,7 @@ use super::report;
 use super::requester::NEVER;
 use super::scenario::Scenario;
 use super::scenario::units::Probability;
-use super::tapped::{Cause, Content, Passage, Tapped};
+use super::tapped::{Cause, Content, Passage, TapView};
 use super::truth::Truth;
 use super::uet;
 use rocescope_wire::tunnel::Encapsulation;
@@ -83,7 +83,7 @@ pub struct Generator {
     copy_ns: u64,
     copier: Random,
     /// The copies that the mirror has yet to send: when, of which connection.
-    copies: VecDeque<(u64, usize, Tapped)>,
+    copies: VecDeque<(u64, usize, TapView)>,
     account: Account,
 }
 
@@ -213,7 +213,7 @@ impl Generator {
                 if is_copied && !matches!(tapped.content, Content::Session(_)) {
                     let cause = Cause::MirrorCopy;
                     self.copies
-                        .push_back((now + self.copy_ns, index, Tapped { cause, ..tapped }));
+                        .push_back((now + self.copy_ns, index, TapView { cause, ..tapped }));
                 }
             } else if passes {
                 self.account.lost_by_mirror += 1;
@@ -240,7 +240,7 @@ impl Generator {
     }
 
     /// Writes and counts a packet of a connection. Returns how it passed, and the length of the frame.
-    fn write(&mut self, index: usize, tapped: &Tapped, frame: &mut Vec<u8>) -> Option<(Passage, u32)> {
+    fn write(&mut self, index: usize, tapped: &TapView, frame: &mut Vec<u8>) -> Option<(Passage, u32)> {
         let now = self.now;
         let link = self.endpoints.links.get(index)?;
         let ledger = self.endpoints.ledgers.get_mut(index)?;

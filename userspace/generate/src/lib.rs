@@ -57,7 +57,7 @@ mod uet;
 
 pub use classes::{CLASSES, REORDERED, UET, class};
 pub use generator::{Frame, Generator};
-pub use lost::{LossPoint, Lost, PacketKind};
+pub use lost::{LossPoint, LostPacket, PacketKind};
 pub use scenario::{Scenario, ScenarioError};
 use std::io::{self, Write};
 pub use tally::{Delays, Direction, PortVolume, Volume};

@@ -8,9 +8,9 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 pub enum LossPoint {
     /// Between its sender and the tap.
-    BeforeTap,
+    Upstream,
     /// Between the tap and its receiver.
-    AfterTap,
+    Downstream,
     /// By a bit error upstream of the tap: it passes, and its receiver drops it.
     Damaged,
     /// Between the tap and the capture; its receiver got it.
@@ -34,7 +34,7 @@ pub enum PacketKind {
 
 /// A packet that was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Lost {
+pub struct LostPacket {
     /// Its PSN.
     pub psn: u32,
     /// When it was lost, in nanoseconds since the scenario began.
@@ -61,7 +61,7 @@ pub struct Lost {
     pub(super) open: bool,
 }
 
-impl Lost {
+impl LostPacket {
     pub(super) const fn new(now: u64, place: LossPoint, of: PacketKind, sequence: u64, go: u32) -> Self {
         Self {
             psn: 0,

@@ -7,7 +7,7 @@ use super::responder::{Replied, RepliedKind};
 use super::rules::Rules;
 use super::scenario::group::{Operation, Service};
 use super::session::Ends;
-use super::tapped::{Content, Tapped};
+use super::tapped::{Content, TapView};
 use rocescope_wire::cm::MAD_BYTES;
 use rocescope_wire::extension::{Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Ieth, ImmDt, Reth, Syndrome};
 use rocescope_wire::{Bth, Opcode, Psn, Qpn};
@@ -72,7 +72,7 @@ pub(super) struct Numbers {
 }
 
 impl Packet {
-    pub(super) fn new(tapped: &Tapped, numbers: Numbers, ends: &Ends, rules: &Rules) -> Self {
+    pub(super) fn new(tapped: &TapView, numbers: Numbers, ends: &Ends, rules: &Rules) -> Self {
         let psn = |sequence: u64| Psn::new(numbers.start_psn.wrapping_add(sequence as u32));
         let peer = Qpn::new(numbers.peer_qpn);
         let mut packet = match &tapped.content {

@@ -1,11 +1,12 @@
 //! Counts the truth during generation, from the intended packets and never from decoded ones.
 
-use super::lost::{LossPoint, Lost, PacketKind};
+use super::lost::{LossPoint, LostPacket, PacketKind};
+use super::message::Request;
 use super::packet::Packet;
-use super::responder::RepliedKind;
+use super::responder::{Replied, RepliedKind};
 use super::scenario::group::Service;
 use super::sequence_set::SequenceSet;
-use super::tapped::{Cause, Content, Passage, Tapped};
+use super::tapped::{Cause, Content, Passage, TapView};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -83,9 +84,9 @@ pub struct Direction {
     /// Request packets with a PSN that an earlier request packet had.
     pub repeated_request_psns: u64,
     /// Packets lost between their sender and the tap.
-    pub lost_before_tap: u64,
+    pub lost_upstream: u64,
     /// Packets lost between the tap and their receiver.
-    pub lost_after_tap: u64,
+    pub lost_downstream: u64,
     /// Copies that the network made upstream of the tap, which are among `duplicate_packets`.
     pub copied_by_network: u64,
     /// Copies that the mirror made, which are among `duplicate_packets`; of acknowledgements too.
@@ -93,7 +94,7 @@ pub struct Direction {
     /// Packets that passed the tap but not the mirror; counted nowhere else.
     pub lost_by_mirror: u64,
     /// Request PSNs below the highest that never passed.
-    pub lost_gap_psns: u64,
+    pub unfilled_gap_psns: u64,
     /// How often the requester's timer expired.
     pub timeouts: u64,
     /// Packets with a wrong ICRC, truncated or not.
@@ -119,7 +120,7 @@ pub struct Direction {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ports: BTreeMap<u16, PortVolume>,
     /// The first lost packets, up to the limit of the list.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostPacket>,
 }
 
 /// What passed with one UDP source port.
@@ -140,6 +141,21 @@ const CONGESTION_EXPERIENCED: u8 = 3;
 const LOST_MAX: usize = 10_000;
 
 impl Direction {
+    /// It passed after its own retransmission.
+    fn late_duplicate(&mut self, now: u64, of: PacketKind, sequence: u64) {
+        self.duplicate_packets += 1;
+        self.lose(LostPacket {
+            followed: true,
+            ..LostPacket::new(now, LossPoint::Late, of, sequence, 0)
+        });
+    }
+
+    fn count_messages(&mut self, packet: &Packet, is_new: bool) {
+        self.unique_payload_bytes += if is_new { u64::from(packet.payload_bytes) } else { 0 };
+        self.messages += u64::from(packet.ends_message);
+        self.unique_messages += u64::from(packet.ends_message && is_new);
+    }
+
     /// A packet passed with this port, which its sender changes if `is_chosen`.
     fn count_port(&mut self, port: u16, is_chosen: bool, frame_bytes: u32, packet: &Packet) {
         if is_chosen || !self.ports.is_empty() {
@@ -151,7 +167,7 @@ impl Direction {
     }
 
     /// Lists a lost packet.
-    pub(super) fn lose(&mut self, lost: Lost) {
+    pub(super) fn lose(&mut self, lost: LostPacket) {
         if self.lost.len() < LOST_MAX {
             self.lost.push(lost);
         }
@@ -169,7 +185,7 @@ impl Direction {
     fn follow(&mut self, of: PacketKind, sequence: u64, go: u32) {
         let all = self.lost.iter_mut().rev();
         for lost in all.filter(|lost| lost.of == of).take_while(|lost| lost.go >= go) {
-            let on_the_way = matches!(lost.place, LossPoint::BeforeTap | LossPoint::Mirror);
+            let on_the_way = matches!(lost.place, LossPoint::Upstream | LossPoint::Mirror);
             lost.followed |= on_the_way && lost.open && lost.go == go && lost.sequence < sequence;
             lost.open &= lost.sequence != sequence;
         }
@@ -178,8 +194,10 @@ impl Direction {
     /// A lost packet is requested again.
     fn refuse(&mut self, of: PacketKind, sequence: u64) {
         let mut all = self.lost.iter_mut().rev();
-        let behind = |lost: &&mut Lost| {
-            lost.of == of && lost.sequence == sequence && matches!(lost.place, LossPoint::AfterTap | LossPoint::Damaged)
+        let behind = |lost: &&mut LostPacket| {
+            lost.of == of
+                && lost.sequence == sequence
+                && matches!(lost.place, LossPoint::Downstream | LossPoint::Damaged)
         };
         if let Some(lost) = all.find(behind) {
             lost.refused = true;
@@ -210,24 +228,23 @@ const RESTS_MAX: usize = 4096;
 /// The maximum number of copied requests whose answers have not passed.
 const COPIED_MAX: usize = 4096;
 
+/// Whether it is a NAK for a PSN sequence error.
+const fn is_sequence_nak(syndrome: u8) -> bool {
+    syndrome >> 5 > 1 && syndrome & 0x1f == 0
+}
+
 impl Ledger {
     /// Counts what passed the tap at `now`. Returns how it passed.
     pub(super) fn count(
         &mut self,
         now: u64,
-        tapped: &Tapped,
+        tapped: &TapView,
         packet: &Packet,
         frame_bytes: u32,
         port: u16,
         service: Service,
     ) -> Passage {
         let from = tapped.from();
-        let channel = tapped.channel;
-        let (Some(requests), Some(responses)) = (self.requests.get_mut(channel), self.responses.get_mut(channel))
-        else {
-            return Passage::default();
-        };
-        let (mut answered, mut asked_for) = (None, None);
         let Some(direction) = self.directions.get_mut(from) else {
             return Passage::default();
         };
@@ -235,114 +252,128 @@ impl Ledger {
             first_at: Some(now),
             in_order: true,
         };
-        let is_copy = matches!(tapped.cause, Cause::Copy | Cause::MirrorCopy);
         direction.copied_by_mirror += u64::from(tapped.cause == Cause::MirrorCopy);
-        match &tapped.content {
+        let asked_for = match &tapped.content {
             Content::Session(_) => return passage,
-            Content::Cnp => direction.cnps += 1,
+            Content::Cnp => {
+                direction.cnps += 1;
+                None
+            }
             Content::Request(request) => {
-                let past = requests.is_past(request.sequence);
-                let (new, since) = requests.see(request.sequence, request.span, now);
-                let is_new = new > 0;
-                passage = Passage {
-                    first_at: Some(now).filter(|_| is_new),
-                    in_order: requests.is_whole(),
-                };
-                let shown = if request.rest {
-                    let rest = (channel, request.sequence);
-                    let shown = self.rests.contains(&rest);
-                    if !shown && self.rests.len() < RESTS_MAX {
-                        self.rests.push(rest);
-                    }
-                    shown
-                } else {
-                    !is_new
-                };
-                direction.repeated_request_psns += u64::from(shown && service != Service::Ud);
-                match tapped.cause {
-                    Cause::Original => {}
-                    Cause::Retransmission => direction.retransmitted_packets += 1,
-                    Cause::Late if is_new => direction.overtaken(past, since, now),
-                    Cause::Copy | Cause::MirrorCopy => {
-                        direction.duplicate_packets += 1;
-                        if self.copied.len() >= COPIED_MAX {
-                            self.copied.pop_front();
-                        }
-                        self.copied.push_back((channel, request.sequence));
-                    }
-                    Cause::Late => {
-                        direction.duplicate_packets += 1;
-                        direction.lose(Lost {
-                            followed: true,
-                            ..Lost::new(now, LossPoint::Late, PacketKind::Request, request.sequence, 0)
-                        });
-                    }
-                }
-                direction.ce_packets += u64::from(request.congested);
-                direction.unique_payload_bytes += if is_new { u64::from(packet.payload_bytes) } else { 0 };
-                direction.messages += u64::from(packet.ends_message);
-                direction.unique_messages += u64::from(packet.ends_message && is_new);
-                direction.follow(PacketKind::Request, request.sequence, request.go);
-                if request.again && request.operation.has_response() {
-                    asked_for = Some((PacketKind::Response, request.sequence));
-                }
+                passage = self.count_request(now, tapped, request, packet, service);
+                let asks = request.again && request.operation.has_response();
+                asks.then_some((PacketKind::Response, request.sequence))
             }
             Content::Reply(replied) => {
-                match replied.kind {
-                    RepliedKind::Acknowledge(syndrome) => match syndrome >> 5 {
-                        0 => direction.acks += 1,
-                        1 => direction.rnr_nak += 1,
-                        _ if syndrome & 0x1f == 0 => {
-                            direction.nak_psn_sequence += 1;
-                            asked_for = Some((PacketKind::Request, replied.sequence));
-                        }
-                        _ => direction.nak_fatal += 1,
-                    },
-                    RepliedKind::Read(..) | RepliedKind::Atomic => {
-                        let past = responses.is_past(replied.sequence);
-                        let (new, since) = responses.see(replied.sequence, 1, now);
-                        let is_new = new > 0;
-                        match tapped.cause {
-                            Cause::Late if is_new => direction.overtaken(past, since, now),
-                            Cause::Late => {
-                                direction.duplicate_packets += 1;
-                                direction.lose(Lost {
-                                    followed: true,
-                                    ..Lost::new(now, LossPoint::Late, PacketKind::Response, replied.sequence, 0)
-                                });
-                            }
-                            Cause::Copy | Cause::MirrorCopy => direction.duplicate_packets += 1,
-                            Cause::Original | Cause::Retransmission => {}
-                        }
-                        direction.follow(PacketKind::Response, replied.sequence, replied.go);
-                        direction.retransmitted_packets += u64::from(replied.again && !is_copy);
-                        direction.unique_payload_bytes += if is_new { u64::from(packet.payload_bytes) } else { 0 };
-                        direction.messages += u64::from(packet.ends_message);
-                        direction.unique_messages += u64::from(packet.ends_message && is_new);
-                    }
-                }
-                let is_single = !is_copy && !self.copied.contains(&(channel, replied.sequence));
-                let asked_at = replied.asked_at.filter(|_| is_single);
-                answered = asked_at.map(|asked_at| (replied.kind, now - asked_at));
+                self.count_reply(now, tapped, replied, packet);
+                let is_nak = matches!(replied.kind, RepliedKind::Acknowledge(syndrome) if is_sequence_nak(syndrome));
+                is_nak.then_some((PacketKind::Request, replied.sequence))
             }
+        };
+        if let Some(direction) = self.directions.get_mut(from) {
+            direction.volume.add(frame_bytes, packet.payload_bytes);
+            direction.count_port(port, tapped.delivery.port.is_some(), frame_bytes, packet);
+            direction.damaged_packets += u64::from(packet.damaged);
         }
-        direction.volume.add(frame_bytes, packet.payload_bytes);
-        direction.count_port(port, tapped.delivery.port.is_some(), frame_bytes, packet);
-        direction.damaged_packets += u64::from(packet.damaged);
         if let Some((of, sequence)) = asked_for
             && let Some(asked) = self.directions.get_mut(1 - from)
         {
             asked.refuse(of, sequence);
         }
-        if let Some((kind, delay)) = answered
-            && let Some(asking) = self.directions.get_mut(1 - from)
-        {
-            match kind {
-                RepliedKind::Acknowledge(_) => asking.rtt.add(delay),
-                RepliedKind::Read(..) | RepliedKind::Atomic => asking.response_delay.add(delay),
+        passage
+    }
+
+    /// Counts a packet of a request.
+    fn count_request(
+        &mut self,
+        now: u64,
+        tapped: &TapView,
+        request: &Request,
+        packet: &Packet,
+        service: Service,
+    ) -> Passage {
+        let channel = tapped.channel;
+        let (Some(requests), Some(direction)) =
+            (self.requests.get_mut(channel), self.directions.get_mut(tapped.from()))
+        else {
+            return Passage::default();
+        };
+        let past = requests.is_past(request.sequence);
+        let (new, since) = requests.see(request.sequence, request.span, now);
+        let is_new = new > 0;
+        let passage = Passage {
+            first_at: Some(now).filter(|_| is_new),
+            in_order: requests.is_whole(),
+        };
+        let shown = if request.rest {
+            let rest = (channel, request.sequence);
+            let shown = self.rests.contains(&rest);
+            if !shown && self.rests.len() < RESTS_MAX {
+                self.rests.push(rest);
+            }
+            shown
+        } else {
+            !is_new
+        };
+        direction.repeated_request_psns += u64::from(shown && service != Service::Ud);
+        match tapped.cause {
+            Cause::Original => {}
+            Cause::Retransmission => direction.retransmitted_packets += 1,
+            Cause::Late if is_new => direction.overtaken(past, since, now),
+            Cause::Copy | Cause::MirrorCopy => {
+                direction.duplicate_packets += 1;
+                if self.copied.len() >= COPIED_MAX {
+                    self.copied.pop_front();
+                }
+                self.copied.push_back((channel, request.sequence));
+            }
+            Cause::Late => direction.late_duplicate(now, PacketKind::Request, request.sequence),
+        }
+        direction.ce_packets += u64::from(request.congested);
+        direction.count_messages(packet, is_new);
+        direction.follow(PacketKind::Request, request.sequence, request.go);
+        passage
+    }
+
+    /// Counts an acknowledgement, or a packet of a response, and the delay after what it answers.
+    fn count_reply(&mut self, now: u64, tapped: &TapView, replied: &Replied, packet: &Packet) {
+        let (channel, from) = (tapped.channel, tapped.from());
+        let (Some(responses), Some(direction)) = (self.responses.get_mut(channel), self.directions.get_mut(from))
+        else {
+            return;
+        };
+        let is_copy = matches!(tapped.cause, Cause::Copy | Cause::MirrorCopy);
+        match replied.kind {
+            RepliedKind::Acknowledge(syndrome) => match syndrome >> 5 {
+                0 => direction.acks += 1,
+                1 => direction.rnr_nak += 1,
+                _ if is_sequence_nak(syndrome) => direction.nak_psn_sequence += 1,
+                _ => direction.nak_fatal += 1,
+            },
+            RepliedKind::Read(..) | RepliedKind::Atomic => {
+                let past = responses.is_past(replied.sequence);
+                let (new, since) = responses.see(replied.sequence, 1, now);
+                let is_new = new > 0;
+                match tapped.cause {
+                    Cause::Late if is_new => direction.overtaken(past, since, now),
+                    Cause::Late => direction.late_duplicate(now, PacketKind::Response, replied.sequence),
+                    Cause::Copy | Cause::MirrorCopy => direction.duplicate_packets += 1,
+                    Cause::Original | Cause::Retransmission => {}
+                }
+                direction.follow(PacketKind::Response, replied.sequence, replied.go);
+                direction.retransmitted_packets += u64::from(replied.again && !is_copy);
+                direction.count_messages(packet, is_new);
             }
         }
-        passage
+        let is_single = !is_copy && !self.copied.contains(&(channel, replied.sequence));
+        if let Some(asked_at) = replied.asked_at.filter(|_| is_single)
+            && let Some(asking) = self.directions.get_mut(1 - from)
+        {
+            match replied.kind {
+                RepliedKind::Acknowledge(_) => asking.rtt.add(now - asked_at),
+                RepliedKind::Read(..) | RepliedKind::Atomic => asking.response_delay.add(now - asked_at),
+            }
+        }
     }
 
     /// Both directions with the counts known only at the end; `start_psns` are those of either side's
@@ -361,7 +392,7 @@ impl Ledger {
             }
         }
         for (direction, requests) in directions.iter_mut().zip(&self.requests) {
-            direction.lost_gap_psns = requests.missing();
+            direction.unfilled_gap_psns = requests.missing();
         }
         directions
     }

@@ -40,7 +40,7 @@ pub(super) struct Passage {
 
 /// Something that passes the tap.
 #[derive(Clone, Debug)]
-pub(super) struct Tapped {
+pub(super) struct TapView {
     /// The side whose requests it belongs to: 0 the first, 1 the second.
     pub(super) channel: usize,
     pub(super) content: Content,
@@ -48,7 +48,7 @@ pub(super) struct Tapped {
     pub(super) delivery: Delivery,
 }
 
-impl Tapped {
+impl TapView {
     /// The side that sent it.
     pub(super) fn from(&self) -> usize {
         match &self.content {

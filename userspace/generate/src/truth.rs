@@ -106,9 +106,9 @@ pub struct PdcTruth {
     /// Copies that the fabric lost upstream of the tap.
     pub lost_before_copies: u64,
     /// Packets whose first copy was lost there, and whose retransmission passed.
-    pub lost_before_tap_packets: u64,
+    pub fabric_lost_upstream_packets: u64,
     /// Copies that the fabric lost or trimmed downstream of the tap, without those that were trimmed already.
-    pub lost_after_tap_packets: u64,
+    pub fabric_lost_downstream_packets: u64,
     /// Requests with congestion experienced.
     pub ecn_ce_packets: u64,
     /// Answers that report it.
@@ -135,8 +135,8 @@ impl Default for PdcTruth {
             repeated_packets: 0,
             trimmed_packets: 0,
             lost_before_copies: 0,
-            lost_before_tap_packets: 0,
-            lost_after_tap_packets: 0,
+            fabric_lost_upstream_packets: 0,
+            fabric_lost_downstream_packets: 0,
             ecn_ce_packets: 0,
             ecn_echo_packets: 0,
             lost_by_mirror: 0,
@@ -162,10 +162,10 @@ pub struct Losses {
     pub retransmitted_packets: u64,
     pub out_of_order_packets: u64,
     pub duplicate_packets: u64,
-    pub lost_before_tap: u64,
-    pub lost_after_tap: u64,
+    pub lost_upstream: u64,
+    pub lost_downstream: u64,
     pub lost_by_mirror: u64,
-    pub lost_gap_psns: u64,
+    pub unfilled_gap_psns: u64,
     pub timeouts: u64,
     pub ce_packets: u64,
     pub cnps: u64,
@@ -176,10 +176,10 @@ impl Losses {
         self.retransmitted_packets += direction.retransmitted_packets;
         self.out_of_order_packets += direction.out_of_order_packets;
         self.duplicate_packets += direction.duplicate_packets;
-        self.lost_before_tap += direction.lost_before_tap;
-        self.lost_after_tap += direction.lost_after_tap;
+        self.lost_upstream += direction.lost_upstream;
+        self.lost_downstream += direction.lost_downstream;
         self.lost_by_mirror += direction.lost_by_mirror;
-        self.lost_gap_psns += direction.lost_gap_psns;
+        self.unfilled_gap_psns += direction.unfilled_gap_psns;
         self.timeouts += direction.timeouts;
         self.ce_packets += direction.ce_packets;
         self.cnps += direction.cnps;

@@ -8,7 +8,7 @@
 //! | `xdp_features` | what drivers support of XDP |
 //! | [`ethtool`] | what drivers report, and the one setting that a capture changes |
 //! | [`packet`] | packet sockets |
-//! | `netlink` | netlink messages |
+//! | [`netlink`] | netlink: requests, notifications, attributes |
 //! | [`counters`] | what NICs, drivers and the host count |
 //! | [`pci`] | PCI devices, their links, NUMA nodes, and whether the host is virtual |
 //! | [`privileges`] | capabilities: what a task needs, what is missing, and how to give them up |
@@ -22,7 +22,7 @@ pub mod doctor;
 pub mod ethtool;
 pub mod interface;
 pub mod listing;
-mod netlink;
+pub mod netlink;
 pub mod packet;
 pub mod pci;
 pub mod port;

@@ -1,8 +1,10 @@
-//! Netlink messages and their attributes (`man 7 netlink`). Netlink libraries bring an async runtime with them.
+//! Netlink messages and their attributes (`man 7 netlink`). Netlink libraries bring an async runtime with them, or take a
+//! minute to compile.
 
 use crate::request;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// `NLMSG_HDRLEN`.
 const MESSAGE_HEADER: usize = 16;
@@ -13,15 +15,27 @@ const DONE: u16 = 3;
 /// The kernel writes at most this much at once.
 const BUFFER_BYTES: usize = 32 * 1024;
 
+/// The maximum number of notifications read at a time; the socket stays ready while there are more.
+const BURST: usize = 64;
+
 /// A netlink socket with one request at a time.
 #[derive(Debug)]
-pub(crate) struct Socket(File);
+pub struct Socket {
+    file: File,
+    answer: Vec<u8>,
+}
 
 impl Socket {
     /// Opens a socket of a protocol, such as `NETLINK_GENERIC`.
-    pub(crate) fn open(protocol: libc::c_int) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The kernel does not have the protocol.
+    pub fn open(protocol: libc::c_int) -> io::Result<Self> {
         let socket = request::socket_of(libc::AF_NETLINK, libc::SOCK_RAW, protocol)?;
-        Ok(Self(File::from(socket)))
+        Ok(Self {
+            file: File::from(socket),
+            answer: vec![0; BUFFER_BYTES],
+        })
     }
 
     /// Sends a request and passes the body of each message of the answer to `take`.
@@ -36,15 +50,76 @@ impl Socket {
         mut take: impl FnMut(&[u8]),
     ) -> io::Result<()> {
         let flags = if is_dump { REQUEST | DUMP } else { REQUEST };
-        self.0.write_all(&message(kind, flags, body))?;
-        let mut answer = vec![0; BUFFER_BYTES];
+        self.file.write_all(&message(kind, flags, body))?;
         loop {
-            let read = self.0.read(&mut answer)?;
-            let is_done = each(answer.get(..read).unwrap_or_default(), &mut take)?;
+            let read = self.file.read(&mut self.answer)?;
+            let is_done = each(self.answer.get(..read).unwrap_or_default(), &mut take)?;
             if is_done || !is_dump || read == 0 {
                 return Ok(());
             }
         }
+    }
+
+    /// Asks for one object; returns the body of the answer, or `None` if the kernel answers with an error: it has no such
+    /// object.
+    ///
+    /// # Errors
+    /// The request cannot be sent, or its answer not be received.
+    pub fn ask(&mut self, kind: u16, body: &[u8]) -> io::Result<Option<&[u8]>> {
+        self.file.write_all(&message(kind, REQUEST, body))?;
+        let read = self.file.read(&mut self.answer)?;
+        let answer = split(self.answer.get(..read).unwrap_or_default());
+        Ok(answer
+            .filter(|(kind, ..)| ![ERROR, DONE].contains(kind))
+            .map(|(_, body, _)| body))
+    }
+}
+
+/// A socket that receives notifications of the kernel.
+#[derive(Debug)]
+pub struct Notifications(File);
+
+impl Notifications {
+    /// Subscribes to these groups of a protocol, of which only the first 32 can be named.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn open(protocol: libc::c_int, groups: &[libc::c_uint]) -> io::Result<Self> {
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK;
+        let socket = request::socket_of(libc::AF_NETLINK, kind, protocol)?;
+        // SAFETY: a structure of numbers, for which all zero is a value.
+        let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
+        address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
+        let bit = |group: &libc::c_uint| 1_u32.checked_shl(group.wrapping_sub(1)).unwrap_or(0);
+        address.nl_groups = groups.iter().map(bit).fold(0, |all, bit| all | bit);
+        let length = size_of_val(&address) as libc::socklen_t;
+        let address = std::ptr::from_ref(&address).cast();
+        // SAFETY: the kernel reads no more than the length passed.
+        match unsafe { libc::bind(socket.as_raw_fd(), address, length) } {
+            0 => Ok(Self(File::from(socket))),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Reads the notifications; returns whether there were any. Their content is not parsed: the caller looks up the
+    /// state.
+    pub fn drain(&self) -> bool {
+        let mut some = false;
+        for _ in 0..BURST {
+            match (&self.0).read(&mut [0; 1]) {
+                Ok(_) => some = true,
+                // Notifications were dropped because the buffer was full.
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => some = true,
+                Err(_) => break,
+            }
+        }
+        some
+    }
+}
+
+impl AsFd for Notifications {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 
@@ -88,7 +163,8 @@ fn split(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
 }
 
 /// An attribute.
-pub(crate) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = ((4 + value.len()) as u16).to_ne_bytes().to_vec();
     bytes.extend(kind.to_ne_bytes());
     bytes.extend(value);
@@ -109,14 +185,16 @@ pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])>
 }
 
 /// The value of an attribute.
-pub(crate) fn find(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+#[must_use]
+pub fn find(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     attributes(bytes)
         .find(|(kind, _)| *kind == wanted)
         .map(|(_, value)| value)
 }
 
 /// A number of 32 bits.
-pub(crate) fn number(value: &[u8]) -> Option<u32> {
+#[must_use]
+pub fn number(value: &[u8]) -> Option<u32> {
     value.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))
 }
 
@@ -144,6 +222,27 @@ mod tests {
         assert_eq!(find(&bytes, 9), None);
         assert_eq!(find(&[0, 0, 1, 0], 1), None, "a length below the header");
         assert_eq!(split(&[1, 0, 0, 0, 0, 0]), None);
+    }
+
+    /// The loopback interface is known and an interface without a number is not; both leave the socket usable.
+    #[test]
+    fn an_object_is_found_or_unknown() {
+        let mut socket = Socket::open(libc::NETLINK_ROUTE).unwrap();
+        // `struct ifinfomsg`: the index of the interface is its second word.
+        let link = |index: u32| [&[0; 4][..], &index.to_ne_bytes(), &[0; 8]].concat();
+        for _ in 0..2 {
+            let lo = socket.ask(libc::RTM_GETLINK, &link(1)).unwrap().unwrap();
+            let name = lo.get(16..).and_then(|attributes| find(attributes, libc::IFLA_IFNAME));
+            assert_eq!(name.and_then(text).as_deref(), Some("lo"));
+            assert_eq!(socket.ask(libc::RTM_GETLINK, &link(0x7fff_ffff)).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn without_a_change_there_is_no_notification() {
+        let groups = [libc::RTNLGRP_IPV6_RULE];
+        let notifications = Notifications::open(libc::NETLINK_ROUTE, &groups).unwrap();
+        assert!(!notifications.drain());
     }
 
     #[test]

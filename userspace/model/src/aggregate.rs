@@ -275,7 +275,7 @@ mod tests {
             roce_packets: 60,
             flows: 7,
             mirror_lost_packets: Some(10),
-            mirrored_twice_packets: Some(3),
+            mirror_duplicate_packets: Some(3),
             hll_flows: Some(std::vec![1].into()),
             ..WindowRow::default()
         };
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!((sum.window_start_ns, sum.window_ns), (50, 30));
         assert_eq!((sum.frames, sum.flows), (11, 9));
         assert_eq!(sum.icrc_bad_packets, Some(1));
-        assert_eq!(sum.mirrored_twice_packets, Some(3));
+        assert_eq!(sum.mirror_duplicate_packets, Some(3));
         assert_eq!(sum.mirror_loss_ratio, Some(0.1));
         assert_eq!(sum.hll_flows, None);
     }

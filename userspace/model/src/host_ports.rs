@@ -265,21 +265,20 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::SECOND_NS;
     use std::vec;
-
-    const SECOND: i64 = 1_000_000_000;
 
     fn row(second: i64, metric: &'static str, increase: u64) -> CounterRow {
         CounterRow {
             observer: "h1".into(),
             device: "mlx5_0".into(),
             port: Some(1),
-            time_ns: second * SECOND,
+            time_ns: second * SECOND_NS,
             name: metric.into(),
             metric: Some(metric.into()),
             sign: Some("running".into()),
             increase: Some(increase),
-            interval_ns: Some(SECOND),
+            interval_ns: Some(SECOND_NS),
             ..CounterRow::default()
         }
     }
@@ -301,7 +300,7 @@ mod tests {
     }
 
     fn at(rows: &[CounterRow], second: i64) -> HostPortRow {
-        host_ports(rows, second * SECOND, SECOND).remove(0)
+        host_ports(rows, second * SECOND_NS, SECOND_NS).remove(0)
     }
 
     #[test]
@@ -341,13 +340,13 @@ mod tests {
     #[test]
     fn an_increase_belongs_to_the_time_between_two_reads() {
         let slow = CounterRow {
-            interval_ns: Some(10 * SECOND),
+            interval_ns: Some(10 * SECOND_NS),
             ..row(110, "port_rcv_data", 1_000)
         };
         let rows = vec![state(100, "state", 4.0, None), slow];
         assert_eq!(at(&rows, 104).received_bps, Some(800.0));
         assert_eq!(at(&rows, 110).received_bps, Some(0.0));
-        let merged = host_ports(&rows, 95 * SECOND, 10 * SECOND);
+        let merged = host_ports(&rows, 95 * SECOND_NS, 10 * SECOND_NS);
         assert_eq!(merged[0].received_bps, Some(400.0), "half of the window is before it");
     }
 
@@ -363,7 +362,7 @@ mod tests {
             of_port(None, state(100, "pcie_max_link_width", 16.0, None)),
             of_port(None, negative(row(100, "req_cqe_error", 2))),
         ];
-        let found = host_ports(&rows, 100 * SECOND, SECOND);
+        let found = host_ports(&rows, 100 * SECOND_NS, SECOND_NS);
         let brief: Vec<_> = found
             .iter()
             .map(|row| (row.port, row.state.as_deref(), row.errors))
@@ -386,7 +385,7 @@ mod tests {
         let found = at(&rows, 100);
         assert_eq!((found.state.as_deref(), &*found.detail), (Some("vanished"), "vanished"));
         assert_eq!(at(&rows, 95).state.as_deref(), Some("ACTIVE"));
-        assert!(host_ports(&rows, 10 * SECOND, SECOND).is_empty());
+        assert!(host_ports(&rows, 10 * SECOND_NS, SECOND_NS).is_empty());
     }
 
     #[test]

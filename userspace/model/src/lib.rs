@@ -15,6 +15,7 @@
 //! | [`row`] | [`Row`] and [`Cells`]: one typed row, or many rows behind one trait object |
 //! | [`tables`] | the rows, one file for each table, and [`WindowRows`], the rows of a finished window |
 //! | [`text`], [`time`], [`sparse`], [`dscp_set`] | small cell types that `core` does not have |
+//! | [`mod@units`] | sizes, rates and durations as users write them |
 //! | [`recent`] | texts of a column that were read recently |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
@@ -56,6 +57,7 @@ pub mod sparse;
 pub mod tables;
 pub mod text;
 pub mod time;
+pub mod units;
 pub mod value;
 
 pub use aggregate::{Aggregate, Over, Rule};
@@ -64,6 +66,7 @@ pub use column::{Column, Table, Type, Unit};
 pub use dscp_set::DscpSet;
 pub use group::GroupBy;
 pub use revisions::{Revised, Revisions};
+pub use rocescope_wire::ROCE_UDP_PORT;
 pub use row::{Cells, Mismatch, Row};
 pub use sparse::SparseBytes;
 pub use tables::{
@@ -81,7 +84,7 @@ pub use value::Value;
 /// Version of the dataset's layout and tables, in the footer of every segment.
 ///
 /// Increases when a reader of the old version would misread a new file; see [`markdown::page`] for the rule.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// The directory of a dataset with a marker for each segment that a store has, at the same path below it:
 /// `rocescope ship` makes it, and retention deletes no other segment while it is there.

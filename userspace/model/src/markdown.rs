@@ -251,8 +251,14 @@ This is version ";
 const VERSIONS_AFTER: &str = ". A new table or a new nullable column does not change the version: readers
 ignore unknown tables and columns, and read a missing column as null. Every other change (a column
 renamed, removed, or with another type, unit or meaning; a new column that is not nullable; other sketch
-bytes) increases the version in the footer by one. rocescope reads all versions up to its own and rejects
-later ones with an error that names the version.
+bytes) increases the version in the footer by one. rocescope reads its own version and names any other as
+unreadable. `rocescope repair DATASET` converts segments and journals of earlier versions: the same rows, file by
+file, each replaced in one step. A store that had them gets them again.
+
+Version 2 renames columns, so that capture loss, mirror loss and fabric loss differ in their names:
+`capture_lost_packets`, `capture_dropped_frames` and `mirror_duplicate_packets` in `windows`;
+`fabric_lost_upstream_packets` and `fabric_lost_downstream_packets` in `connections` and `pdcs`; `unfilled_gaps` and
+the like in `connections`.
 ";
 
 const METRICS: &str = "

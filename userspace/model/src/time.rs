@@ -4,7 +4,14 @@
 
 use core::fmt;
 
-const NANOS_A_SECOND: i64 = 1_000_000_000;
+/// Nanoseconds in a second.
+pub const SECOND_NS: i64 = 1_000_000_000;
+/// Nanoseconds in a minute.
+pub const MINUTE_NS: i64 = 60 * SECOND_NS;
+/// Nanoseconds in an hour.
+pub const HOUR_NS: i64 = 60 * MINUTE_NS;
+/// Nanoseconds in a day.
+pub const DAY_NS: i64 = 24 * HOUR_NS;
 
 /// An instant: nanoseconds since 1970-01-01 00:00 UTC. Covers 1677 to 2262.
 ///
@@ -34,7 +41,7 @@ impl Time {
     /// Returns hours since 1970, rounded down: the number of the partition.
     #[must_use]
     pub const fn hours(self) -> i64 {
-        self.0.div_euclid(3_600 * NANOS_A_SECOND)
+        self.0.div_euclid(HOUR_NS)
     }
 
     /// Returns midnight of a Gregorian date; `None` outside the range of nanoseconds.
@@ -50,7 +57,7 @@ impl Time {
         let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
         let of_era = year % 400 * 365 + year % 400 / 4 - year % 400 / 100 + of_year;
         let days = year / 400 * 146_097 + of_era - 719_468;
-        match days.checked_mul(86_400 * NANOS_A_SECOND) {
+        match days.checked_mul(DAY_NS) {
             Some(nanos) => Some(Self(nanos)),
             None => None,
         }
@@ -59,7 +66,7 @@ impl Time {
     /// Returns the date and time of day in UTC.
     #[must_use]
     pub const fn civil(self) -> Civil {
-        let seconds = self.0.div_euclid(NANOS_A_SECOND);
+        let seconds = self.0.div_euclid(SECOND_NS);
         let (year, month, day) = date(seconds.div_euclid(86_400));
         let of_day = seconds.rem_euclid(86_400);
         Civil {
@@ -69,7 +76,7 @@ impl Time {
             hour: of_day / 3_600,
             minute: of_day / 60 % 60,
             second: of_day % 60,
-            nanosecond: self.0.rem_euclid(NANOS_A_SECOND),
+            nanosecond: self.0.rem_euclid(SECOND_NS),
         }
     }
 }

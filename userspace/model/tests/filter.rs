@@ -75,10 +75,10 @@ fn every_table_filters_its_own_columns() {
     let connection = ConnectionRow {
         src_qpn: Some(5),
         dst_qpn: Some(6),
-        lost_gaps: 1,
+        unfilled_gaps: 1,
         ..ConnectionRow::default()
     };
-    assert!(matches("qp 5 and lost_gaps > 0", connection.clone()));
+    assert!(matches("qp 5 and unfilled_gaps > 0", connection.clone()));
     assert!(matches("src qp 5", connection.clone()));
     assert!(!matches("src qp 6", connection));
     let refused = RowFilter::new(&"opcode *SEND*".parse().unwrap(), FlowRow::TABLE);

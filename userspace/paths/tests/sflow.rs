@@ -1,7 +1,7 @@
 //! sFlow datagrams: whole ones, and a million damaged ones.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_paths::sflow::{Reader, SampledFlows};
+use rocescope_sketches::random::SplitMix64;
 use std::time::Duration;
 
 /// A RoCEv2 `SEND_ONLY` with 1,024 bytes of payload, of which the first 128 bytes of the frame are sampled.
@@ -120,7 +120,7 @@ fn flows_are_found_in_plain_and_expanded_samples() {
 /// Runs a flow of 40,000 packets 200 times past agents with these sampling rates; each sees the packets that `sees` states.
 /// Returns how many estimates are within their stated error, and their mean.
 fn estimates(rates: &[usize], sees: impl Fn(usize, u64) -> bool) -> (u32, f64) {
-    let mut random = Random(7);
+    let mut random = SplitMix64::new(7);
     let (mut within, mut sum, runs, sent) = (0, 0.0, 200, 40_000);
     let datagrams = (1..).zip(rates).map(|(agent, rate)| {
         let rate = u32::try_from(*rate).unwrap();
@@ -132,7 +132,7 @@ fn estimates(rates: &[usize], sees: impl Fn(usize, u64) -> bool) -> (u32, f64) {
         let mut flows = SampledFlows::default();
         for packet in 0..sent {
             for (agent, rate) in rates.iter().enumerate() {
-                if sees(agent, packet) && random.below(*rate) == 0 {
+                if sees(agent, packet) && below(&mut random, *rate) == 0 {
                     reader.datagram(&datagrams[agent], |sampled| flows.add(sampled));
                 }
             }
@@ -193,21 +193,8 @@ fn samples_of_several_rates_state_the_error_of_the_largest() {
     assert_eq!(exact.flows(Duration::from_secs(1))[0].error_percent, 0.0);
 }
 
-/// `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() >> 32).unwrap() % limit
-    }
+fn below(random: &mut SplitMix64, limit: usize) -> usize {
+    usize::try_from(random.bits() >> 32).unwrap() % limit
 }
 
 #[test]
@@ -220,17 +207,17 @@ fn a_million_mutated_datagrams_are_read_or_counted_by_reason() {
             words(&[2, 8, 0, 0]),
         ],
     );
-    let mut random = Random(42);
+    let mut random = SplitMix64::new(42);
     let mut reader = Reader::new(PORTS);
     let mut flows = SampledFlows::default();
     let rounds = 1_000_000;
     for _ in 0..rounds {
         let mut damaged = whole.clone();
-        for _ in 0..=random.below(4) {
-            let at = random.below(damaged.len());
-            match random.below(4) {
-                0 => damaged[at] = u8::try_from(random.below(256)).unwrap(),
-                1 => damaged[at] ^= 1 << random.below(8),
+        for _ in 0..=below(&mut random, 4) {
+            let at = below(&mut random, damaged.len());
+            match below(&mut random, 4) {
+                0 => damaged[at] = u8::try_from(below(&mut random, 256)).unwrap(),
+                1 => damaged[at] ^= 1 << below(&mut random, 8),
                 2 => damaged[at] = 0xff,
                 _ => damaged.truncate(at.max(1)),
             }

@@ -1,5 +1,4 @@
 //! Tunnels: a switch at the edge is asked about the inner header, one between tunnel ends about the outer one.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_paths::Flow;
 use rocescope_paths::discover::{Plan, Settings, Trace, discover, hops};

@@ -9,7 +9,7 @@
 //! | [`port_counts`] | the UDP source ports of such directions, with their packets |
 //! | [`spray`] | directions over many UDP source ports, which are one flow |
 //! | [`windows`] | assigns runs to windows, and closes windows |
-//! | [`window`] | the counts of one window |
+//! | [`window`], [`totals`] | the counts of one window |
 //! | [`filter`] | selects runs |
 //! | [`anonymize`] | replaces addresses |
 //! | [`flow_table`] | exact counts per flow, up to a bound |
@@ -28,6 +28,7 @@
 //! | [`pdcs`] | packet delivery contexts of UET, likewise |
 //! | `mirror` | mirror loss and mirror duplicates |
 //! | `total`, [`summary`] | the whole capture: sums, and the summary that is printed |
+//! | `time` | times of packets, whose difference cannot wrap |
 //!
 //! Invariant: the sums over all windows, and the summary, equal the packet and byte counters of the capture in any
 //! order of arrival.
@@ -56,7 +57,9 @@ mod small_flows;
 pub mod spray;
 pub mod steps;
 pub mod summary;
+mod time;
 mod total;
+pub mod totals;
 pub mod window;
 pub mod windows;
 

@@ -8,6 +8,7 @@ use crate::overflow::Bounded;
 use crate::port_counts::Spread;
 use crate::rate_change::RateChange;
 use crate::settings::Settings;
+use crate::time::EventTime;
 use crate::window::{FlowEvent, LossInterval, NACK, Window};
 use alloc::format;
 use alloc::vec::Vec;
@@ -147,8 +148,10 @@ impl Closing<'_> {
             icrc_bad_packets: self.settings.verify_icrc.then_some(totals.icrc_bad),
             icrc_unverifiable_packets: self.settings.verify_icrc.then_some(totals.icrc_unverifiable),
             unknown_opcode_packets: unknown_opcode_packets(&totals.opcodes),
-            lost_packets: totals.lost_packets,
-            dropped_frames: live.filter(|live| live.drops_frames).map(|_| totals.dropped_frames),
+            capture_lost_packets: totals.capture_lost_packets,
+            capture_dropped_frames: live
+                .filter(|live| live.drops_frames)
+                .map(|_| totals.capture_dropped_frames),
             late_packets: totals.late_packets,
             fabric_lost_packets: self.delivery.map(|_| self.window.fabric_lost_packets),
             retransmitted_packets: self.delivery.map(|_| self.window.retransmitted_packets),
@@ -156,7 +159,7 @@ impl Closing<'_> {
             mirror_loss_ratio: self
                 .delivery
                 .and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
-            mirrored_twice_packets: self.delivery.map(|delivery| delivery.mirror_duplicate_packets),
+            mirror_duplicate_packets: self.delivery.map(|delivery| delivery.mirror_duplicate_packets),
             mirror_gap_frames: (classes.mirrored_frames + classes.mirror_lost > 0).then_some(classes.mirror_lost),
             boundary_slack_ns: self.window.slack_ns.max(run_slack_ns) as i64,
             jitter_events: self
@@ -351,7 +354,7 @@ pub(crate) fn event_row(observer: &Text, key: &FlowKey, time_ns: u64) -> EventRo
 /// The capture loss that began in a window, as a row.
 fn capture_loss_row(observer: &Text, loss: &LossInterval) -> EventRow {
     let time = Time(loss.from_ns.min(i64::MAX as u64) as i64);
-    let length_ns = loss.to_ns.saturating_sub(loss.from_ns);
+    let length_ns = loss.to_ns.since(loss.from_ns);
     let length = human::readable(&Value::I64(length_ns as i64), Unit::Nanoseconds);
     EventRow {
         observer: observer.clone(),

@@ -6,7 +6,7 @@ use crate::flow_table::flow_hash;
 use crate::overflow::{Bounded, Overflow};
 use crate::pdcs::PdcTotals;
 use crate::total::Total;
-use crate::window::Totals;
+use crate::totals::Totals;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use rocescope_wire::FlowKey;

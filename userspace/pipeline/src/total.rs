@@ -4,7 +4,8 @@ use crate::flow_table::{Flow, FlowTable, flow_hash};
 use crate::overflow::{Overflow, Sketches};
 use crate::pdcs::PdcTotals;
 use crate::settings::Settings;
-use crate::window::{Totals, Window};
+use crate::totals::Totals;
+use crate::window::Window;
 use alloc::boxed::Box;
 use rocescope_sketches::LinearCounting;
 

@@ -2,6 +2,7 @@
 
 mod clock;
 mod close;
+mod losses;
 
 use crate::anonymize::Anonymizer;
 use crate::connections::{ConnectionSummary, Connections};
@@ -12,7 +13,9 @@ use crate::port_counts::PortCounts;
 use crate::settings::{Settings, SettingsError};
 use crate::spray::{Spray, direction_of};
 use crate::summary::Summary;
-use crate::window::{FrameCounts, LossInterval, Window};
+use crate::time::EventTime;
+use crate::totals::FrameCounts;
+use crate::window::Window;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use close::ClosedWindows;
@@ -221,16 +224,6 @@ impl Pipeline {
         }
     }
 
-    /// The window of a loss at this time; the oldest open one if its own is closed or never had a packet.
-    fn window_of_loss(&mut self, time_ns: u64) -> usize {
-        let start = time_ns - time_ns % self.settings.window_ns;
-        match self.open.binary_search_by_key(&start, |(start, _)| *start) {
-            Ok(at) => at,
-            Err(_) if self.open.is_empty() => self.window_at(self.newest_ns),
-            Err(_) => 0,
-        }
-    }
-
     /// Rows of the windows closed since they were last taken; the caller clears them.
     pub fn rows(&mut self) -> &mut WindowRows {
         &mut self.closed.rows
@@ -257,50 +250,6 @@ impl Pipeline {
         summary.pdcs.untracked_packets = self.pdcs.untracked;
         summary.pdcs.filtered_packets = self.pdcs.filtered;
         summary
-    }
-
-    /// The capture lost this many RoCEv2 packets between these times, in nanoseconds since the epoch: gaps there say
-    /// nothing about connections. They count in the window in which the loss began.
-    pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64, packets: u64) {
-        if let Some(window) = self.lose(from_ns, to_ns, packets) {
-            window.totals.lost_packets += packets;
-        }
-    }
-
-    /// As [`capture_lost`](Self::capture_lost), for frames that were dropped before they were classified or counted.
-    pub fn capture_dropped(&mut self, from_ns: u64, to_ns: u64, frames: u64) {
-        if let Some(window) = self.lose(from_ns, to_ns, frames) {
-            window.totals.dropped_frames += frames;
-        }
-    }
-
-    /// The capture lost this many UET packets between these times: what did not pass proves nothing.
-    pub fn uet_lost(&mut self, from_ns: u64, to_ns: u64, packets: u64) {
-        if packets > 0 {
-            self.pdcs.lose();
-            let from_ns = from_ns.max(self.unclosed_ns.unwrap_or(0));
-            let at = self.window_at(from_ns);
-            if let Some((_, window)) = self.open.get_mut(at) {
-                window.lose(LossInterval {
-                    from_ns,
-                    to_ns,
-                    count: packets,
-                });
-            }
-        }
-    }
-
-    fn lose(&mut self, from_ns: u64, to_ns: u64, count: u64) -> Option<&mut Window> {
-        if let Some(connections) = &mut self.connections {
-            connections.capture_lost(from_ns, to_ns);
-        }
-        self.pdcs.lose();
-        // Nothing was lost before the capture began.
-        let from_ns = from_ns.max(self.unclosed_ns.unwrap_or(0));
-        let at = self.window_at(from_ns);
-        let (_, window) = self.open.get_mut(at)?;
-        window.lose(LossInterval { from_ns, to_ns, count });
-        Some(window)
     }
 
     /// Adds a run to its window.
@@ -414,7 +363,7 @@ impl Pipeline {
     /// over; opens it where it is missing.
     fn window_at(&mut self, time_ns: u64) -> usize {
         let time_ns = time_ns.max(self.floor_ns);
-        let start = time_ns - time_ns % self.settings.window_ns;
+        let start = time_ns.floor(self.settings.window_ns);
         match self.open.binary_search_by_key(&start, |(start, _)| *start) {
             Ok(at) => at,
             Err(at) => {

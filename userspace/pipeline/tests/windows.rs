@@ -203,7 +203,7 @@ fn dropped_frames_are_in_their_window() {
     let dropped: Vec<_> = rows
         .windows
         .iter()
-        .map(|row| (row.frames, row.dropped_frames))
+        .map(|row| (row.frames, row.capture_dropped_frames))
         .collect();
     let none = (0, Some(0));
     assert_eq!(dropped, [none, (0, Some(41)), none, (0, Some(2)), none]);

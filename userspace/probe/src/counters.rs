@@ -22,13 +22,13 @@ pub struct Counters {
     /// Received again.
     pub duplicates: u64,
     /// Datagrams of other agents or other programs.
-    pub strangers: u64,
+    pub foreign_datagrams: u64,
     /// Datagrams too damaged to identify; their probes time out.
     pub unreadable: u64,
     /// Received, but without a departure timestamp: rows without latency.
     pub unstamped: u64,
     /// In flight while the clock was set: rows without latency.
-    pub torn: u64,
+    pub received_across_clock_step: u64,
     /// Steps of the agent's clock.
     pub clock_steps: u64,
     /// Steps of NIC clocks.
@@ -49,11 +49,11 @@ pub struct Counters {
     /// Traces with another path than before.
     pub path_changes: u64,
     /// Traces deferred because a hop would have had to answer too often.
-    pub traces_deferred: u64,
+    pub deferred_traces: u64,
     /// Hops that answered.
     pub hop_answers: u64,
     /// Answers that match no packet of a trace.
-    pub answers_strange: u64,
+    pub unmatched_replies: u64,
     /// "Destination unreachable" answers of routers to probes or traces.
     pub unreachable: u64,
 }

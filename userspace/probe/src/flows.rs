@@ -7,10 +7,13 @@
 //! A request is for the next window. Its probes are spread over the window, and its row is made when the outcome of
 //! each is known. The agent's budget bounds the probes of a window, whatever the controller asks.
 
+use crate::agent::host::Host;
+use crate::agent::prober::{Prober, Received};
+use crate::payload::Payload;
+use crate::requests::{Asker, Request};
 use crate::responder::RETRY;
-use crate::types::{DatagramKind, Nanos, Nic, NicIndex, Outgoing, Refusal, Sequence};
+use crate::types::{Nanos, NicIndex, Outgoing, Refusal};
 use rocescope_model::{SmallFlowRow, Text, Time};
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// The shortest window: probes of a shorter one would leave in a burst.
@@ -45,8 +48,6 @@ pub(crate) struct FlowProbes {
     budget: u32,
     timeout: Nanos,
     running: Vec<Running>,
-    in_flight: BTreeMap<u64, InFlight>,
-    next_sequence: u64,
     pub(crate) rows: Vec<SmallFlowRow>,
     pub(crate) counters: FlowCounters,
 }
@@ -68,23 +69,12 @@ struct Running {
     round_trips: Vec<i64>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct InFlight {
-    number: u64,
-    sent: Nanos,
-    nic_sent: Option<Nanos>,
-    /// When its answer arrived, and how long the other end held it.
-    arrived: Option<(Nanos, Nanos)>,
-}
-
 impl FlowProbes {
     pub(crate) const fn new(budget: u32, timeout: Nanos) -> Self {
         Self {
             budget,
             timeout,
             running: Vec::new(),
-            in_flight: BTreeMap::new(),
-            next_sequence: 0,
             rows: Vec::new(),
             counters: FlowCounters {
                 probed: 0,
@@ -95,10 +85,9 @@ impl FlowProbes {
     }
 
     /// Accepts a request for the next window, or counts why not.
-    pub(crate) fn request(&mut self, task: FlowTask, observer: &Text, nics: &[Nic], now: Nanos) {
+    pub(crate) fn request(&mut self, task: FlowTask, host: &Host, now: Nanos) {
         let FlowTask { flow, probes } = task;
-        let own = |address: IpAddr| nics.iter().position(|nic| nic.address == address);
-        let (end, nic, peer) = match (own(flow.src), own(flow.dst)) {
+        let (end, nic, peer) = match (host.nic(flow.src), host.nic(flow.dst)) {
             (Some(nic), _) => ("sender", nic, flow.dst),
             (None, Some(nic)) => ("receiver", nic, flow.src),
             (None, None) => {
@@ -106,7 +95,7 @@ impl FlowProbes {
                 return;
             }
         };
-        if probes == 0 || !(SHORTEST_NS..=LONGEST_NS).contains(&flow.window_ns) || own(peer).is_some() {
+        if probes == 0 || !(SHORTEST_NS..=LONGEST_NS).contains(&flow.window_ns) || host.nic(peer).is_some() {
             self.counters.refused += 1;
             return;
         }
@@ -131,11 +120,11 @@ impl FlowProbes {
         self.running.push(Running {
             number,
             row: SmallFlowRow {
-                observer: observer.clone(),
+                observer: host.settings.observer.clone(),
                 end: Text::from_static(end),
                 ..flow
             },
-            nic: NicIndex(nic as u16),
+            nic,
             peer,
             begin,
             end: end_at,
@@ -147,8 +136,24 @@ impl FlowProbes {
         });
     }
 
-    /// When something is due.
-    pub(crate) fn next_due(&self) -> Option<Nanos> {
+    fn running(&mut self, number: u64) -> Option<&mut Running> {
+        self.running.iter_mut().find(|running| running.number == number)
+    }
+
+    /// Counts the round trip of a probe, if it is known.
+    fn measured(&mut self, probe: Option<Request<Asker>>) {
+        if let Some(probe) = probe
+            && let Some(trip) = probe.round_trip()
+            && let Asker::Flow(number) = probe.asked
+            && let Some(running) = self.running(number)
+        {
+            running.round_trips.push(trip.0);
+        }
+    }
+}
+
+impl Prober for FlowProbes {
+    fn next_due(&self, _host: &Host) -> Option<Nanos> {
         let probes = self.running.iter().map(|running| match running.left {
             0 => running.end + self.timeout + Nanos(1),
             _ => running.due,
@@ -156,50 +161,28 @@ impl FlowProbes {
         probes.min()
     }
 
-    /// Sends no more probes; those in flight complete.
-    pub(crate) fn stop(&mut self) {
-        self.running.retain(|running| running.row.probes > 0);
-        for running in &mut self.running {
-            running.row.unsent += u64::from(std::mem::take(&mut running.left));
-            running.end = running.end.min(running.due - running.pace);
-        }
-    }
-
-    /// The next datagram at `now`, of an agent with this number.
-    pub(crate) fn next_packet(&mut self, agent: u64, now: Nanos) -> Option<Outgoing> {
+    fn next_packet(&mut self, now: Nanos, host: &mut Host) -> Option<Outgoing> {
         let running = self
             .running
             .iter_mut()
             .find(|running| running.left > 0 && running.due <= now)?;
         running.left -= 1;
         running.due = (running.due + running.pace).max(now);
-        let sequence = self.next_sequence;
-        self.next_sequence += 1;
-        let probe = InFlight {
-            number: running.number,
-            sent: now,
-            nic_sent: None,
-            arrived: None,
-        };
-        self.in_flight.insert(sequence, probe);
         running.row.probes += 1;
-        Some(Outgoing {
-            src: running.nic,
-            dst: running.nic,
-            remote: Some(running.peer),
-            port: running.row.udp_src_port,
-            dscp: 0,
-            sequence: Sequence(sequence),
-            kind: DatagramKind::Question,
-            sent: now,
-            agent,
-        })
+        let asker = Asker::Flow(running.number);
+        Some(host.ask(asker, running.nic, running.peer, running.row.udp_src_port, now))
     }
 
-    /// A probe was not sent.
-    pub(crate) fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
-        let probe = self.in_flight.remove(&outgoing.sequence.0);
-        let Some(running) = probe.and_then(|probe| self.running(probe.number)) else {
+    fn left(&mut self, payload: &Payload, nic_sent: Nanos, host: &mut Host) {
+        self.measured(host.questions.left(payload.sequence.0, nic_sent));
+    }
+
+    fn refused(&mut self, outgoing: &Outgoing, why: Refusal, host: &mut Host) {
+        let probe = host.questions.remove(outgoing.sequence.0);
+        let Some(Asker::Flow(number)) = probe.map(|probe| probe.asked) else {
+            return;
+        };
+        let Some(running) = self.running(number) else {
             return;
         };
         running.row.probes -= 1;
@@ -211,51 +194,18 @@ impl FlowProbes {
         }
     }
 
-    fn running(&mut self, number: u64) -> Option<&mut Running> {
-        self.running.iter_mut().find(|running| running.number == number)
-    }
-
-    /// A probe left.
-    pub(crate) fn left(&mut self, sequence: Sequence, nic_sent: Nanos) {
-        if let Some(probe) = self.in_flight.get_mut(&sequence.0) {
-            probe.nic_sent = Some(nic_sent);
-        }
-        self.complete(sequence.0);
-    }
-
-    /// An answer to a probe arrived.
-    pub(crate) fn answered(&mut self, sequence: Sequence, from: IpAddr, held: Nanos, arrived: Nanos) {
-        let number = self.in_flight.get(&sequence.0).map(|probe| probe.number);
-        if number
-            .and_then(|number| self.running(number))
-            .is_none_or(|running| running.peer != from)
+    fn arrived(&mut self, received: &Received<'_>, host: &mut Host) {
+        let sequence = received.payload.sequence.0;
+        let asked = host.questions.get(sequence).map(|probe| probe.asked);
+        if let Some(Asker::Flow(number)) = asked
+            && self.running(number).map(|running| running.peer) == received.from
         {
-            return;
-        }
-        if let Some(probe) = self.in_flight.get_mut(&sequence.0)
-            && probe.arrived.is_none()
-        {
-            probe.arrived = Some((arrived, held));
-        }
-        self.complete(sequence.0);
-    }
-
-    /// Counts a probe of which both times are known.
-    fn complete(&mut self, sequence: u64) {
-        let probe = self.in_flight.get(&sequence).copied();
-        let Some((probe, sent, (arrived, held))) =
-            probe.and_then(|probe| Some((probe, probe.nic_sent?, probe.arrived?)))
-        else {
-            return;
-        };
-        self.in_flight.remove(&sequence);
-        if let Some(running) = self.running(probe.number) {
-            running.round_trips.push((arrived - sent - held).0);
+            self.measured(host.questions.arrived(sequence, received.arrival));
         }
     }
 
     /// Makes the rows of the flows whose probes all have an outcome.
-    pub(crate) fn expire(&mut self, now: Nanos) {
+    fn expire(&mut self, now: Nanos, host: &mut Host) {
         let timeout = self.timeout;
         let is_over = |running: &Running| now > running.end + timeout;
         for running in self.running.extract_if(.., |running| is_over(running)) {
@@ -269,10 +219,10 @@ impl FlowProbes {
             } = running;
             // Their answers came, and the times of their departure did not.
             let mut trips = round_trips;
-            let unstamped = self.in_flight.extract_if(.., |_, probe| probe.number == number);
-            trips.extend(unstamped.filter_map(|(_, probe)| {
-                let (arrived, held) = probe.arrived?;
-                Some((arrived - probe.sent - held).0)
+            let unstamped = host.questions.extract_if(|probe| probe.asked == Asker::Flow(number));
+            trips.extend(unstamped.iter().filter_map(|probe| {
+                let arrival = probe.arrival?;
+                Some((arrival.at() - probe.sent - arrival.held).0)
             }));
             row.unsent += u64::from(left);
             row.answered = trips.len() as u64;
@@ -286,24 +236,45 @@ impl FlowProbes {
         }
     }
 
-    /// The clock was set: what is in flight cannot be measured.
-    pub(crate) fn stepped(&mut self) {
-        self.in_flight.clear();
+    /// What is in flight cannot be measured.
+    fn stepped(&mut self, _by: Nanos, _host: &mut Host) {
         self.running.clear();
+    }
+
+    /// Sends no more probes; those in flight complete.
+    fn stop(&mut self, _host: &mut Host) {
+        self.running.retain(|running| running.row.probes > 0);
+        for running in &mut self.running {
+            running.row.unsent += u64::from(std::mem::take(&mut running.left));
+            running.end = running.end.min(running.due - running.pace);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::requests::Arrival;
 
     const MS: i64 = 1_000_000;
 
-    fn nics() -> Vec<Nic> {
-        vec![Nic {
-            name: "rail0".into(),
-            address: "10.0.0.1".parse().unwrap(),
-        }]
+    fn left(flows: &mut FlowProbes, host: &mut Host, outgoing: &Outgoing, at: Nanos) {
+        flows.left(&outgoing.into(), at, host);
+    }
+
+    fn answered(flows: &mut FlowProbes, host: &mut Host, outgoing: &Outgoing, (from, held, at): (IpAddr, i64, Nanos)) {
+        let received = Received {
+            nic: outgoing.src,
+            payload: &outgoing.into(),
+            from: Some(from),
+            arrival: Arrival {
+                intact: true,
+                nic_received: Some(at),
+                received: at,
+                held: Nanos(held),
+            },
+        };
+        flows.arrived(&received, host);
     }
 
     fn task(src: &str, dst: &str, port: u16, probes: u16) -> FlowTask {
@@ -321,43 +292,39 @@ mod tests {
 
     #[test]
     fn probes_are_spread_over_the_next_window_and_their_mean_is_of_the_network() {
-        let mut flows = FlowProbes::new(100, Nanos(500 * MS));
-        flows.request(
-            task("10.0.0.1", "10.0.0.2", 50_000, 10),
-            &"h0".into(),
-            &nics(),
-            Nanos(1234 * MS),
-        );
+        let (mut flows, mut host) = (FlowProbes::new(100, Nanos(500 * MS)), Host::single());
+        flows.request(task("10.0.0.1", "10.0.0.2", 50_000, 10), &host, Nanos(1234 * MS));
         let mut times = Vec::new();
         let (peer, other) = ("10.0.0.2".parse().unwrap(), "10.0.0.3".parse().unwrap());
-        while let Some(due) = flows.next_due().filter(|due| *due < Nanos(3000 * MS)) {
-            let outgoing = flows.next_packet(7, due).unwrap();
+        while let Some(due) = flows.next_due(&host).filter(|due| *due < Nanos(3000 * MS)) {
+            let outgoing = flows.next_packet(due, &mut host).unwrap();
             assert_eq!((outgoing.port, outgoing.remote), (50_000, Some(peer)));
             times.push(due.0 / MS);
-            flows.left(outgoing.sequence, due + Nanos(1000));
+            left(&mut flows, &mut host, &outgoing, due + Nanos(1000));
             // One in five is lost; the other end held each for 3 ms.
             if !outgoing.sequence.0.is_multiple_of(5) {
-                flows.answered(outgoing.sequence, peer, Nanos(3 * MS), due + Nanos(3 * MS + 21_000));
+                let answer = (peer, 3 * MS, due + Nanos(3 * MS + 21_000));
+                answered(&mut flows, &mut host, &outgoing, answer);
             } else {
                 // Another host is not the other end.
-                flows.answered(outgoing.sequence, other, Nanos(0), due + Nanos(21_000));
+                answered(&mut flows, &mut host, &outgoing, (other, 0, due + Nanos(21_000)));
             }
         }
         assert_eq!(times, (0..10).map(|n| 2000 + 100 * n).collect::<Vec<i64>>());
-        flows.expire(Nanos(3500 * MS));
+        flows.expire(Nanos(3500 * MS), &mut host);
         assert!(flows.rows.is_empty());
-        flows.expire(Nanos(3500 * MS + 1));
+        flows.expire(Nanos(3500 * MS + 1), &mut host);
         let row = &flows.rows[0];
         assert_eq!((row.probes, row.answered, row.unsent), (10, 8, 0));
         assert_eq!(row.mean_round_trip_ns, Some(20_000));
         assert_eq!((&*row.end, &*row.observer), ("sender", "h0"));
-        assert!(flows.next_due().is_none() && flows.in_flight.is_empty());
+        assert!(flows.next_due(&host).is_none() && host.questions.is_empty());
     }
 
     #[test]
     fn a_request_above_the_budget_of_a_window_is_refused_and_counted() {
-        let mut flows = FlowProbes::new(25, Nanos(500 * MS));
-        let mut request = |task, now| flows.request(task, &"h0".into(), &nics(), Nanos(now));
+        let (mut flows, host) = (FlowProbes::new(25, Nanos(500 * MS)), Host::single());
+        let mut request = |task, now| flows.request(task, &host, Nanos(now));
         for port in 0..3 {
             request(task("10.0.0.1", "10.0.0.2", port, 10), 0);
         }
@@ -370,14 +337,14 @@ mod tests {
 
     #[test]
     fn an_unknown_neighbour_delays_a_probe_and_loses_none() {
-        let mut flows = FlowProbes::new(10, Nanos(500 * MS));
-        flows.request(task("10.0.0.1", "10.0.0.2", 1, 1), &"h0".into(), &nics(), Nanos(0));
-        let first = flows.next_packet(7, Nanos(1000 * MS)).unwrap();
-        flows.refused(&first, Refusal::Resolving);
-        assert_eq!(flows.next_packet(7, Nanos(1004 * MS)), None);
-        let again = flows.next_packet(7, Nanos(1005 * MS)).unwrap();
-        flows.refused(&again, Refusal::Down);
-        flows.expire(Nanos(2600 * MS));
+        let (mut flows, mut host) = (FlowProbes::new(10, Nanos(500 * MS)), Host::single());
+        flows.request(task("10.0.0.1", "10.0.0.2", 1, 1), &host, Nanos(0));
+        let first = flows.next_packet(Nanos(1000 * MS), &mut host).unwrap();
+        flows.refused(&first, Refusal::Resolving, &mut host);
+        assert_eq!(flows.next_packet(Nanos(1004 * MS), &mut host), None);
+        let again = flows.next_packet(Nanos(1005 * MS), &mut host).unwrap();
+        flows.refused(&again, Refusal::Down, &mut host);
+        flows.expire(Nanos(2600 * MS), &mut host);
         assert_eq!((flows.rows[0].probes, flows.rows[0].unsent), (0, 1));
     }
 }

@@ -48,8 +48,8 @@ pub struct FrameAddresses {
 pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoing) {
     frame.clear();
     let payload = Payload::from(outgoing);
-    let word = payload.write_word();
-    let payload_bytes = LEN + word.map_or(0, |word| word.len());
+    let message = payload.write_message();
+    let payload_bytes = LEN + message.map_or(0, |message| message.len());
     let udp_length = udp_length(payload_bytes);
     let (ether_type, ttl) = (
         match addresses.src {
@@ -119,7 +119,7 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
     };
     frame.extend_from_slice(&deth.write());
     frame.extend_from_slice(&payload.write());
-    frame.extend_from_slice(word.as_ref().map_or(&[][..], |word| word));
+    frame.extend_from_slice(message.as_ref().map_or(&[][..], |message| message));
     frame.extend_from_slice([0; 3].get(..padding(payload_bytes)).unwrap_or_default());
     let (headers, transport) = frame.split_at(bth_at);
     let crc = headers
@@ -197,7 +197,7 @@ pub fn own(frame: &[u8]) -> Option<(Payload, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::word::{Arrivals, Inquiry, Receipt};
+    use crate::peers::receipt_message::{Arrivals, Inquiry, Receipt};
     use crate::types::{DatagramKind, Nanos, NicIndex, Sequence};
     use etherparse::{NetSlice, SlicedPacket, TransportSlice};
     use proptest::prelude::*;

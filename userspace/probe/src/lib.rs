@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`agent`] | [`Agent`]: due packets out, events in, rows out |
 //! | [`session`] | the probes of one NIC: due, in flight, timed out |
+//! | [`requests`] | all requests in flight, by number and by who asked |
 //! | [`shuffle`] | the random order in which it probes all its 5-tuples |
 //! | [`ports`] | the pool of source ports, drawn as flow labels |
 //! | [`clocks`] | how far the clock of one NIC is ahead of another's, with an error bound |
@@ -47,6 +48,7 @@ pub mod peers;
 pub mod ports;
 #[cfg(feature = "verbs")]
 pub mod rc;
+pub mod requests;
 pub mod responder;
 pub mod route;
 pub mod session;
@@ -63,5 +65,5 @@ pub use drive::drive;
 pub use flows::{FlowCounters, FlowTask};
 pub use peers::{PeerCounters, PeerSettings};
 pub use responder::AnswerCounters;
-pub use types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Sequence};
-pub use watch::{Trip, WatchedPath};
+pub use types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Sequence, WatchedPath};
+pub use watch::Trip;

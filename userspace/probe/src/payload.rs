@@ -14,13 +14,13 @@
 //! 38 TTL 8               initial TTL of a trace
 //! 39 held 32             how long the other agent held a probe, nanoseconds
 //! 43 zero, 7 bytes
-//! 50 word, 26 bytes      kinds 4 and 5 only: see the module `peers::word`
+//! 50 message, 26 bytes   kinds 4 and 5 only: see the module `peers::receipt_message`
 //! ```
 
-use crate::peers::word::{self, Inquiry};
+use crate::peers::receipt_message::{self, Inquiry};
 use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Sequence};
 
-/// Bytes on the wire, without a word.
+/// Bytes on the wire, without the message.
 pub const LEN: usize = 50;
 const MAGIC: [u8; 4] = *b"rsPB";
 const VERSION: u8 = 1;
@@ -61,10 +61,10 @@ impl From<&Outgoing> for Payload {
 impl Payload {
     /// The bytes behind those of [`write`](Self::write), of a probe to another host and its answer.
     #[must_use]
-    pub fn write_word(&self) -> Option<[u8; word::LEN]> {
+    pub fn write_message(&self) -> Option<[u8; receipt_message::LEN]> {
         match self.kind {
             DatagramKind::PeerProbe(inquiry) => Some(inquiry.write()),
-            DatagramKind::PeerAnswer { receipt, .. } => Some(word::write(receipt)),
+            DatagramKind::PeerAnswer { receipt, .. } => Some(receipt_message::write(receipt)),
             _ => None,
         }
     }
@@ -100,7 +100,7 @@ impl Payload {
         bytes
     }
 
-    /// Parses the bytes of [`write`](Self::write) and [`write_word`](Self::write_word); more bytes may follow. `None` for anything else, including a later
+    /// Parses the bytes of [`write`](Self::write) and [`write_message`](Self::write_message); more bytes may follow. `None` for anything else, including a later
     /// version.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
@@ -126,7 +126,7 @@ impl Payload {
             4 => DatagramKind::PeerProbe(Inquiry::read(bytes.get(LEN..)?)?),
             5 => DatagramKind::PeerAnswer {
                 held_ns,
-                receipt: word::read(bytes.get(LEN..)?)?,
+                receipt: receipt_message::read(bytes.get(LEN..)?)?,
             },
             _ => return None,
         };

@@ -7,21 +7,6 @@
 use crate::types::Nanos;
 use fastrand::Rng;
 
-/// Returns the source port of a flow label, as the kernel and rdma-core compute it (`rdma_flow_label_to_udp_sport`):
-/// 49152 or higher.
-///
-/// ```
-/// use rocescope_probe::ports::source_port;
-/// assert_eq!(source_port(0), 0xc000);
-/// assert_eq!(source_port(0x4001), 0xc000);
-/// assert_eq!(source_port(0xf_ffff), 0xffc0);
-/// ```
-#[must_use]
-pub const fn source_port(flow_label: u32) -> u16 {
-    let label = flow_label & 0xf_ffff;
-    FIRST | ((label & 0x3fff) ^ (label >> 14)) as u16
-}
-
 /// The first of the ports that flow labels give, and how many they are.
 const FIRST: u16 = 0xc000;
 const PORTS: u16 = 0x4000;
@@ -120,6 +105,7 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rocescope_wire::source_port;
 
     #[test]
     fn a_pool_that_starts_again_has_the_ports_of_before() {

@@ -1,9 +1,11 @@
 //! Answers to the agents of other hosts: to probes along paths of flows, to probes between hosts, to traces.
 
+use crate::agent::host::Host;
+use crate::agent::prober::{Prober, Received};
 use crate::payload::Payload;
+use crate::peers::receipt_message::{Inquiry, hash};
 use crate::peers::receipts::{Receipts, WayBack};
-use crate::peers::word::{Inquiry, hash};
-use crate::types::{DatagramKind, Nanos, Nic, NicIndex, Outgoing, Refusal};
+use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Refusal};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
@@ -18,7 +20,7 @@ pub struct AnswerCounters {
     /// Answered.
     pub answered: u64,
     /// Not answered: this agent answers no one.
-    pub off: u64,
+    pub ignored_requests: u64,
     /// Not answered: too many in a second.
     pub too_many: u64,
     /// Not answered: the answer did not leave.
@@ -61,7 +63,7 @@ impl Responder {
             receipts: Receipts::new(now),
             counters: AnswerCounters {
                 answered: 0,
-                off: 0,
+                ignored_requests: 0,
                 too_many: 0,
                 unsent: 0,
             },
@@ -71,7 +73,7 @@ impl Responder {
     /// A probe of another agent arrived at a NIC: it is answered, with `dscp` unless it has its own, or counted.
     pub(crate) fn question(&mut self, nic: NicIndex, question: &Payload, from: IpAddr, dscp: u8, received: Nanos) {
         if !self.is_on {
-            self.counters.off += 1;
+            self.counters.ignored_requests += 1;
             return;
         }
         let inquiry = match question.kind {
@@ -112,14 +114,14 @@ impl Responder {
             at: Nanos(i64::MIN),
         });
     }
+}
 
-    /// When an answer is due.
-    pub(crate) fn next_due(&self) -> Option<Nanos> {
+impl Prober for Responder {
+    fn next_due(&self, _host: &Host) -> Option<Nanos> {
         self.due.iter().map(|due| due.at).min()
     }
 
-    /// The next answer at `now`, of an agent with these NICs.
-    pub(crate) fn next_packet(&mut self, nics: &[Nic], now: Nanos) -> Option<Outgoing> {
+    fn next_packet(&mut self, now: Nanos, host: &mut Host) -> Option<Outgoing> {
         let at = self.due.iter().position(|due| due.at <= now)?;
         let Due {
             outgoing,
@@ -133,7 +135,7 @@ impl Responder {
             None => DatagramKind::Answer { held_ns },
             Some(inquiry) => {
                 self.receipts.answered(outgoing.agent, outgoing.sequence, true);
-                let is_own = nics.iter().any(|nic| hash(nic.address) == inquiry.address);
+                let is_own = host.nics.iter().any(|nic| hash(nic.address) == inquiry.address);
                 let receipt = is_own.then(|| self.receipts.receipt(outgoing.agent, inquiry.about, now));
                 DatagramKind::PeerAnswer { held_ns, receipt }
             }
@@ -146,8 +148,8 @@ impl Responder {
         })
     }
 
-    /// The last answer of [`next_packet`](Self::next_packet) was not sent.
-    pub(crate) fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
+    /// It was the last answer of [`next_packet`](Self::next_packet).
+    fn refused(&mut self, outgoing: &Outgoing, why: Refusal, _host: &mut Host) {
         let (DatagramKind::Answer { held_ns } | DatagramKind::PeerAnswer { held_ns, .. }) = outgoing.kind else {
             return;
         };
@@ -169,22 +171,46 @@ impl Responder {
         }
     }
 
-    /// Sets another timeout.
-    pub(crate) const fn reconfigure(&mut self, timeout: Nanos) {
-        self.timeout = timeout;
+    /// A probe of another agent, along the path of a flow or between hosts, or a packet of a trace.
+    fn arrived(&mut self, received: &Received<'_>, host: &mut Host) {
+        let Received { nic, payload, .. } = *received;
+        let Some(from) = received.from else {
+            return;
+        };
+        // The answer leaves by the clock of the agent: the NIC's may be another.
+        let at = match host.clock.own {
+            true => received.arrival.received,
+            false => received.arrival.at(),
+        };
+        self.question(nic, payload, from, host.settings.first_dscp(), at);
+        if matches!(payload.kind, DatagramKind::PeerProbe(_)) && host.settings.peers.is_some() {
+            // Its answers take another path than it.
+            let tracer = &mut host.tracer;
+            tracer.follow_flow(nic, from, payload.port, received.arrival.received);
+        }
     }
 
-    /// The clock was set: what is in flight cannot be measured.
-    pub(crate) fn stepped(&mut self, by: Nanos) {
+    fn expire(&mut self, now: Nanos, host: &mut Host) {
+        for back in self.receipts.sweep(now) {
+            host.tracer.forget_flow(back.nic, back.to, back.port);
+        }
+    }
+
+    /// What is in flight cannot be measured.
+    fn stepped(&mut self, by: Nanos, _host: &mut Host) {
         self.due.clear();
         self.receipts.stepped(by);
+    }
+
+    fn reconfigure(&mut self, _now: Nanos, host: &mut Host) {
+        self.timeout = host.settings.timeout;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::word::{Receipt, numbered};
+    use crate::peers::receipt_message::{Receipt, numbered};
     use crate::types::Sequence;
 
     const MS: i64 = 1_000_000;
@@ -205,47 +231,40 @@ mod tests {
         }
     }
 
-    fn nics() -> Vec<Nic> {
-        vec![Nic {
-            name: "rail0".into(),
-            address: "10.0.0.1".parse().unwrap(),
-        }]
-    }
-
     fn responder() -> Responder {
         Responder::new(true, Nanos(500 * MS), Nanos(0))
     }
 
     #[test]
     fn answers_report_how_long_the_probe_was_held_and_are_bounded() {
-        let mut responder = responder();
+        let (mut responder, mut host) = (responder(), Host::single());
         let question = question(DatagramKind::Question, Sequence(4));
         for _ in 0..ANSWERS_PER_SECOND + 5 {
             responder.question(NicIndex(0), &question, from(), 3, Nanos(10 * MS));
         }
         assert_eq!(responder.counters.too_many, 5);
-        let answer = responder.next_packet(&[], Nanos(12 * MS)).unwrap();
+        let answer = responder.next_packet(Nanos(12 * MS), &mut host).unwrap();
         assert_eq!((answer.agent, answer.port, answer.remote), (9, 77, Some(from())));
         assert_eq!(
             (answer.kind, answer.dscp),
             (DatagramKind::Answer { held_ns: 2_000_000 }, 3)
         );
         // The held time grows with a retry.
-        responder.refused(&answer, Refusal::Resolving);
+        responder.refused(&answer, Refusal::Resolving, &mut host);
         responder.due.retain(|due| due.at > Nanos(0));
-        let again = responder.next_packet(&[], Nanos(17 * MS)).unwrap();
+        let again = responder.next_packet(Nanos(17 * MS), &mut host).unwrap();
         assert_eq!(again.kind, DatagramKind::Answer { held_ns: 7_000_000 });
-        responder.refused(&again, Refusal::Down);
-        assert_eq!((responder.counters.unsent, responder.next_due()), (1, None));
+        responder.refused(&again, Refusal::Down, &mut host);
+        assert_eq!((responder.counters.unsent, responder.next_due(&host)), (1, None));
         // One that answers no one counts that.
         let mut none = Responder::new(false, Nanos(0), Nanos(0));
         none.question(NicIndex(0), &question, from(), 0, Nanos(0));
-        assert_eq!((none.next_due(), none.counters.off), (None, 1));
+        assert_eq!((none.next_due(&host), none.counters.ignored_requests), (None, 1));
     }
 
     #[test]
     fn a_probe_of_another_host_learns_what_arrived_of_the_5_tuple_it_asks_about() {
-        let mut responder = responder();
+        let (mut responder, mut host) = (responder(), Host::single());
         let about = |address: &str| {
             DatagramKind::PeerProbe(Inquiry {
                 about: 3,
@@ -256,10 +275,10 @@ mod tests {
         let mut asks = |kind, tuple, sequence, why: Option<Refusal>| {
             let question = question(kind, Sequence(numbered(tuple, sequence)));
             responder.question(NicIndex(0), &question, from(), 0, Nanos(2_000 * MS));
-            let answer = responder.next_packet(&nics(), Nanos(2_001 * MS)).unwrap();
+            let answer = responder.next_packet(Nanos(2_001 * MS), &mut host).unwrap();
             assert_eq!(answer.dscp, 26);
             if let Some(why) = why {
-                responder.refused(&answer, why);
+                responder.refused(&answer, why, &mut host);
             }
             match answer.kind {
                 DatagramKind::PeerAnswer { receipt, .. } => receipt,
@@ -274,9 +293,12 @@ mod tests {
         // Of a NIC that is not its own it knows nothing.
         assert_eq!(asks(about("10.0.0.2"), 4, 1, None), None);
         assert!(asks(about("10.0.0.1"), 3, 7, Some(Refusal::Down)).is_some());
-        let fate = asks(about("10.0.0.1"), 4, 2, None).unwrap().fate(7);
-        assert_eq!(fate, crate::peers::word::Fate::Arrived { answered: false });
-        let own = asks(about("10.0.0.1"), 3, 8, None).unwrap().fate(8);
-        assert_eq!(own, crate::peers::word::Fate::Arrived { answered: true });
+        let outcome = asks(about("10.0.0.1"), 4, 2, None).unwrap().outcome(7);
+        assert_eq!(
+            outcome,
+            crate::peers::receipt_message::Outcome::Arrived { answered: false }
+        );
+        let own = asks(about("10.0.0.1"), 3, 8, None).unwrap().outcome(8);
+        assert_eq!(own, crate::peers::receipt_message::Outcome::Arrived { answered: true });
     }
 }

@@ -1,6 +1,7 @@
 //! The probes of one NIC: due, in flight, timed out.
 
 use crate::ports::Pool;
+use crate::requests::{Arrival, Request, Requests};
 use crate::shuffle::Shuffle;
 use crate::types::{Nanos, NicIndex, Sequence};
 use fastrand::Rng;
@@ -11,36 +12,13 @@ const REMEMBERED: usize = 64;
 
 /// A probe in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InFlight {
-    /// Its number.
-    pub sequence: Sequence,
+pub struct Probe {
     /// Destination.
     pub dst: NicIndex,
     /// UDP source port.
     pub port: u16,
     /// The class of service of this port.
     pub dscp: u8,
-    /// When it was due (1).
-    pub due: Nanos,
-    /// When the agent sent it: later than due if the host delayed the agent.
-    pub sent: Nanos,
-    /// When it left (2).
-    pub nic_sent: Option<Nanos>,
-    /// The arrival, if only (2) is missing.
-    pub arrival: Option<Arrival>,
-    /// The clock was set meanwhile: its times are not comparable.
-    pub torn: bool,
-}
-
-/// The arrival of a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// Whether all bytes are unchanged.
-    pub intact: bool,
-    /// (3)
-    pub nic_received: Option<Nanos>,
-    /// (4)
-    pub received: Nanos,
 }
 
 /// A probe that is due.
@@ -48,12 +26,8 @@ pub struct Arrival {
 pub struct Due {
     /// Number of the probe.
     pub sequence: Sequence,
-    /// Destination.
-    pub dst: NicIndex,
-    /// UDP source port.
-    pub port: u16,
-    /// The class of service of this port.
-    pub dscp: u8,
+    /// The probe.
+    pub probe: Probe,
     /// How late it is.
     pub late: Nanos,
     /// Turns that were missed and are skipped.
@@ -64,7 +38,7 @@ pub struct Due {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matched {
     /// The probe is finished.
-    Done(InFlight),
+    Done(Request<Probe>),
     /// It arrived in time; its (2) is still missing.
     Waits,
     /// It arrived after its timeout.
@@ -87,8 +61,7 @@ pub struct Session {
     dscps: Vec<u8>,
     shuffle: Shuffle,
     next_due: Nanos,
-    next_sequence: u64,
-    in_flight: VecDeque<InFlight>,
+    in_flight: Requests<Probe>,
     timed_out: VecDeque<Sequence>,
 }
 
@@ -113,8 +86,7 @@ impl Session {
             dscps: dscps.to_vec(),
             rng,
             next_due: first,
-            next_sequence: 0,
-            in_flight: VecDeque::new(),
+            in_flight: Requests::default(),
             timed_out: VecDeque::new(),
         }
     }
@@ -135,7 +107,7 @@ impl Session {
     /// When the oldest probe in flight times out.
     #[must_use]
     pub fn expiry(&self) -> Option<Nanos> {
-        let oldest = self.in_flight.front()?;
+        let oldest = self.in_flight.oldest()?;
         Some(oldest.sent + self.timeout + Nanos(1))
     }
 
@@ -182,29 +154,18 @@ impl Session {
         let skipped = late.0 / interval;
         let turn = self.next_due;
         self.next_due = self.next_due + Nanos(interval.saturating_mul(skipped + 1));
-        let sequence = Sequence(self.next_sequence);
-        self.next_sequence += 1;
         let target = self.shuffle.next(&mut self.rng);
-        let due = Due {
-            sequence,
+        let probe = Probe {
             dst: self.other(target.other),
             port: self.pool.port(target.port),
             dscp: self.dscp_of(usize::from(target.port)),
+        };
+        Some(Due {
+            sequence: Sequence(self.in_flight.ask(probe, turn, now)),
+            probe,
             late,
             skipped: skipped.unsigned_abs(),
-        };
-        self.in_flight.push_back(InFlight {
-            sequence,
-            dst: due.dst,
-            port: due.port,
-            dscp: due.dscp,
-            due: turn,
-            sent: now,
-            nic_sent: None,
-            arrival: None,
-            torn: false,
-        });
-        Some(due)
+        })
     }
 
     /// Returns one of the other NICs, by its number among them.
@@ -213,18 +174,13 @@ impl Session {
     }
 
     /// Removes a probe that was not sent.
-    pub fn refused(&mut self, sequence: Sequence) -> Option<InFlight> {
-        let at = self.find(sequence)?;
-        self.in_flight.remove(at)
+    pub fn refused(&mut self, sequence: Sequence) -> Option<Request<Probe>> {
+        self.in_flight.remove(sequence.0)
     }
 
     /// Records when a probe left (2). Returns the probe if it had already arrived.
-    pub fn left(&mut self, sequence: Sequence, nic_sent: Nanos) -> Option<InFlight> {
-        let at = self.find(sequence)?;
-        let probe = self.in_flight.get_mut(at)?;
-        probe.nic_sent = Some(nic_sent);
-        probe.arrival?;
-        self.in_flight.remove(at)
+    pub fn left(&mut self, sequence: Sequence, nic_sent: Nanos) -> Option<Request<Probe>> {
+        self.in_flight.left(sequence.0, nic_sent)
     }
 
     /// Records the arrival of a probe, `since` after it was sent. A probe that takes exactly the timeout is in time.
@@ -232,22 +188,19 @@ impl Session {
         &mut self,
         (sequence, dst): (Sequence, NicIndex),
         arrival: Arrival,
-        since: impl FnOnce(&InFlight) -> Nanos,
+        since: impl FnOnce(&Request<Probe>) -> Nanos,
     ) -> Matched {
-        let Some(at) = self.find(sequence) else {
+        let Some(probe) = self.in_flight.get(sequence.0) else {
             return match self.timed_out.iter().position(|late| *late == sequence) {
                 Some(at) => {
                     self.timed_out.remove(at);
                     Matched::Late
                 }
-                None if sequence.0 < self.next_sequence => Matched::Duplicate,
+                None if self.in_flight.was_asked(sequence.0) => Matched::Duplicate,
                 None => Matched::Unknown,
             };
         };
-        let Some(probe) = self.in_flight.get_mut(at) else {
-            return Matched::Unknown;
-        };
-        if probe.dst != dst {
+        if probe.asked.dst != dst {
             return Matched::Unknown;
         }
         if probe.arrival.is_some() {
@@ -257,25 +210,23 @@ impl Session {
             // It stays until `expired` returns it.
             return Matched::Late;
         }
-        probe.arrival = Some(arrival);
-        if probe.nic_sent.is_none() {
-            return Matched::Waits;
-        }
-        self.in_flight.remove(at).map_or(Matched::Unknown, Matched::Done)
+        let complete = self.in_flight.arrived(sequence.0, arrival);
+        complete.map_or(Matched::Waits, Matched::Done)
     }
 
     /// Returns the oldest probe if it was sent longer ago than the timeout. One with an arrival came in time, but its
     /// departure timestamp never arrived.
-    pub fn expired(&mut self, now: Nanos) -> Option<InFlight> {
+    pub fn expired(&mut self, now: Nanos) -> Option<Request<Probe>> {
         if now < self.expiry()? {
             return None;
         }
-        let probe = self.in_flight.pop_front()?;
+        let oldest = self.in_flight.oldest()?.number;
+        let probe = self.in_flight.remove(oldest)?;
         if probe.arrival.is_none() {
             if self.timed_out.len() == REMEMBERED {
                 self.timed_out.pop_front();
             }
-            self.timed_out.push_back(probe.sequence);
+            self.timed_out.push_back(Sequence(probe.number));
         }
         Some(probe)
     }
@@ -284,15 +235,7 @@ impl Session {
     pub fn stepped(&mut self, by: Nanos) {
         self.next_due = self.next_due + by;
         self.pool.stepped(by);
-        for probe in &mut self.in_flight {
-            probe.due = probe.due + by;
-            probe.sent = probe.sent + by;
-            probe.torn = true;
-        }
-    }
-
-    fn find(&self, sequence: Sequence) -> Option<usize> {
-        self.in_flight.iter().position(|probe| probe.sequence == sequence)
+        self.in_flight.stepped(by);
     }
 }
 
@@ -323,10 +266,10 @@ mod tests {
         let mut met = std::collections::BTreeMap::new();
         for turn in 0..40 {
             let due = session.next(Nanos(turn * INTERVAL.0), 1).unwrap();
-            let slot = ports.iter().position(|port| *port == due.port).unwrap();
-            assert_eq!(due.dscp, [26, 0][slot % 2]);
-            assert_eq!(session.dscp(due.port), due.dscp);
-            *met.entry(due.dscp).or_insert(0) += 1;
+            let slot = ports.iter().position(|port| *port == due.probe.port).unwrap();
+            assert_eq!(due.probe.dscp, [26, 0][slot % 2]);
+            assert_eq!(session.dscp(due.probe.port), due.probe.dscp);
+            *met.entry(due.probe.dscp).or_insert(0) += 1;
         }
         assert_eq!(met, [(0, 20), (26, 20)].into());
     }
@@ -336,6 +279,7 @@ mod tests {
             intact: true,
             nic_received: Some(Nanos(at)),
             received: Nanos(at),
+            held: Nanos(0),
         }
     }
 
@@ -344,7 +288,9 @@ mod tests {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
         session.left(due.sequence, Nanos(1));
-        session.arrived((due.sequence, due.dst), arrival(at), |probe| Nanos(at) - probe.sent)
+        session.arrived((due.sequence, due.probe.dst), arrival(at), |probe| {
+            Nanos(at) - probe.sent
+        })
     }
 
     #[test]
@@ -359,8 +305,9 @@ mod tests {
         let due = session.next(Nanos(0), 1).unwrap();
         assert_eq!(session.expired(Nanos(500)), None);
         assert_eq!(session.expiry(), Some(Nanos(501)));
-        assert_eq!(session.expired(Nanos(501)).unwrap().sequence, due.sequence);
-        let met = |session: &mut Session, sequence| session.arrived((sequence, due.dst), arrival(600), |_| Nanos(600));
+        assert_eq!(session.expired(Nanos(501)).unwrap().number, due.sequence.0);
+        let met =
+            |session: &mut Session, sequence| session.arrived((sequence, due.probe.dst), arrival(600), |_| Nanos(600));
         assert_eq!(met(&mut session, due.sequence), Matched::Late);
         assert_eq!(met(&mut session, due.sequence), Matched::Duplicate);
         assert_eq!(met(&mut session, Sequence(1)), Matched::Unknown);
@@ -370,7 +317,7 @@ mod tests {
     fn an_arrival_waits_for_its_departure_timestamp() {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
-        let to = (due.sequence, due.dst);
+        let to = (due.sequence, due.probe.dst);
         assert_eq!(session.arrived(to, arrival(9), |_| Nanos(9)), Matched::Waits);
         assert_eq!(session.arrived(to, arrival(9), |_| Nanos(9)), Matched::Duplicate);
         let done = session.left(due.sequence, Nanos(2)).unwrap();
@@ -386,7 +333,7 @@ mod tests {
         assert_eq!(session.next(Nanos(99), 1), None);
         let due = session.next(Nanos(350), 1).unwrap();
         assert_eq!((due.late, due.skipped), (Nanos(250), 2));
-        let probe = session.in_flight.back().unwrap();
+        let probe = session.in_flight.iter().last().unwrap();
         assert_eq!((probe.due, probe.sent), (Nanos(100), Nanos(350)));
         assert_eq!(session.due(), Nanos(400));
         session.next(Nanos(400), 4);
@@ -400,7 +347,7 @@ mod tests {
                 let mut session = session(nic, nics, seed);
                 let mut met = vec![0u32; usize::from(nics)];
                 for turn in 0..i64::from(nics) * 60 {
-                    met[session.next(Nanos(turn * 100), 1).unwrap().dst.at()] += 1;
+                    met[session.next(Nanos(turn * 100), 1).unwrap().probe.dst.at()] += 1;
                 }
                 for (target, count) in met.into_iter().enumerate() {
                     prop_assert_eq!(count == 0, target == usize::from(nic));

@@ -2,7 +2,7 @@
 
 use crate::icmp::Answer;
 use crate::payload::Payload;
-use crate::peers::word::{Inquiry, Receipt};
+use crate::peers::receipt_message::{Inquiry, Receipt};
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::{Add, Sub};
@@ -54,6 +54,17 @@ impl NicIndex {
 /// Number of a probe, counted by the NIC that sends it, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sequence(pub u64);
+
+/// A path to the agent of another host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WatchedPath {
+    /// Address of a NIC of this host.
+    pub src: IpAddr,
+    /// Address of a NIC of the other host.
+    pub dst: IpAddr,
+    /// UDP source port.
+    pub port: u16,
+}
 
 /// A NIC as the agent sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,27 +1,17 @@
 //! Paths that are probed at a steady pace, with the round trip of each probe: what the monitor of collectives compares with
 //! its thresholds.
 //!
-//! The probes and their answers are those of [`flows`](crate::flows); their sequence numbers have the highest bit.
+//! The probes and their answers are those of [`flows`](crate::flows).
 
-use crate::types::{DatagramKind, Nanos, Nic, NicIndex, Outgoing, Sequence};
+use crate::agent::host::Host;
+use crate::agent::prober::{Prober, Received};
+use crate::payload::Payload;
+use crate::requests::{Asker, Request};
+use crate::types::{Nanos, NicIndex, Outgoing, Refusal, WatchedPath};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
-/// Distinguishes these probes from those of flows.
-const MARK: u64 = 1 << 63;
 /// A path with fewer unanswered probes may have lost some.
 const LOST: u32 = 3;
-
-/// A path to the agent of another host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WatchedPath {
-    /// Address of a NIC of this host.
-    pub src: IpAddr,
-    /// Address of a NIC of the other host.
-    pub dst: IpAddr,
-    /// UDP source port.
-    pub port: u16,
-}
 
 /// A round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,48 +32,27 @@ struct Watch {
     unanswered: Option<(Nanos, u32)>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct InFlight {
-    path: WatchedPath,
-    sent: Nanos,
-    nic_sent: Option<Nanos>,
-    /// When its answer arrived, and how long the other end held it.
-    arrived: Option<(Nanos, Nanos)>,
-}
-
 /// All paths that are watched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watches {
     pace: Nanos,
     watches: BTreeMap<WatchedPath, Watch>,
-    in_flight: BTreeMap<u64, InFlight>,
-    next_sequence: u64,
     pub(crate) trips: Vec<Trip>,
 }
 
 impl Watches {
-    /// Whether a datagram is a probe of these.
-    pub(crate) const fn owns(outgoing: &Outgoing) -> bool {
-        matches!(outgoing.kind, DatagramKind::Question) && Self::numbers(outgoing.sequence)
-    }
-
-    /// Whether a sequence number is one of these.
-    pub(crate) const fn numbers(sequence: Sequence) -> bool {
-        sequence.0 & MARK != 0
-    }
-
     /// Watches these paths and no others.
-    pub(crate) fn set(&mut self, paths: impl Iterator<Item = WatchedPath>, pace: Nanos, nics: &[Nic], now: Nanos) {
+    pub(crate) fn set(&mut self, paths: impl Iterator<Item = WatchedPath>, pace: Nanos, host: &Host, now: Nanos) {
         self.pace = pace;
         let before = std::mem::take(&mut self.watches);
         for path in paths {
-            let Some(nic) = nics.iter().position(|nic| nic.address == path.src) else {
+            let Some(nic) = host.nic(path.src) else {
                 continue;
             };
             // Paths take turns.
             let turn = Nanos(pace.0 * (self.watches.len() % 16) as i64 / 16);
             let begun = Watch {
-                nic: NicIndex(nic as u16),
+                nic,
                 due: now + turn,
                 unanswered: None,
             };
@@ -94,86 +63,23 @@ impl Watches {
         }
     }
 
-    pub(crate) fn stop(&mut self) {
-        self.watches.clear();
-        self.in_flight.clear();
-    }
-
-    /// When the next probe is due.
-    pub(crate) fn next_due(&self) -> Option<Nanos> {
-        self.watches.values().map(|watch| watch.due).min()
-    }
-
-    /// The next probe at `now`, of an agent with this number.
-    pub(crate) fn next_packet(&mut self, agent: u64, now: Nanos) -> Option<Outgoing> {
-        let (path, watch) = self.watches.iter_mut().find(|(_, watch)| watch.due <= now)?;
-        watch.due = (watch.due + self.pace).max(now);
-        let (first, count) = watch.unanswered.unwrap_or((now, 0));
-        watch.unanswered = Some((first, count.saturating_add(1)));
-        let sequence = MARK | self.next_sequence;
-        self.next_sequence = (self.next_sequence + 1) & !MARK;
-        let probe = InFlight {
-            path: *path,
-            sent: now,
-            nic_sent: None,
-            arrived: None,
-        };
-        self.in_flight.insert(sequence, probe);
-        Some(Outgoing {
-            src: watch.nic,
-            dst: watch.nic,
-            remote: Some(path.dst),
-            port: path.port,
-            dscp: 0,
-            sequence: Sequence(sequence),
-            kind: DatagramKind::Question,
-            sent: now,
-            agent,
-        })
-    }
-
-    /// A probe was not sent: nothing is known of its path.
-    pub(crate) fn refused(&mut self, sequence: Sequence) {
-        let probe = self.in_flight.remove(&sequence.0);
-        if let Some(watch) = probe.and_then(|probe| self.watches.get_mut(&probe.path)) {
-            watch.unanswered = None;
+    /// The path of a probe that is not answered yet.
+    fn path(host: &Host, sequence: u64) -> Option<WatchedPath> {
+        let question = host.questions.get(sequence)?;
+        match (question.asked, question.arrival) {
+            (Asker::Watch(path), None) => Some(path),
+            _ => None,
         }
     }
 
-    /// A probe left.
-    pub(crate) fn left(&mut self, sequence: Sequence, nic_sent: Nanos) {
-        if let Some(probe) = self.in_flight.get_mut(&sequence.0) {
-            probe.nic_sent = Some(nic_sent);
-        }
-        self.complete(sequence);
-    }
-
-    /// An answer arrived.
-    pub(crate) fn answered(&mut self, sequence: Sequence, from: IpAddr, held: Nanos, at: Nanos) {
-        let Some(probe) = self.in_flight.get_mut(&sequence.0) else {
-            return;
-        };
-        if probe.path.dst != from || probe.arrived.is_some() {
-            return;
-        }
-        probe.arrived = Some((at, held));
-        if let Some(watch) = self.watches.get_mut(&probe.path) {
-            watch.unanswered = None;
-        }
-        self.complete(sequence);
-    }
-
-    /// Counts a probe of which both times are known, in whichever order they came.
-    fn complete(&mut self, sequence: Sequence) {
-        let probe = self.in_flight.get(&sequence.0).copied();
-        if let Some((probe, sent, (at, held))) = probe.and_then(|probe| Some((probe, probe.nic_sent?, probe.arrived?)))
+    /// Counts the round trip of a probe, if it is known.
+    fn measured(&mut self, probe: Option<Request<Asker>>) {
+        if let Some(probe) = probe
+            && let (Asker::Watch(path), Some(arrival)) = (probe.asked, probe.arrival)
+            && let Some(round_trip) = probe.round_trip()
         {
-            self.in_flight.remove(&sequence.0);
-            self.trips.push(Trip {
-                path: probe.path,
-                at,
-                round_trip: at - sent - held,
-            });
+            let at = arrival.at();
+            self.trips.push(Trip { path, at, round_trip });
         }
     }
 
@@ -186,25 +92,63 @@ impl Watches {
             (count >= LOST && age > timeout).then_some((*path, age))
         })
     }
+}
 
-    /// Forgets probes that no answer will come to, or whose departure the NIC does not tell.
-    pub(crate) fn expire(&mut self, now: Nanos, timeout: Nanos) {
-        self.in_flight.retain(|_, probe| now - probe.sent <= timeout);
+impl Prober for Watches {
+    fn next_due(&self, _host: &Host) -> Option<Nanos> {
+        self.watches.values().map(|watch| watch.due).min()
     }
 
-    /// The clock was set: what is in flight cannot be measured.
-    pub(crate) fn stepped(&mut self) {
-        self.in_flight.clear();
+    fn next_packet(&mut self, now: Nanos, host: &mut Host) -> Option<Outgoing> {
+        let (path, watch) = self.watches.iter_mut().find(|(_, watch)| watch.due <= now)?;
+        watch.due = (watch.due + self.pace).max(now);
+        let (first, count) = watch.unanswered.unwrap_or((now, 0));
+        watch.unanswered = Some((first, count.saturating_add(1)));
+        Some(host.ask(Asker::Watch(*path), watch.nic, path.dst, path.port, now))
+    }
+
+    fn left(&mut self, payload: &Payload, nic_sent: Nanos, host: &mut Host) {
+        self.measured(host.questions.left(payload.sequence.0, nic_sent));
+    }
+
+    /// Nothing is known of its path.
+    fn refused(&mut self, outgoing: &Outgoing, _why: Refusal, host: &mut Host) {
+        let path = Self::path(host, outgoing.sequence.0);
+        host.questions.remove(outgoing.sequence.0);
+        if let Some(watch) = path.and_then(|path| self.watches.get_mut(&path)) {
+            watch.unanswered = None;
+        }
+    }
+
+    fn arrived(&mut self, received: &Received<'_>, host: &mut Host) {
+        let sequence = received.payload.sequence.0;
+        if let Some(path) = Self::path(host, sequence).filter(|path| Some(path.dst) == received.from) {
+            if let Some(watch) = self.watches.get_mut(&path) {
+                watch.unanswered = None;
+            }
+            self.measured(host.questions.arrived(sequence, received.arrival));
+        }
+    }
+
+    fn stepped(&mut self, _by: Nanos, _host: &mut Host) {
         for watch in self.watches.values_mut() {
             watch.unanswered = None;
             watch.due = Nanos(i64::MIN);
         }
+    }
+
+    fn stop(&mut self, host: &mut Host) {
+        self.watches.clear();
+        let is_other = |question: &Request<Asker>| !matches!(question.asked, Asker::Watch(_));
+        host.questions.retain(is_other);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::requests::Arrival;
+    use std::net::IpAddr;
 
     const MS: i64 = 1_000_000;
 
@@ -216,83 +160,96 @@ mod tests {
         }
     }
 
-    fn watches(paths: &[WatchedPath]) -> Watches {
-        let nics = [Nic {
-            name: "rail0".into(),
-            address: "10.0.0.1".parse().unwrap(),
-        }];
-        let mut watches = Watches::default();
-        watches.set(paths.iter().copied(), Nanos(10 * MS), &nics, Nanos(0));
-        watches
+    fn watches(paths: &[WatchedPath]) -> (Watches, Host) {
+        let (mut watches, host) = (Watches::default(), Host::single());
+        watches.set(paths.iter().copied(), Nanos(10 * MS), &host, Nanos(0));
+        (watches, host)
+    }
+
+    fn answered(of: &mut (Watches, Host), probe: &Outgoing, from: IpAddr, held: i64, at: i64) {
+        let received = Received {
+            nic: probe.src,
+            payload: &probe.into(),
+            from: Some(from),
+            arrival: Arrival {
+                intact: true,
+                nic_received: Some(Nanos(at)),
+                received: Nanos(at),
+                held: Nanos(held),
+            },
+        };
+        of.0.arrived(&received, &mut of.1);
+    }
+
+    fn next(of: &mut (Watches, Host), now: i64) -> Option<Outgoing> {
+        of.0.next_packet(Nanos(now), &mut of.1)
     }
 
     #[test]
     fn each_answer_is_a_round_trip_of_the_network() {
-        let mut watches = watches(&[path("10.0.0.2")]);
+        let mut all = watches(&[path("10.0.0.2")]);
         let mut sent = Vec::new();
-        while let Some(due) = watches.next_due().filter(|due| due.0 <= 30 * MS) {
-            let probe = watches.next_packet(7, due).unwrap();
-            assert!(Watches::owns(&probe));
+        while let Some(due) = all.0.next_due(&all.1).filter(|due| due.0 <= 30 * MS) {
+            let probe = next(&mut all, due.0).unwrap();
             assert_eq!((probe.port, probe.remote), (50_000, Some(path("10.0.0.2").dst)));
-            sent.push((due.0 / MS, probe.sequence));
+            sent.push((due.0 / MS, probe));
         }
         assert_eq!(sent.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 10, 20, 30]);
         let from = path("10.0.0.2").dst;
-        watches.left(sent[1].1, Nanos(11 * MS));
-        watches.answered(sent[1].1, from, Nanos(MS), Nanos(15 * MS));
-        watches.answered(sent[1].1, from, Nanos(MS), Nanos(16 * MS));
-        watches.answered(sent[2].1, path("10.0.0.3").dst, Nanos(0), Nanos(21 * MS));
-        watches.answered(sent[2].1, from, Nanos(0), Nanos(22 * MS));
-        assert_eq!(watches.trips.len(), 1, "when it left is unknown");
-        watches.left(sent[2].1, Nanos(20 * MS));
-        let trips: Vec<_> = watches.trips.iter().map(|trip| trip.round_trip.0 / MS).collect();
+        let left = |(watches, host): &mut (Watches, Host), probe: &Outgoing, at| {
+            watches.left(&probe.into(), Nanos(at), host);
+        };
+        left(&mut all, &sent[1].1, 11 * MS);
+        answered(&mut all, &sent[1].1, from, MS, 15 * MS);
+        answered(&mut all, &sent[1].1, from, MS, 16 * MS);
+        answered(&mut all, &sent[2].1, path("10.0.0.3").dst, 0, 21 * MS);
+        answered(&mut all, &sent[2].1, from, 0, 22 * MS);
+        assert_eq!(all.0.trips.len(), 1, "when it left is unknown");
+        left(&mut all, &sent[2].1, 20 * MS);
+        let trips: Vec<_> = all.0.trips.iter().map(|trip| trip.round_trip.0 / MS).collect();
         assert_eq!(trips, [3, 2]);
     }
 
     #[test]
     fn a_path_is_unanswered_when_several_probes_are() {
-        let mut watches = watches(&[path("10.0.0.2"), path("10.0.0.3")]);
+        let mut all = watches(&[path("10.0.0.2"), path("10.0.0.3")]);
         let mut last = None;
         for at in 0..4 {
-            while let Some(probe) = watches.next_packet(7, Nanos(at * 10 * MS)) {
+            while let Some(probe) = next(&mut all, at * 10 * MS) {
                 match probe.remote == Some(path("10.0.0.2").dst) {
-                    true => last = Some(probe.sequence),
-                    false => watches.answered(probe.sequence, path("10.0.0.3").dst, Nanos(0), Nanos(at * 10 * MS + 1)),
+                    true => last = Some(probe),
+                    false => answered(&mut all, &probe, path("10.0.0.3").dst, 0, at * 10 * MS + 1),
                 }
             }
-            let found: Vec<_> = watches.unanswered(Nanos(at * 10 * MS + 5), Nanos(5 * MS)).collect();
+            let found: Vec<_> = all.0.unanswered(Nanos(at * 10 * MS + 5), Nanos(5 * MS)).collect();
             let expected = [(path("10.0.0.2"), Nanos(at * 10 * MS + 5))];
             assert_eq!(found, expected[usize::from(at < 2)..]);
         }
         // One answer ends it, and a probe that the NIC refuses is no evidence.
-        watches.answered(last.unwrap(), path("10.0.0.2").dst, Nanos(0), Nanos(31 * MS));
-        assert_eq!(watches.unanswered(Nanos(40 * MS), Nanos(0)).count(), 0);
+        answered(&mut all, &last.unwrap(), path("10.0.0.2").dst, 0, 31 * MS);
+        assert_eq!(all.0.unanswered(Nanos(40 * MS), Nanos(0)).count(), 0);
         for at in 4..9 {
-            while let Some(probe) = watches.next_packet(7, Nanos(at * 10 * MS)) {
-                watches.refused(probe.sequence);
+            while let Some(probe) = next(&mut all, at * 10 * MS) {
+                all.0.refused(&probe, Refusal::Full, &mut all.1);
             }
         }
-        assert_eq!(watches.unanswered(Nanos(100 * MS), Nanos(0)).count(), 0);
+        assert_eq!(all.0.unanswered(Nanos(100 * MS), Nanos(0)).count(), 0);
     }
 
     #[test]
     fn paths_that_stay_keep_their_turn_and_others_end() {
-        let mut watches = watches(&[path("10.0.0.2"), path("10.0.0.3")]);
-        let _ = watches.next_packet(7, Nanos(0));
+        let (mut watches, mut host) = watches(&[path("10.0.0.2"), path("10.0.0.3")]);
+        let _ = watches.next_packet(Nanos(0), &mut host);
         let strange = WatchedPath {
             src: "10.9.9.9".parse().unwrap(),
             ..path("10.0.0.4")
         };
-        let nics = [Nic {
-            name: "rail0".into(),
-            address: "10.0.0.1".parse().unwrap(),
-        }];
         let paths = [path("10.0.0.2"), strange];
-        watches.set(paths.into_iter(), Nanos(10 * MS), &nics, Nanos(5 * MS));
-        assert_eq!(watches.next_due(), Some(Nanos(10 * MS)));
-        watches.expire(Nanos(600 * MS), Nanos(500 * MS));
-        assert!(watches.in_flight.is_empty());
-        watches.stop();
-        assert_eq!(watches.next_due(), None);
+        watches.set(paths.into_iter(), Nanos(10 * MS), &host, Nanos(5 * MS));
+        assert_eq!(watches.next_due(&host), Some(Nanos(10 * MS)));
+        host.expire(Nanos(600 * MS));
+        assert!(host.questions.is_empty());
+        watches.stop(&mut host);
+        assert_eq!(watches.next_due(&host), None);
     }
 }

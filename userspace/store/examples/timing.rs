@@ -5,13 +5,13 @@
 //! Prints, for five runs, the milliseconds of the appends, of the sealing at the end, and of both, and the size on
 //! disk. The sketches of a window have `FLOWS` non-zero counters per row, like those of a window with `FLOWS` flows.
 
+use rocescope_model::time::SECOND_NS;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, WindowRow, WindowRows};
 use rocescope_store::{Error, Options, Writer};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-const SECOND: i64 = 1_000_000_000;
-const START: i64 = 1_795_228_200 * SECOND;
+const START: i64 = 1_795_228_200 * SECOND_NS;
 
 fn main() -> Result<(), Error> {
     let mut arguments = std::env::args().skip(1);
@@ -53,14 +53,14 @@ fn millis(duration: Duration) -> f64 {
 }
 
 fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
-    let start = START + i64::from(window) * SECOND;
+    let start = START + i64::from(window) * SECOND_NS;
     let observer: Text = String::from("timing").into();
     let mut noise = Noise(u64::from(window) + 1);
     let totals = WindowRow {
         observer: observer.clone(),
         window_start: Time(start),
         window_start_ns: start,
-        window_ns: SECOND,
+        window_ns: SECOND_NS,
         frames: 600_000,
         linear_counting: Some(noise.sketch(4096, flows).into()),
         count_min_packets: Some(noise.sketch(sketch_bytes / 2, 4 * flows).into()),
@@ -71,7 +71,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         observer: observer.clone(),
         window_start: Time(start),
         window_start_ns: start,
-        window_ns: SECOND,
+        window_ns: SECOND_NS,
         rank,
         flow_hash: i64::from_le_bytes(noise.next().to_le_bytes()),
         src: [10, 0, 0, (rank % 250) as u8].into(),
@@ -82,7 +82,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         packets: noise.next() >> 50,
         frame_bytes: noise.next() >> 40,
         first_ns: start,
-        last_ns: start + SECOND - 1,
+        last_ns: start + SECOND_NS - 1,
         ..FlowRow::default()
     };
     let flows = (1..=flows.min(1000)).map(flow).collect();
@@ -90,7 +90,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         observer: observer.clone(),
         window_start: Time(start),
         window_start_ns: start,
-        window_ns: SECOND,
+        window_ns: SECOND_NS,
         opcode: "RC_RDMA_WRITE_MIDDLE".into(),
         opcode_number: number,
         ..OpcodeRow::default()

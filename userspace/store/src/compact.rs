@@ -18,7 +18,7 @@
 mod group;
 mod hour;
 mod join;
-mod shipped;
+pub(crate) mod shipped;
 
 use crate::lock::CompactLock;
 use crate::name::Partition;

@@ -72,14 +72,14 @@ pub enum Error {
         /// Why it is invalid.
         reason: String,
     },
-    /// A segment of a later version of the format.
-    #[error("{} has format version {found}, but this program reads versions up to {known}: use a newer rocescope", path.display())]
+    /// A segment of another version of the format.
+    #[error("{}: {}", path.display(), other_version(*found, *known))]
     Version {
         /// The segment.
         path: PathBuf,
         /// Its format version.
-        found: String,
-        /// The latest supported version.
+        found: u32,
+        /// The version that this program reads.
         known: u32,
     },
     /// A cell of a segment does not fit the requested row.
@@ -104,9 +104,7 @@ impl Error {
         match self {
             Self::Io { action, cause, .. } => format!("cannot {action}: {cause}"),
             Self::Content { action, reason, .. } => format!("cannot {action}: {reason}"),
-            Self::Version { found, known, .. } => format!(
-                "it has format version {found}, but this program reads versions up to {known}: use a newer rocescope"
-            ),
+            Self::Version { found, known, .. } => other_version(*found, *known),
             other => other.to_string(),
         }
     }
@@ -146,6 +144,15 @@ impl Error {
             Ok(source) => Self::io(action, path, *source),
             Err(other) => Self::content(action, path, &innermost(&*other)),
         }
+    }
+}
+
+/// What to do about a segment of another format.
+fn other_version(found: u32, known: u32) -> String {
+    if found < known {
+        format!("format {found}; run `rocescope repair DATASET` to convert it")
+    } else {
+        format!("a format after {known}, which this program does not read: use a newer rocescope")
     }
 }
 

@@ -22,6 +22,7 @@
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
 //! | [`mod@compact`] | [`compact`](compact()): joins small segments of hours that are over |
 //! | [`error`] | [`Error`] |
+//! | `convert`, `format` | rewrites segments of earlier formats, whose columns had other names |
 //! | `journal`, `seal`, `parallel_seal` | the open segment, and how one or several are sealed |
 //! | `batches` | reads a journal back: what is whole, truncated, damaged |
 //! | `message` | checksums in a stream of batches |
@@ -64,9 +65,11 @@
 
 mod batches;
 mod checksum;
+mod convert;
 mod decode;
 mod durable;
 mod encode;
+mod format;
 mod guard;
 mod journal;
 mod lock;
@@ -96,6 +99,7 @@ pub mod verify;
 pub mod writer;
 
 pub use compact::{Compacted, Compaction, compact};
+pub use convert::Converted;
 pub use error::Error;
 pub use parcel::Parcel;
 pub use query::{Query, Rows, TimeRange};

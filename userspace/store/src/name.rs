@@ -4,6 +4,7 @@
 //! `<root>/.damaged`. A stray file in a table's directory would prevent polars, pandas and Spark from reading the table.
 
 use rocescope_model::Time;
+use rocescope_model::time::HOUR_NS;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -55,8 +56,6 @@ impl Observer {
         &self.0
     }
 }
-
-const HOUR_NS: i64 = 3_600_000_000_000;
 
 /// An hour in UTC: the directory of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

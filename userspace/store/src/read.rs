@@ -1,8 +1,9 @@
 //! Reads segments, as values or as typed rows.
 
 use crate::decode::Decoded;
+use crate::format::stored_name;
 use crate::guard::guarded;
-use crate::scan::{Footer, read_footer};
+use crate::scan::{Footer, load_footer};
 use crate::{Error, Scan, Segment};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -74,6 +75,7 @@ impl Batch {
 pub struct Batches {
     path: PathBuf,
     table: &'static Table,
+    format: u32,
     reader: ParquetRecordBatchReader,
 }
 
@@ -97,13 +99,18 @@ impl Segment {
     pub fn batches_of(&self, wanted: impl Fn(&Column) -> bool, rows: Range<usize>) -> Result<Batches, Error> {
         let path = &self.path;
         let table = find(&self.table).ok_or_else(|| Error::content("read", path, &"unknown table"))?;
-        let footer = read_footer(path)?;
+        let footer = load_footer(path)?;
+        let format = footer.format;
         let failed = |error| Error::parquet("read", path, error);
         let columns: Vec<&Column> = table.columns.iter().filter(|c| wanted(c)).collect();
         let sketches = columns.iter().any(|column| column.kind == Type::Bytes);
         let parquet = footer.metadata.metadata().file_metadata().schema_descr_ptr();
         let fields = parquet.root_schema().get_fields().iter().enumerate();
-        let roots = fields.filter(|(_, f)| columns.iter().any(|c| c.name == f.name()));
+        let roots = fields.filter(|(_, f)| {
+            columns
+                .iter()
+                .any(|c| stored_name(table.name, c.name, format) == f.name())
+        });
         let mask = ProjectionMask::roots(&parquet, roots.map(|(i, _)| i).collect::<Vec<_>>());
         self.check(&footer, &mask)?;
         let build = || {
@@ -119,13 +126,14 @@ impl Segment {
         Ok(Batches {
             path: path.clone(),
             table,
+            format,
             reader,
         })
     }
 
     /// Checks every byte of the file; false if it has no checksums, and every page was decoded instead.
     pub(crate) fn check_all(&self) -> Result<bool, Error> {
-        let footer = read_footer(&self.path)?;
+        let footer = load_footer(&self.path)?;
         let Some(checksums) = &footer.checksums else {
             for batch in self.batches(|_| true)? {
                 batch?;
@@ -186,11 +194,12 @@ impl Batches {
     fn decode(&self, batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>) -> Result<Batch, Error> {
         let batch = batch.map_err(|error| Error::arrow("read", &self.path, error))?;
         let columns = self.table.columns.iter().map(|column| {
-            let Some(array) = batch.column_by_name(column.name) else {
+            let name = stored_name(self.table.name, column.name, self.format);
+            let Some(array) = batch.column_by_name(name) else {
                 return Ok(Decoded::Missing);
             };
             Decoded::new(column, array).ok_or_else(|| {
-                let (found, name) = (array.data_type(), column.name);
+                let found = array.data_type();
                 let reason = format!("column {name} has type {found}, expected {}", column.kind.name());
                 Error::content("read", &self.path, &reason)
             })

@@ -1,6 +1,7 @@
-//! Seals the journals of a killed writer.
+//! Seals the journals of a killed writer, and converts segments of earlier formats.
 
 use crate::batches::Batches;
+use crate::convert::{Converted, convert};
 use crate::lock::ObserverLock;
 use crate::name::Observer;
 use crate::scan::{read_footer, scan};
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub struct Repaired {
     /// Sealed segments.
     pub segments: Vec<RepairedSegment>,
+    /// Segments of earlier formats, which have the current one now.
+    pub converted: Vec<Converted>,
     /// Removed leftovers: they had no complete window, or one that is in a sealed segment.
     pub removed: Vec<PathBuf>,
     /// Damaged journals, where they are now, and what is damaged. Their whole windows are sealed.
@@ -37,8 +40,8 @@ pub struct RepairedSegment {
     pub torn_bytes: u64,
 }
 
-/// Seals the complete windows of every open segment under `root` without a running writer, and lists the unreadable
-/// sealed segments. Nothing that is not sealed whole is deleted: a damaged journal moves to `.damaged`.
+/// Seals the complete windows of every open segment under `root` without a running writer, converts sealed segments of
+/// earlier formats, and lists the unreadable ones. Nothing that is not sealed whole is deleted: a damaged journal moves to `.damaged`.
 ///
 /// # Errors
 /// The directories cannot be read or written, or the disk is full. Segments sealed before the error remain; another
@@ -54,7 +57,12 @@ pub fn repair(root: &Path) -> Result<Repaired, Error> {
             None => repaired.busy.push(observer.as_str().into()),
         }
     }
-    repaired.unreadable.extend(scan(root)?.unreadable);
+    (repaired.converted, repaired.unreadable) = convert(root)?;
+    let unreadable = scan(root)?.unreadable.into_iter();
+    let failed: BTreeSet<PathBuf> = repaired.unreadable.iter().map(|found| found.path.clone()).collect();
+    repaired
+        .unreadable
+        .extend(unreadable.filter(|found| !failed.contains(&found.path)));
     Ok(repaired)
 }
 

@@ -188,18 +188,23 @@ pub(crate) fn read_segment(found: walk::Found) -> Result<Segment, Option<Unreada
             reason: error.without_path(),
         }),
     };
-    let Footer { metadata, pairs, .. } = read_footer(&found.path).map_err(failed)?;
-    let metadata = metadata.metadata();
-    Ok(Segment {
+    let footer = read_footer(&found.path).map_err(failed)?;
+    Ok(segment_of(found, &footer))
+}
+
+/// The segment in a file with this footer.
+pub(crate) fn segment_of(found: walk::Found, footer: &Footer) -> Segment {
+    let metadata = footer.metadata.metadata();
+    Segment {
         rows: u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(0),
         bounds: Bounds::of(&found.table, metadata),
         table: found.table,
         partition: found.partition,
         path: found.path,
         bytes: found.bytes,
-        footer: pairs,
+        footer: footer.pairs.clone(),
         health: Health::default(),
-    })
+    }
 }
 
 /// The footer of a segment.
@@ -208,11 +213,27 @@ pub(crate) struct Footer {
     pub(crate) metadata: ArrowReaderMetadata,
     /// The rocescope keys.
     pairs: Vec<(String, String)>,
+    /// The version of the format; the current one if it is not stated.
+    pub(crate) format: u32,
     /// `None` in segments of versions without them.
     pub(crate) checksums: Option<Checksums>,
 }
 
+/// Reads the footer of a segment of the current format.
 pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
+    let footer = load_footer(path)?;
+    match footer.format {
+        FORMAT_VERSION => Ok(footer),
+        found => Err(Error::Version {
+            path: path.to_owned(),
+            found,
+            known: FORMAT_VERSION,
+        }),
+    }
+}
+
+/// Reads the footer of a segment of any format.
+pub(crate) fn load_footer(path: &Path) -> Result<Footer, Error> {
     let file = open_file(path).map_err(|source| Error::io("open", path, source))?;
     let checksums = match checksum::read(&file).map_err(|source| Error::io("read", path, source))? {
         Found::Whole(checksums) => Some(checksums),
@@ -231,20 +252,13 @@ pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
         .flatten()
         .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
         .collect();
-    if let Some((_, found)) = pairs.iter().find(|(key, _)| key == footer::FORMAT) {
-        let known = FORMAT_VERSION;
-        if found.parse::<u32>().map_or(true, |found| found > known) {
-            return Err(Error::Version {
-                path: path.to_owned(),
-                found: found.clone(),
-                known,
-            });
-        }
-    }
+    let format = pairs.iter().find(|(key, _)| key == footer::FORMAT);
+    let format = format.map_or(FORMAT_VERSION, |(_, found)| found.parse().unwrap_or(u32::MAX));
     Ok(Footer {
         file,
         metadata,
         pairs,
+        format,
         checksums,
     })
 }

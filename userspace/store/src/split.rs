@@ -65,9 +65,8 @@ pub(crate) fn split(cells: &dyn Cells) -> Vec<Part> {
 #[cfg(test)]
 mod tests {
     use super::{BATCH_BYTES, Part, split};
+    use rocescope_model::time::HOUR_NS;
     use rocescope_model::{Time, WindowRow};
-
-    const HOUR: i64 = 3_600_000_000_000;
 
     fn window(start: i64, sketch: usize) -> WindowRow {
         WindowRow {
@@ -83,7 +82,7 @@ mod tests {
 
     #[test]
     fn one_part_per_partition_in_order() {
-        let cells = vec![window(HOUR, 1), window(0, 1), window(HOUR + 1, 1)];
+        let cells = vec![window(HOUR_NS, 1), window(0, 1), window(HOUR_NS + 1, 1)];
         assert_eq!(rows(split(&cells)), [vec![1], vec![0, 2]]);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::glyphs::Glyphs;
 use rocescope_model::human::{self, Rates};
+use rocescope_model::time::{DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS};
 use rocescope_model::{Column, Time, Type, Unit, Value};
 
 /// Formats a cell of this unit, short enough for a table.
@@ -70,15 +71,11 @@ pub fn length(ns: i64) -> String {
 /// How long ago, in whole units: `12 s`, `3 min`, `5 h`, `2 days`.
 #[must_use]
 pub fn age(ns: i64) -> String {
-    const SECOND: i64 = 1_000_000_000;
-    const MINUTE: i64 = 60 * SECOND;
-    const HOUR: i64 = 60 * MINUTE;
-    const DAY: i64 = 24 * HOUR;
     let (size, unit) = match ns {
-        ..MINUTE => (SECOND, "s"),
-        MINUTE..HOUR => (MINUTE, "min"),
-        HOUR..DAY => (HOUR, "h"),
-        DAY.. => (DAY, if ns < 2 * DAY { "day" } else { "days" }),
+        ..MINUTE_NS => (SECOND_NS, "s"),
+        MINUTE_NS..HOUR_NS => (MINUTE_NS, "min"),
+        HOUR_NS..DAY_NS => (HOUR_NS, "h"),
+        DAY_NS.. => (DAY_NS, if ns < 2 * DAY_NS { "day" } else { "days" }),
     };
     format!("{} {unit}", ns / size)
 }

@@ -20,8 +20,8 @@ impl SoFar {
                 *sum = Some(sum.unwrap_or(0) + number);
             }
         };
-        self.ring += window.lost_packets;
-        add(&mut self.socket_frames, window.dropped_frames);
+        self.ring += window.capture_lost_packets;
+        add(&mut self.socket_frames, window.capture_dropped_frames);
         add(&mut self.fabric, window.fabric_lost_packets);
         add(&mut self.retransmitted, window.retransmitted_packets);
         add(&mut self.mirror, window.mirror_lost_packets);

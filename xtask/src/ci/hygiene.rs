@@ -7,10 +7,10 @@ use anyhow::Result;
 /// Packages outside the workspace, and the options of their lints. Those of the kernel are linted for this machine:
 /// lints do not depend on the target, and need no other compiler.
 const OUTSIDE: [(&str, &[&str]); 4] = [
-    ("ebpf/bench/Cargo.toml", &["--release"]),
+    ("lab/ebpf/Cargo.toml", &["--release"]),
     ("ebpf/program/Cargo.toml", &["--release"]),
     ("fuzz/Cargo.toml", &["--all-targets"]),
-    ("sketches/bench/Cargo.toml", &["--all-targets"]),
+    ("lab/sketches/Cargo.toml", &["--all-targets"]),
 ];
 
 pub(super) fn format_outside() -> Result<()> {

@@ -1,11 +1,25 @@
 //! Runs the commands of the README.
 
 use crate::process::{command, root, run as run_command};
+use crate::product::{target, text};
 use anyhow::{Result, ensure};
 use std::fs;
 
+/// What runs the commands.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Profile {
+    /// The debug build of the tests, in place of a release build that takes minutes.
+    Debug,
+    /// As they are written.
+    Release,
+}
+
+/// The product, as the README starts it.
+const PRODUCT: &str = "cargo run --release --";
+
 /// Runs every line of every `sh` block, except the tests, which are a separate step.
-pub(super) fn run() -> Result<()> {
+pub(super) fn run(profile: Profile) -> Result<()> {
+    let debug = text(&target()?.join("debug/rocescope"));
     let readme = fs::read_to_string(root().join("README.md"))?;
     let lines = commands(&readme);
     ensure!(!lines.is_empty(), "the README has no commands");
@@ -18,7 +32,11 @@ pub(super) fn run() -> Result<()> {
     }
     for line in lines {
         println!("$ {line}");
-        run_command(&mut command("bash", &["-euo", "pipefail", "-c", line]))?;
+        let line = match profile {
+            Profile::Debug => line.replace(PRODUCT, &debug),
+            Profile::Release => line.to_owned(),
+        };
+        run_command(&mut command("bash", &["-euo", "pipefail", "-c", &line]))?;
     }
     Ok(())
 }

@@ -1,17 +1,44 @@
 //! The tests, and the summaries of their runners.
 
-use crate::process::{command, show};
+use crate::process::{command, run as run_command, show};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// The tests of the feature, against a test double of libibverbs.
-const VERBS: &str = "cargo test -p rocescope-probe --features verbs --no-fail-fast --lib --test verbs";
+/// The tests of the verbs backend against a test double of libibverbs: everything but the backend is that of the other tests.
+const VERBS: &str = "cargo test --workspace --features rocescope-probe/verbs --no-fail-fast --test verbs";
+
+/// Tests that `cargo test` and the gate leave out, as their `#[ignore]` states: seconds on two processors, and the name.
+const SLOW: [(u32, &str); 9] = [
+    (75, "live::full_disk::a_disk_full_for_65_seconds_costs_named_windows"),
+    (43, "live::counters::generic"),
+    (36, "live::reordered::generic"),
+    (
+        38,
+        "paths::namespaces::advice::advice_makes_the_links_of_real_packets_even",
+    ),
+    (
+        55,
+        "paths::namespaces::modes::modes_find_the_same_paths_and_each_is_faster_than_the_one_before",
+    ),
+    (
+        49,
+        "paths::namespaces::packets::every_path_is_that_of_real_packets_and_a_dead_link_is_reported",
+    ),
+    (
+        55,
+        "product::beside::readers_beside_a_writer_and_after_its_kill_never_contradict_themselves",
+    ),
+    (26, "product::killed_tools::a_killed_merge_leaves_whole_windows_once"),
+    (
+        98,
+        "quiet_traffic::a_nearly_empty_window_costs_bytes_and_no_segment_of_its_own",
+    ),
+];
 
 /// Runs all tests, with cargo-nextest if it is installed; appends the summaries to `lines`.
 pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
-    let nextest = command("cargo", &["nextest", "--version"]).output();
-    let suites: &[&str] = if nextest.is_ok_and(|output| output.status.success()) {
+    let suites: &[&str] = if has_nextest() {
         &[
             "cargo nextest run --workspace --no-fail-fast",
             "cargo test --workspace --doc --no-fail-fast",
@@ -31,6 +58,34 @@ pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
         bail!("{}", failed.join(", "));
     }
     Ok(())
+}
+
+/// Runs the tests that the gate leaves out.
+pub(super) fn slow() -> Result<()> {
+    let names: Vec<&str> = SLOW.iter().map(|(_, name)| *name).collect();
+    println!(
+        "{} tests, {} s",
+        SLOW.len(),
+        SLOW.iter().map(|(seconds, _)| seconds).sum::<u32>()
+    );
+    if has_nextest() {
+        let filter = format!("test(/{}/)", names.join("|"));
+        let options = ["nextest", "run", "--workspace", "--run-ignored", "only", "-E", &filter];
+        return run_command(&mut command("cargo", &options));
+    }
+    let test = ["test", "--workspace", "--", "--ignored", "--exact"];
+    run_command(command("cargo", &test).args(names))
+}
+
+/// Runs the unit tests of the verbs backend, whose build of the dependencies no other step shares.
+pub(super) fn verbs_units() -> Result<()> {
+    let test = ["test", "-p", "rocescope-probe", "--features", "verbs", "--lib", "verbs"];
+    run_command(&mut command("cargo", &test))
+}
+
+fn has_nextest() -> bool {
+    let nextest = command("cargo", &["nextest", "--version"]).output();
+    nextest.is_ok_and(|output| output.status.success())
 }
 
 /// Runs a command, prints its output, and keeps its summary lines. Returns whether it succeeded.

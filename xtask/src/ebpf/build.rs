@@ -23,7 +23,7 @@ pub const PROGRAM: Package = Package {
 };
 /// The programs that it is measured against.
 pub const BENCH: Package = Package {
-    directory: "ebpf/bench",
+    directory: "lab/ebpf",
     binary: "rocescope-ebpf-bench",
 };
 

@@ -50,6 +50,9 @@ const FENCES: [(&[&str], &[&str]); 8] = [
     ),
 ];
 
+/// What measures the product and is never shipped.
+const LAB: &str = "lab/";
+
 /// Packages that no sans-io crate may reach, not even indirectly.
 const IO: [&str; 8] = ["tokio", "mio", "socket2", "rustix", "libc", "aya", "pnet", "tempfile"];
 
@@ -89,6 +92,10 @@ fn imports(rows: &[Row], floor: usize, found: &Crate, broken: &mut Vec<String>) 
     for import in &found.imports {
         if !row.imports.contains(import) {
             broken.push(format!("{name} may not import {import}"));
+        }
+        let is_lab = |row: &Row| row.path.starts_with(LAB);
+        if !is_lab(row) && below.iter().any(|row| row.name == *import && is_lab(row)) {
+            broken.push(format!("{name} is shipped, and {import} is of the lab"));
         }
     }
     for import in &row.imports {
@@ -186,6 +193,17 @@ mod tests {
         wire.test_imports = [String::from("roof")].into();
         let sentence = "rocescope-wire imports roof, which is not below it";
         breaks(&rows(), &[wire, roof], sentence);
+    }
+
+    #[test]
+    fn the_product_imports_nothing_of_the_lab() {
+        let (mut rows, mut crates) = (rows(), crates());
+        rows[0].path = "lab/wire".into();
+        crates[0].path = "lab/wire".into();
+        breaks(&rows, &crates, "roof is shipped, and rocescope-wire is of the lab");
+        rows[1].path = "lab/roof".into();
+        crates[1].path = "lab/roof".into();
+        assert_eq!(broken(&rows, &crates), Vec::<String>::new());
     }
 
     #[test]

@@ -1,16 +1,8 @@
 use super::{History, RING_MIN, SLICE_MAX};
 use crate::file::Frame;
+use rocescope_sketches::random::SplitMix64;
 use rocescope_wire::{FrameLengths, LinkType};
 use std::collections::VecDeque;
-
-/// `SplitMix64`.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 fn frame(bytes: &[u8], time_ns: u64, number: u32) -> Frame<'_> {
     Frame {
@@ -35,18 +27,18 @@ fn frame(bytes: &[u8], time_ns: u64, number: u32) -> Frame<'_> {
 #[test]
 fn it_holds_the_most_recent_frames() {
     for seed in 1..=24_u64 {
-        let mut state = seed;
-        let ring = RING_MIN + (random(&mut state) % 50_000) as usize;
+        let mut random = SplitMix64::new(seed);
+        let ring = RING_MIN + (random.bits() % 50_000) as usize;
         let span_ns = [200, 5_000, u64::MAX][seed as usize % 3];
         let mut history = History::new(ring, span_ns).unwrap();
         let mut all: VecDeque<(Vec<u8>, u64, u32, u8)> = VecDeque::new();
         let mut time_ns = 1_000_000;
         for number in 0..4_000_u32 {
-            time_ns += random(&mut state) % 5;
-            let length = (random(&mut state) % 700) as usize;
-            let bytes: Vec<u8> = (0..length).map(|_| random(&mut state) as u8).collect();
-            let slice = (random(&mut state) % 700) as usize;
-            let mark = random(&mut state) as u8;
+            time_ns += random.bits() % 5;
+            let length = (random.bits() % 700) as usize;
+            let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
+            let slice = (random.bits() % 700) as usize;
+            let mark = random.bits() as u8;
             history.push(&frame(&bytes, time_ns, number), slice, mark);
             let kept = slice.min(length).min(SLICE_MAX);
             all.push_back((bytes[..kept].to_vec(), time_ns, length as u32 + number, mark));

@@ -1,5 +1,5 @@
 //! The cost of a packet in the kernel: `BPF_PROG_TEST_RUN` over one frame whose QPN and PSN a wrapper
-//! rewrites, for the XDP program and its baselines (`ebpf/bench`).
+//! rewrites, for the XDP program and its baselines (`lab/ebpf`).
 
 use super::cost::with_capabilities;
 use super::cpu;
@@ -54,7 +54,7 @@ impl Body {
     }
 }
 
-/// The programs of `ebpf/bench`.
+/// The programs of `lab/ebpf`.
 const PROGRAMS: [&str; 8] = ["wrap4", "wrap6", "nothing", "hand4", "hand6", "parse", "each4", "each6"];
 
 /// One row of the table: a program and its traffic.
@@ -135,7 +135,7 @@ impl std::fmt::Debug for Bench {
 }
 
 /// Runs `work` on the first CPU with programs loaded with only `capabilities`: those of
-/// `ebpf/bench` from `object`, the XDP program, and another build of it from `other`.
+/// `lab/ebpf` from `object`, the XDP program, and another build of it from `other`.
 ///
 /// # Errors
 /// The kernel refuses.

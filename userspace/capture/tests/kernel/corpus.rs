@@ -2,6 +2,7 @@
 
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_generate::{Generator, Scenario};
+use rocescope_sketches::random::SplitMix64;
 use rocescope_wire::LinkType;
 use rocescope_wire::ip::PROTOCOL_UDP;
 use std::path::{Path, PathBuf};
@@ -245,13 +246,8 @@ pub(crate) fn uet(seed: u64) -> Frames {
     (0..4_000).map(frame).collect()
 }
 
-/// Numbers below a limit: `SplitMix64`.
+/// Numbers below a limit.
 fn random(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut random = seed;
-    move |below| {
-        random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (random ^ random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % below
-    }
+    let mut random = SplitMix64::new(seed);
+    move |below| random.bits() % below
 }

@@ -18,6 +18,10 @@ pub(super) fn run(arguments: &RepairArguments) -> Result<ExitCode> {
             segment.torn_bytes
         )?;
     }
+    for segment in &repaired.converted {
+        let (path, rows) = (segment.path.display(), segment.rows);
+        writeln!(text, "converted {path}: {rows} rows, from format {}", segment.from)?;
+    }
     for path in &repaired.removed {
         writeln!(text, "removed  {}: no complete window", path.display())?;
     }

@@ -2,11 +2,11 @@
 
 use crate::arguments::{ConvertArguments, LinkArguments, Output, TopologyAction, TopologyArguments, TopologyFormat};
 use anyhow::{Result, anyhow};
+use rocescope_analysis::topology::{folder, load};
 use rocescope_model::human::{plural, visible_lines};
-use rocescope_model::{PathRow, Row, json, render};
-use rocescope_paths::topology::{self, Contradiction, Format, Learnt, NodeKind, Topology, check, tiers};
+use rocescope_model::{json, render};
+use rocescope_paths::topology::{self, Contradiction, Format, NodeKind, Topology, check, tiers};
 use rocescope_runtime::status;
-use rocescope_store::Query;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,25 +19,9 @@ pub(super) fn run(action: &TopologyAction) -> Result<ExitCode> {
     }
 }
 
-/// Reads a topology from a file, or from the table `paths` of a dataset.
-pub(super) fn read(path: &Path) -> Result<Topology> {
-    if path.join(PathRow::TABLE.name).is_dir() {
-        let found = Query::default().tables(&[PathRow::TABLE]).open(path)?;
-        let mut learnt = Learnt::default();
-        found.select::<PathRow>().for_each(|row| learnt.add(&row))?;
-        return Ok(learnt.topology());
-    }
-    Ok(topology::read(path)?.0)
-}
-
-/// Where files are that a topology names.
-pub(super) fn folder(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new("."))
-}
-
 /// Reads a topology, and warns if it contradicts itself.
 pub(super) fn read_and_warn(path: &Path) -> Result<Topology> {
-    let topology = read(path)?;
+    let topology = load(path)?;
     warn_of_management(&topology, path);
     warn_of_contradictions(&topology, path);
     Ok(topology)
@@ -74,7 +58,7 @@ fn warn_of_management(topology: &Topology, path: &Path) {
 
 /// Reads a topology, with the links that the arguments choose.
 fn read_chosen(path: &Path, links: &LinkArguments) -> Result<Topology> {
-    let mut topology = read(path)?;
+    let mut topology = load(path)?;
     topology
         .leave_out(&links.leave_out)
         .map_err(|error| anyhow!("{}: {error}", path.display()))?;

@@ -53,7 +53,7 @@ pub(crate) fn json(check: &PortCheck, findings: &[Finding]) -> String {
             ("roce_v1_frames", check.roce_v1),
             ("host_pairs", check.pairs as u64),
             ("one_way_host_pairs", check.one_way_pairs as u64),
-            ("mirrored_twice_packets", check.duplicates),
+            ("mirror_duplicate_packets", check.duplicates),
             ("mirror_lost_packets", check.mirror_lost),
             ("mirror_gap_frames", check.gaps),
             ("truncated_packets", check.truncated),

@@ -50,7 +50,7 @@ impl Connection {
     /// Fabric loss, gaps, retransmitted packets and fatal NAKs.
     fn trouble(&self) -> u64 {
         let of = |row: &ConnectionRow| {
-            row.retransmitted_packets + row.lost_gap_packets + row.fabric_lost_packets() + row.nak_fatal
+            row.retransmitted_packets + row.unfilled_gap_packets + row.fabric_lost_packets() + row.nak_fatal
         };
         self.directions().map(of).sum()
     }
@@ -266,10 +266,10 @@ const SOMETIMES: [&str; 17] = [
     "timeouts",
     "out_of_order_packets",
     "duplicate_packets",
-    "lost_before_tap_packets",
-    "lost_after_tap_packets",
+    "fabric_lost_upstream_packets",
+    "fabric_lost_downstream_packets",
     "unanswered_packets",
-    "lost_gaps",
+    "unfilled_gaps",
     "nak_psn_sequence",
     "rnr_nak",
     "nak_fatal",
@@ -307,13 +307,13 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
     )?;
     let sum = |of: fn(&ConnectionRow) -> u64| -> u64 { all.iter().flat_map(Connection::directions).map(of).sum() };
     let lost = sum(ConnectionRow::fabric_lost_packets);
-    let gaps = sum(|row| row.lost_gaps);
+    let gaps = sum(|row| row.unfilled_gaps);
     let text = format!(
         "Fabric loss  {}: {} upstream of the tap, {} downstream; {} in {} gaps never filled, of unknown cause",
         plural(lost, "packet"),
-        sum(|row| row.lost_before_tap_packets),
-        sum(|row| row.lost_after_tap_packets + row.unanswered_packets),
-        sum(|row| row.lost_gap_packets),
+        sum(|row| row.fabric_lost_upstream_packets),
+        sum(|row| row.fabric_lost_downstream_packets + row.unanswered_packets),
+        sum(|row| row.unfilled_gap_packets),
         gaps
     );
     writeln!(out, "{}", color.trouble(lost + gaps > 0, &text))?;

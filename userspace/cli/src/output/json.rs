@@ -83,7 +83,7 @@ struct Document<'a> {
     mirror_lost_packets: Option<u64>,
     #[serde(serialize_with = "json::float")]
     mirror_loss_ratio: Option<f64>,
-    mirrored_twice_packets: Option<u64>,
+    mirror_duplicate_packets: Option<u64>,
     #[serde(flatten)]
     mirrors: Counts,
     opcodes: Object<&'a str, Row<'a, OpcodeRow, Wanted>>,
@@ -188,7 +188,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         retransmitted_packets: delivery.map(|delivery| delivery.retransmitted_packets),
         mirror_lost_packets: delivery.map(|delivery| delivery.mirror_lost_packets),
         mirror_loss_ratio: delivery.and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
-        mirrored_twice_packets: delivery.map(|delivery| delivery.mirror_duplicate_packets),
+        mirror_duplicate_packets: delivery.map(|delivery| delivery.mirror_duplicate_packets),
         mirrors: Object(vec![
             ("mirrored_frames", counters.mirrored_frames),
             ("mirror_gap_frames", counters.mirror_lost),
@@ -351,8 +351,8 @@ fn pdc_counts(pdcs: &PdcTotals) -> Counts {
         ("nack_packets", pdcs.nack_packets),
         ("retransmitted_packets", pdcs.retransmitted_packets),
         ("trimmed_packets", pdcs.trimmed_packets),
-        ("lost_before_tap_packets", pdcs.lost_before_tap_packets),
-        ("lost_after_tap_packets", pdcs.lost_after_tap_packets),
+        ("fabric_lost_upstream_packets", pdcs.fabric_lost_upstream_packets),
+        ("fabric_lost_downstream_packets", pdcs.fabric_lost_downstream_packets),
         ("unanswered_packets", pdcs.unanswered_packets),
     ])
 }

@@ -10,10 +10,13 @@ use rocescope_model::human::{grouped as count, plural, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
 use rocescope_pipeline::pdcs::PdcTotals;
+use rocescope_pipeline::summary::Summary;
 use rocescope_record::Counters;
+use rocescope_store::{Retained, Summary as Stored};
 use rocescope_wire::uet::Kind;
 use rocescope_wire::{Malformed, NotRoce};
 use std::fmt::Write;
+use std::path::Path;
 
 const OPCODE_COLUMNS: [&str; 4] = ["opcode", "packets", "frame_bytes", "payload_bytes"];
 const FLOW_COLUMNS: [&str; 10] = [
@@ -40,7 +43,6 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome, color: Color) -> String {
 
 fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color: Color) -> std::fmt::Result {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
-    let totals = &summary.totals;
     write!(out, "{}", source.name)?;
     if let Some((start, end)) = summary.span_ns {
         let time = |ns: u64| Time(ns.min(i64::MAX as u64) as i64);
@@ -59,7 +61,33 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     }
     Losses::of(source, outcome).write(out, color)?;
     writeln!(out)?;
+    write_frames(out, summary, counters)?;
+    out.push_str(&files::text(source.files));
+    if let Some(live) = &source.live {
+        write_live(out, live, counters.frames)?;
+    }
+    write_mirrored(out, counters)?;
+    write_uet(out, counters, &summary.pdcs, color)?;
+    reasons(out, "Other     ", &NotRoce::NAMES, &counters.not_roce)?;
+    reasons(out, "Malformed ", &Malformed::NAMES, &counters.malformed)?;
+    write_totals(out, source, summary)?;
+    write_tables(out, source, summary)?;
+    if let Some(frames) = &outcome.frames {
+        let (frames, path) = (plural(frames.frames, "frame"), frames.path.display());
+        writeln!(out, "\nWritten   {frames} to {path}")?;
+    }
+    if let Some(recorder) = &outcome.recorder {
+        write_recorder(out, recorder)?;
+    }
+    match (source.out, &outcome.store) {
+        (Some(path), Some((store, gone))) => write_dataset(out, path, store, gone),
+        _ => Ok(()),
+    }
+}
 
+/// Frames by their outcome.
+fn write_frames(out: &mut String, summary: &Summary, counters: &Counters) -> std::fmt::Result {
+    let totals = &summary.totals;
     writeln!(
         out,
         "Frames    {} = {} RoCEv2 + {} not RoCEv2 + {} malformed + {} fragments + {} filtered + {} snapped",
@@ -77,15 +105,12 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
         count(counters.roce_packets - totals.filtered_packets),
         count(totals.all().packets),
         count(counters.lost_packets),
-    )?;
-    out.push_str(&files::text(source.files));
-    if let Some(live) = &source.live {
-        write_live(out, live, counters.frames)?;
-    }
-    write_mirrored(out, counters)?;
-    write_uet(out, counters, &summary.pdcs, color)?;
-    reasons(out, "Other     ", &NotRoce::NAMES, &counters.not_roce)?;
-    reasons(out, "Malformed ", &Malformed::NAMES, &counters.malformed)?;
+    )
+}
+
+/// Sums over all packets.
+fn write_totals(out: &mut String, source: &Source<'_>, summary: &Summary) -> std::fmt::Result {
+    let totals = &summary.totals;
     if source.verify_icrc {
         writeln!(
             out,
@@ -135,7 +160,11 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     {
         writeln!(out, "Mirror    {} duplicate packets", count(number))?;
     }
+    Ok(())
+}
 
+/// Opcodes and top flows.
+fn write_tables(out: &mut String, source: &Source<'_>, summary: &Summary) -> std::fmt::Result {
     let opcodes = opcode_rows(summary);
     if !opcodes.is_empty() {
         let columns = Options {
@@ -167,41 +196,37 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
         };
         write!(out, "\n{shown}\n{}", indented(&render::table(&flows, options)))?;
     }
-    if let Some(frames) = &outcome.frames {
-        let (frames, path) = (plural(frames.frames, "frame"), frames.path.display());
-        writeln!(out, "\nWritten   {frames} to {path}")?;
+    Ok(())
+}
+
+/// What was stored, deleted and kept.
+fn write_dataset(out: &mut String, path: &Path, store: &Stored, gone: &Retained) -> std::fmt::Result {
+    writeln!(out, "\nDataset   {}", path.display())?;
+    for table in &store.tables {
+        writeln!(
+            out,
+            "  {:<11}  {} in {}, {}",
+            table.table,
+            plural(table.rows, "row"),
+            plural(table.segments, "segment"),
+            readable(&integer(table.bytes), Unit::Bytes)
+        )?;
     }
-    if let Some(recorder) = &outcome.recorder {
-        write_recorder(out, recorder)?;
+    for damaged in store.damaged.iter().chain(&store.repaired.damaged) {
+        let (path, reason) = (damaged.path.display(), &damaged.reason);
+        writeln!(out, "  damaged      {path}: {reason}; what is whole of it is sealed")?;
     }
-    if let (Some(path), Some((store, gone))) = (source.out, &outcome.store) {
-        writeln!(out, "\nDataset   {}", path.display())?;
-        for table in &store.tables {
-            writeln!(
-                out,
-                "  {:<11}  {} in {}, {}",
-                table.table,
-                plural(table.rows, "row"),
-                plural(table.segments, "segment"),
-                readable(&integer(table.bytes), Unit::Bytes)
-            )?;
-        }
-        for damaged in store.damaged.iter().chain(&store.repaired.damaged) {
-            let (path, reason) = (damaged.path.display(), &damaged.reason);
-            writeln!(out, "  damaged      {path}: {reason}; what is whole of it is sealed")?;
-        }
-        if gone.deleted_segments > 0 {
-            writeln!(
-                out,
-                "  {} old segments deleted, {}",
-                count(gone.deleted_segments),
-                readable(&integer(gone.deleted_bytes), Unit::Bytes)
-            )?;
-        }
-        if gone.waiting_segments > 0 {
-            let waiting = plural(gone.waiting_segments, "old segment");
-            writeln!(out, "  {waiting} kept until `rocescope ship` has copied them")?;
-        }
+    if gone.deleted_segments > 0 {
+        writeln!(
+            out,
+            "  {} old segments deleted, {}",
+            count(gone.deleted_segments),
+            readable(&integer(gone.deleted_bytes), Unit::Bytes)
+        )?;
+    }
+    if gone.waiting_segments > 0 {
+        let waiting = plural(gone.waiting_segments, "old segment");
+        writeln!(out, "  {waiting} kept until `rocescope ship` has copied them")?;
     }
     Ok(())
 }
@@ -269,14 +294,14 @@ fn write_uet(out: &mut String, counters: &Counters, pdcs: &PdcTotals, color: Col
         .filter(|(number, _)| *number > 0)
         .map(|(number, reason)| format!(", {} {reason}", count(number)))
         .collect();
-    let lost = pdcs.lost_before_tap_packets + pdcs.lost_after_tap_packets;
+    let lost = pdcs.fabric_lost_upstream_packets + pdcs.fabric_lost_downstream_packets;
     let line = format!(
         "PDCs      {} with {}{}: fabric loss {} upstream of the tap, {} downstream; {} trimmed, {} unanswered",
         count(pdcs.contexts),
         plural(pdcs.packets, "packet"),
         not_read.concat(),
-        count(pdcs.lost_before_tap_packets),
-        count(pdcs.lost_after_tap_packets),
+        count(pdcs.fabric_lost_upstream_packets),
+        count(pdcs.fabric_lost_downstream_packets),
         count(pdcs.trimmed_packets),
         count(pdcs.unanswered_packets)
     );

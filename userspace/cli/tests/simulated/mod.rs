@@ -4,6 +4,7 @@ use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, FiveTuple, Rails, Role};
 use rocescope_model::{FlowRow, PROBE_TABLES, PathRow, Text, Time};
 use rocescope_store::{Options, Writer};
+use rocescope_testkit::{run_in, text};
 use std::path::Path;
 use std::time::Instant;
 
@@ -91,11 +92,6 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
 /// Runs `rocescope` to analyse the dataset of this name in the folder, with the names of the fabric.
 pub(crate) fn analyse(fabric: &Fabric, folder: &Path, name: &str) {
     std::fs::write(folder.join("fabric.toml"), fabric.topology.to_toml()).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_rocescope"))
-        .args(["diagnose", "hostmesh", name, "--write"])
-        .args(["--topology", "fabric.toml"])
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let arguments = ["diagnose", "hostmesh", name, "--write", "--topology", "fabric.toml"];
+    text(&run_in(&arguments, folder));
 }

@@ -2,12 +2,13 @@
 
 use crate::harm::{connect, counted, others_are_served, peak_kib, runtime};
 use crate::network::Network;
-use crate::rig::{Rig, probes, until};
+use crate::rig::{Rig, probes};
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rocescope_testkit::until;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -60,7 +61,7 @@ fn a_message_that_expands_beyond_the_limit_is_refused() {
     message.extend(u32::try_from(packed.len()).unwrap().to_be_bytes());
     message.extend(packed);
     let before = peak_kib();
-    let config = rig.authority.sign("h0", &["h0"]).client().unwrap();
+    let config = rig.sign("h0", &["h0"]).client().unwrap();
     runtime().block_on(async {
         let tls = connect(&server, config).await;
         let builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());

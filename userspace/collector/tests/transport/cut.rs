@@ -1,7 +1,8 @@
 //! A network that stops.
 
 use crate::network::Network;
-use crate::rig::{Rig, probes, until};
+use crate::rig::{Rig, probes};
+use rocescope_testkit::until;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! One flipped bit in a parcel of the spool: its rows are counted with a reason, and no other row is stored.
 
-use crate::rig::{Rig, probes, until};
+use crate::rig::{Rig, probes};
+use rocescope_testkit::until;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,10 +1,11 @@
 //! What goes well.
 
-use crate::rig::{Rig, probes, until};
+use crate::rig::{Rig, probes};
 use rocescope_collector::server::{Analysis, Rows};
 use rocescope_collector::{Server, Spool};
 use rocescope_model::{Cells, ConnectionRow, EventRow, FlowRow, PathRow, QueuePairRow, Text, Time, WindowRow};
 use rocescope_store::{Batch, scan};
+use rocescope_testkit::until;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Peers that the collector must refuse: each is counted with a reason, and no other agent is affected.
 
-use crate::rig::{Authority, Rig, probes, refused, start, until};
+use crate::rig::{Rig, probes, refused, sign, start};
 use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::StreamBody;
@@ -10,6 +10,7 @@ use rocescope_collector::server::{Analysis, Rows};
 use rocescope_collector::{Files, Server, tls};
 use rocescope_model::{Cells, Table, Time, Value};
 use rocescope_store::Batch;
+use rocescope_testkit::{Authority, until};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use std::convert::Infallible;
@@ -86,7 +87,7 @@ fn a_peer_without_a_certificate_gets_no_further() {
 fn a_certificate_of_another_authority_gets_no_further() {
     let rig = Rig::new();
     let server = rig.server();
-    let other = Authority::new(&rig.path("other")).sign("h0", &["h0"]);
+    let other = sign(&Authority::new(&rig.path("other")), "h0", &["h0"]);
     let files = Files {
         authority: rig.path("pki/ca.pem"),
         ..other
@@ -107,7 +108,7 @@ fn a_certificate_of_another_authority_gets_no_further() {
 fn an_agent_does_not_send_to_a_collector_of_another_authority() {
     let rig = Rig::new();
     let server = rig.server();
-    let other = Authority::new(&rig.path("other")).sign("h0", &["h0"]);
+    let other = sign(&Authority::new(&rig.path("other")), "h0", &["h0"]);
     let spool = rig.spool("h0");
     spool.append(&probes("h0", 0..10)).unwrap();
     let sender = start("h0", server.address().port(), other, &spool);
@@ -122,7 +123,7 @@ fn an_agent_does_not_send_to_a_collector_of_another_authority() {
 fn a_certificate_without_a_name_gets_no_further() {
     let rig = Rig::new();
     let server = rig.server();
-    let files = rig.authority.sign("nameless", &["10.0.0.1"]);
+    let files = rig.sign("nameless", &["10.0.0.1"]);
     let spool = rig.spool("h0");
     let _sender = start("h0", server.address().port(), files, &spool);
     counted(&server, "no_name");
@@ -134,7 +135,7 @@ fn an_agent_with_the_certificate_of_another_is_refused_and_keeps_its_rows() {
     let server = rig.server();
     let spool = rig.spool("h0");
     spool.append(&probes("h0", 0..10)).unwrap();
-    let files = rig.authority.sign("h1", &["h1"]);
+    let files = rig.sign("h1", &["h1"]);
     let sender = start("h0", server.address().port(), files, &spool);
     counted(&server, "other_agent");
     until("the agent learns why", || {
@@ -334,7 +335,7 @@ fn a_value_that_fits_its_column_and_no_row_is_refused() {
 fn garbage_behind_a_good_handshake_ends_the_connection() {
     let rig = Rig::new();
     let server = rig.server();
-    let config = rig.authority.sign("h0", &["h0"]).client().unwrap();
+    let config = rig.sign("h0", &["h0"]).client().unwrap();
     runtime().block_on(async {
         let mut tls = connect(&server, config).await;
         tls.write_all(&[0x55; 4096]).await.unwrap();
@@ -348,7 +349,7 @@ fn garbage_behind_a_good_handshake_ends_the_connection() {
 fn a_silent_peer_is_disconnected_after_a_good_handshake() {
     let rig = Rig::new();
     let server = rig.server();
-    let config = rig.authority.sign("h0", &["h0"]).client().unwrap();
+    let config = rig.sign("h0", &["h0"]).client().unwrap();
     runtime().block_on(async {
         let mut tls = connect(&server, config).await;
         let _ = tls.read_to_end(&mut Vec::new()).await;
@@ -373,7 +374,7 @@ fn a_message_of_a_gigabyte_is_refused_before_it_is_read() {
     let server = rig.server();
     others_are_served(&rig, &server, "h1");
     let before = peak_kib();
-    let config = rig.authority.sign("h0", &["h0"]).client().unwrap();
+    let config = rig.sign("h0", &["h0"]).client().unwrap();
     let sent = runtime().block_on(async {
         let tls = connect(&server, config).await;
         let builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
@@ -440,7 +441,7 @@ fn a_slow_loris_waits_alone() {
 fn a_newer_connection_of_an_agent_takes_the_place_of_the_older() {
     let rig = Rig::new();
     let server = rig.server();
-    let files = rig.authority.sign("h0", &["h0"]);
+    let files = rig.sign("h0", &["h0"]);
     let config = files.client().unwrap();
     runtime().block_on(async {
         let mut older = connect(&server, config).await;
@@ -454,8 +455,8 @@ fn a_newer_connection_of_an_agent_takes_the_place_of_the_older() {
 #[test]
 fn bad_files_are_one_clear_line() {
     let rig = Rig::new();
-    let good = rig.authority.sign("h0", &["h0"]);
-    let other = rig.authority.sign("h1", &["h1"]);
+    let good = rig.sign("h0", &["h0"]);
+    let other = rig.sign("h1", &["h1"]);
     let wrong = |files: Files| files.server().unwrap_err().to_string();
     let error = wrong(Files {
         certificate: rig.path("missing.pem"),

@@ -1,7 +1,8 @@
 //! `kill -9` of either end at any moment.
 
-use crate::rig::{Rig, probes, settings, start, stored, until};
+use crate::rig::{Rig, probes, settings, start, stored};
 use rocescope_collector::{Files, Server, Spool};
+use rocescope_testkit::until;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -147,7 +148,7 @@ fn a_collector_killed_at_any_moment_loses_and_doubles_nothing() {
 #[test]
 fn an_agent_killed_at_any_moment_goes_on_where_it_was() {
     let rig = Rig::new();
-    rig.authority.sign("h0", &["h0"]);
+    rig.sign("h0", &["h0"]);
     let server = rig.server();
     let port = server.address().port();
     let mut next = 0;

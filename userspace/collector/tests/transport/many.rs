@@ -1,7 +1,8 @@
 //! As many agents at once as there may be, and one more.
 
-use crate::rig::{Rig, probes, refused, until};
+use crate::rig::{Rig, probes, refused};
 use rocescope_collector::Server;
+use rocescope_testkit::until;
 use std::time::Duration;
 
 /// The default limit of `rocescope collect`.

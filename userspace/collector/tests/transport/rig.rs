@@ -1,56 +1,32 @@
 //! Certificates, a collector, agents, and how to look at what arrived.
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rocescope_collector::server::{Settings, Status};
 use rocescope_collector::{Files, Sender, Server, Spool, sender};
 use rocescope_model::{ProbeRow, Time};
 use rocescope_store::{repair, scan};
+use rocescope_testkit::{Authority, Signed};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// An authority that signs for agents and collectors.
-pub(crate) struct Authority {
-    issuer: Issuer<'static, KeyPair>,
-    directory: PathBuf,
+/// A certificate for these names, and what its owner needs.
+pub(crate) fn sign(authority: &Authority, file: &str, names: &[&str]) -> Files {
+    files(authority.sign(file, names))
 }
 
-impl Authority {
-    pub(crate) fn new(directory: &Path) -> Self {
-        std::fs::create_dir_all(directory).unwrap();
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.self_signed(&key).unwrap();
-        std::fs::write(directory.join("ca.pem"), certificate.pem()).unwrap();
-        Self {
-            issuer: Issuer::new(params, key),
-            directory: directory.to_owned(),
-        }
-    }
-
-    /// A certificate for these names, and what its owner needs.
-    pub(crate) fn sign(&self, file: &str, names: &[&str]) -> Files {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let params = CertificateParams::new(names).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        let at = |end: &str| self.directory.join(format!("{file}{end}"));
-        std::fs::write(at(".pem"), certificate.pem()).unwrap();
-        std::fs::write(at(".key"), key.serialize_pem()).unwrap();
-        Files {
-            certificate: at(".pem"),
-            key: at(".key"),
-            authority: self.directory.join("ca.pem"),
-        }
+fn files(signed: Signed) -> Files {
+    Files {
+        certificate: signed.certificate,
+        key: signed.key,
+        authority: signed.authority,
     }
 }
 
 /// A directory with an authority, a collector's certificate and a dataset.
 pub(crate) struct Rig {
     pub(crate) directory: tempfile::TempDir,
-    pub(crate) authority: Authority,
+    authority: Authority,
 }
 
 impl Rig {
@@ -78,15 +54,19 @@ impl Rig {
         Arc::new(Spool::open(&self.path(&format!("spool-{agent}")), 64 << 20).unwrap())
     }
 
+    pub(crate) fn sign(&self, file: &str, names: &[&str]) -> Files {
+        sign(&self.authority, file, names)
+    }
+
     /// A sender with a certificate of its own.
     pub(crate) fn sender(&self, agent: &str, port: u16, spool: &Arc<Spool>) -> Sender {
-        let files = self.authority.sign(agent, &[agent]);
+        let files = self.sign(agent, &[agent]);
         start(agent, port, files, spool)
     }
 
     /// One that waits long for an answer.
     pub(crate) fn patient(&self, agent: &str, port: u16, spool: &Arc<Spool>) -> Sender {
-        let files = self.authority.sign(agent, &[agent]);
+        let files = self.sign(agent, &[agent]);
         let mut settings = sending(agent, port, files);
         settings.patience = Duration::from_secs(60);
         Sender::start(Arc::clone(spool), settings).unwrap()
@@ -99,12 +79,7 @@ impl Rig {
 }
 
 pub(crate) fn settings(directory: &Path, port: u16) -> Settings {
-    let pki = directory.join("pki");
-    let files = Files {
-        certificate: pki.join("collector.pem"),
-        key: pki.join("collector.key"),
-        authority: pki.join("ca.pem"),
-    };
+    let files = files(Signed::of(&directory.join("pki"), "collector"));
     let listen = SocketAddr::from(([127, 0, 0, 1], port));
     let mut settings = Settings::new(listen, files, directory.join("dataset"));
     settings.patience = Duration::from_millis(1000);
@@ -154,15 +129,6 @@ pub(crate) fn probes(agent: &str, sequences: std::ops::Range<u64>) -> Vec<ProbeR
         ..ProbeRow::default()
     };
     sequences.map(row).collect()
-}
-
-/// Looks until it is so, or fails.
-pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !so() {
-        assert!(Instant::now() < end, "it never came to this: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// How often a reason was met.

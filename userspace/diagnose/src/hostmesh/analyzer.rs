@@ -96,7 +96,7 @@ impl Analyzer {
 
     /// From now on, windows are those of a live mesh: one without any row is analyzed too, and a host is silent if no row
     /// of it has arrived by the end of a window. Windows that begin before a minute has passed give no verdict on that.
-    pub fn goes_live(&mut self, now: Time) {
+    pub fn set_live(&mut self, now: Time) {
         let begin = now.0.saturating_add(self.settings.sticky_ns);
         self.silence.live_from(begin);
     }
@@ -115,10 +115,16 @@ impl Analyzer {
 
     /// A host that probed before the first rows that the analyzer will get: its last probe, and how many it sends in a
     /// window.
-    pub fn hears(&mut self, host: &Text, last: Time, probes: u64) {
+    pub fn seed_host(&mut self, host: &Text, last: Time, probes: u64) {
         let number = self.names.host(host);
         let window = last.0.div_euclid(self.settings.window_ns);
-        self.silence.hears(number, last.0, probes, window);
+        self.silence.seed_host(number, last.0, probes, window);
+    }
+
+    /// The length of a window.
+    #[must_use]
+    pub const fn window_ns(&self) -> i64 {
+        self.settings.window_ns
     }
 
     /// The windows, by their starts, that were closed before rows of them came, since the last call.

@@ -9,7 +9,7 @@
 //! | [`settings`] | durations and thresholds |
 //! | [`analyzer`] | [`Analyzer`]: rows in, one [`WindowDiagnosis`] per window out |
 //! | `diagnosis` | the results of a window |
-//! | `again` | a window that is analyzed again because rows came late |
+//! | `reanalysis` | a window that is analyzed again because rows came late |
 //! | `window` | the analysis of one window, step by step |
 //! | `record` | a probe in 16 bytes |
 //! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths and since when they hold |
@@ -30,12 +30,12 @@
 //! | [`flows`] | which captured flows cross a place |
 //! | [`counted`] | what a host counts about a NIC at fault: PCIe link, pause frames, drops, link errors |
 //! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
+//! | [`document`] | the problems of a time as text and JSON |
 //! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
 //!
 //! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later; the
-//! caller may then analyze that window again, with another analyzer ([`Former`]). A window with few probes gets no verdict, and its row of `sla` states the reason.
+//! caller may then analyze that window again, with another analyzer ([`PreviousAnalysis`]). A window with few probes gets no verdict, and its row of `sla` states the reason.
 
-mod again;
 pub mod analyzer;
 mod asymmetry;
 mod baseline;
@@ -47,6 +47,7 @@ mod count;
 pub mod counted;
 mod coverage;
 mod diagnosis;
+pub mod document;
 mod evidence;
 mod faint;
 pub mod flows;
@@ -61,6 +62,7 @@ mod place;
 mod ports;
 pub mod problem;
 mod quantiles;
+mod reanalysis;
 mod record;
 pub mod settings;
 mod shape;
@@ -77,10 +79,11 @@ mod untraced;
 mod verdict;
 mod window;
 
-pub use again::{Changes, Former};
 pub use analyzer::Analyzer;
 pub use cores::Both;
 pub use diagnosis::{Coverage, Where, WindowDiagnosis};
+pub use document::Document;
 pub use problem::Problem;
 pub(crate) use quantiles::ratio;
+pub use reanalysis::{Changes, PreviousAnalysis};
 pub use settings::{Settings, SettingsError};

@@ -42,7 +42,7 @@ impl Problem {
     /// Whether a verdict of a later window belongs to this problem: symptom, place and start are equal. The class may
     /// change while the problem lasts.
     #[must_use]
-    pub fn goes_on_in(&self, verdict: &VerdictRow) -> bool {
+    pub fn continues_in(&self, verdict: &VerdictRow) -> bool {
         let worst = &self.worst;
         (&worst.symptom, &worst.place, worst.since_ns) == (&verdict.symptom, &verdict.place, verdict.since_ns)
     }
@@ -95,8 +95,8 @@ mod tests {
         };
         let mut problem = Problem::new(&verdict(1, 25, 10, 30.0));
         let next = verdict(2, 25, 20, 20.0);
-        assert!(problem.goes_on_in(&next));
-        assert!(!problem.goes_on_in(&verdict(2, 45, 20, 20.0)));
+        assert!(problem.continues_in(&next));
+        assert!(!problem.continues_in(&verdict(2, 45, 20, 20.0)));
         problem.add(&next);
         assert_eq!((problem.windows, problem.until_ns), (2, 60));
         problem.add(&verdict(0, 25, 0, 20.0));

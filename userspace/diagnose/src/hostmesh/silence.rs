@@ -48,7 +48,7 @@ impl Silence {
     }
 
     /// Adds a host that was heard before.
-    pub(crate) fn hears(&mut self, host: u32, last_ns: i64, probes: u64, window: i64) {
+    pub(crate) fn seed_host(&mut self, host: u32, last_ns: i64, probes: u64, window: i64) {
         let hosts = self.hosts.len().max(host as usize + 1);
         self.hosts.resize(hosts, Heard::default());
         self.hosts[host as usize] = Heard {

@@ -12,7 +12,7 @@ use super::view::View;
 use super::watched::{ABSENT, Watched};
 use super::window::{PortWindow, Signs, Window};
 use super::wire::{Direction, earlier};
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use hashbrown::HashMap;
@@ -27,6 +27,8 @@ pub struct Analyzer {
     open: BTreeMap<i64, Window>,
     /// Windows before this are closed.
     next: i64,
+    /// Closed windows of which rows came since the caller asked.
+    late_windows: BTreeSet<i64>,
     recent: VecDeque<(i64, Window)>,
     faults: Faults,
     round_trips: RoundTrips,
@@ -78,6 +80,7 @@ impl Analyzer {
             ports: Ports::default(),
             open: BTreeMap::new(),
             next: i64::MIN,
+            late_windows: BTreeSet::new(),
             recent: VecDeque::new(),
             faults: Faults::default(),
             round_trips: RoundTrips::default(),
@@ -91,6 +94,20 @@ impl Analyzer {
     /// first.
     pub fn know(&mut self, address: IpAddr, host: &str) {
         self.ports.name(address, host);
+    }
+
+    /// The length of a window.
+    #[must_use]
+    pub const fn window_ns(&self) -> i64 {
+        self.settings.window_ns
+    }
+
+    /// The windows, by their starts, that were closed before rows of them came, since the last call.
+    pub fn late_windows(&mut self) -> impl Iterator<Item = Time> {
+        let window_ns = self.settings.window_ns;
+        let late = core::mem::take(&mut self.late_windows);
+        late.into_iter()
+            .map(move |window| Time(window.saturating_mul(window_ns)))
     }
 
     /// Adds a row of `counters`.
@@ -219,6 +236,7 @@ impl Analyzer {
         let number = time_ns.div_euclid(self.settings.window_ns);
         if number < self.next {
             self.counts.late_rows += 1;
+            self.late_windows.insert(number);
             return None;
         }
         Some(self.open.entry(number).or_default())
@@ -336,23 +354,6 @@ impl Analyzer {
             ..self.counts
         }
     }
-}
-
-/// Kinds of events that rules read.
-const KINDS: [&str; 7] = [
-    "loss",
-    "retransmission",
-    "cnp_burst",
-    "rnr_nak",
-    "nak",
-    "retry_exhausted",
-    "jitter",
-];
-
-/// Whether rules read an event.
-#[must_use]
-pub fn is_judged(row: &EventRow) -> bool {
-    KINDS.contains(&&*row.kind) && row.src.is_some() && row.dst.is_some() && row.dst_qpn.is_some()
 }
 
 /// The smaller rate of a flow that goes on is at least this share of the larger.

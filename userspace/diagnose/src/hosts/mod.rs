@@ -20,8 +20,10 @@
 //! | `faults` | one fault is one verdict |
 //! | [`verdict`] | the verdict, and its row |
 //! | [`unknown`] | what is unknown, and why |
+//! | [`document`] | the faults of a time as text and JSON |
 
 pub mod analyzer;
+pub mod document;
 mod explain;
 mod faults;
 mod finding;
@@ -36,8 +38,10 @@ mod watched;
 mod window;
 mod wire;
 
-pub use analyzer::{Analyzer, Counts, HostsWindow, is_judged};
+pub use analyzer::{Analyzer, Counts, HostsWindow};
+pub use document::Document;
 pub use finding::{Class, Evidence};
 pub use settings::{Settings, SettingsError};
 pub use unknown::Unknown;
 pub use verdict::{Change, HostVerdict};
+pub use wire::is_judged;

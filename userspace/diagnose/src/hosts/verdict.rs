@@ -142,6 +142,7 @@ impl HostVerdict {
             observer: observer.clone(),
             time: Time(time_ns),
             time_ns,
+            revision: Some(0),
             state: self.state.name().into(),
             class: self.class.name().into(),
             place_kind: self.place_kind.into(),

@@ -2,7 +2,7 @@
 
 use super::window::Signs;
 use core::net::IpAddr;
-use rocescope_model::Text;
+use rocescope_model::{EventRow, Text};
 
 /// One direction of a queue pair's traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,4 +86,21 @@ impl Wire {
 
 pub(crate) fn earlier(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     one.into_iter().chain(other).min()
+}
+
+/// Kinds of events that rules read.
+const KINDS: [&str; 7] = [
+    "loss",
+    "retransmission",
+    "cnp_burst",
+    "rnr_nak",
+    "nak",
+    "retry_exhausted",
+    "jitter",
+];
+
+/// Whether rules read an event.
+#[must_use]
+pub fn is_judged(row: &EventRow) -> bool {
+    KINDS.contains(&&*row.kind) && row.src.is_some() && row.dst.is_some() && row.dst_qpn.is_some()
 }

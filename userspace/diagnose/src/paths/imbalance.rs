@@ -220,6 +220,7 @@ mod tests {
     use alloc::string::String;
     use alloc::vec;
     use alloc::vec::Vec;
+    use rocescope_sketches::random::SplitMix64;
 
     /// `leaves` leaves with `links` links to each of `spines` spines, and their directions up.
     fn fabric(leaves: usize, spines: usize, links: usize) -> (Fabric, Vec<Direction>) {
@@ -406,15 +407,8 @@ mod tests {
     #[test]
     fn hashing_256_flows_over_4_leaves_of_16_uplinks_is_37_6_percent_in_the_mean() {
         let (fabric, up) = fabric(4, 4, 4);
-        let mut random = 1_u64;
-        let mut next = || {
-            // SplitMix64.
-            random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut mixed = random;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            usize::try_from((mixed ^ (mixed >> 31)) >> 33).unwrap()
-        };
+        let mut random = SplitMix64::new(1);
+        let mut next = || usize::try_from(random.bits() >> 33).unwrap();
         let runs = 2_000;
         let mut sum = 0.0;
         for _ in 0..runs {

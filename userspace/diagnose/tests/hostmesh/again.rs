@@ -1,7 +1,7 @@
 //! Windows that are analyzed again because rows came late.
 
-use crate::run::{Run, START, WINDOW, lines};
-use rocescope_diagnose::hostmesh::Former;
+use crate::hostmesh::run::{Run, START, WINDOW, lines};
+use rocescope_diagnose::hostmesh::PreviousAnalysis;
 use rocescope_fabric::Rails;
 use rocescope_model::{ProbeRow, Text, Time, VerdictRow};
 
@@ -9,16 +9,16 @@ const FOR_EVER: i64 = i64::MAX;
 
 fn mesh(silent: &[(&'static str, i64, i64)]) -> Run {
     let mut run = Run::new(Rails::two_tiers(4, 2, 2), 3);
-    run.analyzer.goes_live(Time(START - 10 * WINDOW));
+    run.analyzer.set_live(Time(START - 10 * WINDOW));
     run.silent = silent.to_vec();
     run
 }
 
 /// The diagnosis of the third window, if the rows of `silent` hosts are missing from its start on.
-fn third(silent: &[(&'static str, i64, i64)]) -> (rocescope_diagnose::hostmesh::WindowDiagnosis, Former) {
+fn third(silent: &[(&'static str, i64, i64)]) -> (rocescope_diagnose::hostmesh::WindowDiagnosis, PreviousAnalysis) {
     let mut run = mesh(silent);
     let found = (0..3).map(|_| run.window()).last().unwrap();
-    let former = Former {
+    let former = PreviousAnalysis {
         sla: Some(found.sla.clone()),
         verdicts: found.verdicts.clone(),
     };
@@ -61,7 +61,7 @@ fn a_host_whose_rows_came_late_is_no_longer_silent() {
     );
     assert_eq!((now.sla.revision, now.sla.verdicts), (Some(1), 0));
     // Nothing came since: there is nothing to store.
-    let former = Former {
+    let former = PreviousAnalysis {
         sla: Some(now.sla.clone()),
         verdicts: now.verdicts.clone(),
     };
@@ -82,7 +82,7 @@ fn silence_of_one_host_shows_when_the_rows_of_the_others_came() {
 
 #[test]
 fn late_rows_of_others_make_no_host_silent() {
-    let former = Former::default();
+    let former = PreviousAnalysis::default();
     let (mut now, _) = third(&[("h1", 2 * WINDOW, FOR_EVER)]);
     assert_eq!((lines(&now).len(), now.places.len()), (1, 1));
     let mut links = mesh(&[]).analyzer.link_rows(&now);
@@ -120,7 +120,7 @@ fn a_problem_keeps_its_begin_and_the_rows_their_count_of_late_ones() {
 fn a_host_that_was_heard_before_the_first_row_is_missed() {
     let mut run = mesh(&[("h3", 0, FOR_EVER)]);
     let last = Time(START - 20 * WINDOW);
-    run.analyzer.hears(&Text::from("h3"), last, 400);
+    run.analyzer.seed_host(&Text::from("h3"), last, 400);
     let found = run.window();
     assert_eq!(lines(&found), ["silent host h3"]);
     assert_eq!((found.verdicts[0].since_ns, found.verdicts[0].probes), (last.0, 400));

@@ -1,7 +1,7 @@
 //! The two directions of a pair: a statistic if ECMP separates their paths, a verdict if one takes longer.
 
-use crate::faults::{small, way};
-use crate::run::{Run, lines};
+use crate::hostmesh::faults::{small, way};
+use crate::hostmesh::run::{Run, lines};
 use rocescope_fabric::{FaultKind, FaultLocation, LinkDirection, Nic, Rails};
 
 /// Rail switch 0 sends all packets for a NIC over spine 1, with this extra delay.

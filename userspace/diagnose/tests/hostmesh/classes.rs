@@ -1,7 +1,7 @@
 //! Probes of several classes of service: each has its own queues, and so its own losses and times.
 
-use crate::faults::{small, way, way_of};
-use crate::run::{Run, lines};
+use crate::hostmesh::faults::{small, way, way_of};
+use crate::hostmesh::run::{Run, lines};
 use rocescope_fabric::probing::Probe;
 use rocescope_fabric::{Fabric, FaultKind, FaultLocation, Rails};
 use rocescope_model::ProbeRow;

@@ -1,7 +1,7 @@
 //! Links that lose so little that one window is no evidence.
 
-use crate::faults::way;
-use crate::run::{Run, START, WINDOW, lines};
+use crate::hostmesh::faults::way;
+use crate::hostmesh::run::{Run, START, WINDOW, lines};
 use rocescope_fabric::{FaultKind, FaultLocation, Rails};
 
 /// 32 hosts, 8 rails, 8 spines: 800 probes a window over a link.

@@ -1,6 +1,6 @@
 //! Every class of fault: its class and its place.
 
-use crate::run::{Run, WINDOW, lines};
+use crate::hostmesh::run::{Run, WINDOW, lines};
 use rocescope_fabric::{
     Fabric, FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Nic, ROCE_PORT, Rails, Role,
 };
@@ -152,14 +152,14 @@ fn a_blackhole_of_one_tuple_is_named_by_its_port() {
         let mut run = small(seed);
         let topology = run.fabric.topology;
         let src = topology.nic(1, 0);
-        let port = run.mesh.port(src, 3, crate::run::START);
+        let port = run.mesh.port(src, 3, crate::hostmesh::run::START);
         let tuple = FiveTuple {
             src,
             dst: topology.nic(1, 3),
             udp_src_port: port,
             udp_dst_port: ROCE_PORT,
         };
-        let spine = run.fabric.route(tuple, crate::run::START).ways()[1];
+        let spine = run.fabric.route(tuple, crate::hostmesh::run::START).ways()[1];
         run.fault(FaultKind::Blackhole { tuple }, FaultLocation::Direction(spine), 0);
         let expected = format!("blackhole tuple h1/rail0 to h1/rail3, source port {port}");
         assert_eq!(lines(&run.window()), [expected]);

@@ -1,6 +1,6 @@
 //! A healthy fabric gives no verdicts.
 
-use crate::run::{Run, lines};
+use crate::hostmesh::run::{Run, lines};
 use rocescope_diagnose::hostmesh::Settings;
 use rocescope_fabric::{Clocks, FaultKind, FaultLocation, Rails, Role};
 

@@ -1,6 +1,6 @@
 //! Hosts whose probes stop.
 
-use crate::run::{Run, START, WINDOW, lines};
+use crate::hostmesh::run::{Run, START, WINDOW, lines};
 use rocescope_fabric::Rails;
 use rocescope_model::Time;
 
@@ -81,7 +81,7 @@ fn most_hosts_at_once_are_the_collector() {
 fn a_live_mesh_without_any_probe_is_judged_after_its_first_minute_and_forgotten_after_an_hour() {
     let all = ["h0", "h1", "h2", "h3"];
     let mut run = mesh();
-    run.analyzer.goes_live(Time(START));
+    run.analyzer.set_live(Time(START));
     // Not a loss of the hosts: the collector has just started.
     run.silent = all.map(|host| (host, WINDOW, 2 * WINDOW)).to_vec();
     run.silent.extend(all.map(|host| (host, 5 * WINDOW, FOR_EVER)));

@@ -1,6 +1,6 @@
 //! SLA metrics compared with counts by hand, paths that change, and flows over a place.
 
-use crate::run::{Run, START, WINDOW, lines};
+use crate::hostmesh::run::{Run, START, WINDOW, lines};
 use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_fabric::probing::Names;
 use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Rails, Role};

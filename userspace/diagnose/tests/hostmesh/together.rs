@@ -1,7 +1,7 @@
 //! Several faults at once: each at its place, and nothing that they have in common.
 
-use crate::faults::way;
-use crate::run::{Run, START, WINDOW, lines};
+use crate::hostmesh::faults::way;
+use crate::hostmesh::run::{Run, START, WINDOW, lines};
 use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, ROCE_PORT, Rails};
 use rocescope_model::{PathRow, Text};
 

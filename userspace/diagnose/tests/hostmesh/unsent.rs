@@ -1,6 +1,6 @@
 //! Probes that could not be sent: a cold start gives no verdict, and a port that is down is the only one named.
 
-use crate::run::lines;
+use crate::hostmesh::run::lines;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_model::{PathRow, ProbeRow, Time};
 use std::net::IpAddr;

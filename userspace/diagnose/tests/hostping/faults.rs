@@ -1,5 +1,5 @@
 //! Faults of links of a simulated DGX A100. The figures of docs/bench/hostping.md come from here:
-//! `cargo nextest run -p rocescope-diagnose --test hostping --no-capture -E 'test(faults)'`.
+//! `cargo nextest run -p rocescope-diagnose --no-capture -E 'test(hostping::faults)'`.
 
 use super::simulated::{Simulate, healthy, hosts};
 use rocescope_diagnose::hostping::simulated::Host;

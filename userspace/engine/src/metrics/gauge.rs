@@ -64,7 +64,7 @@ impl Metrics {
                 fabric_lost_packets: tracked,
                 retransmitted_packets: tracked,
                 mirror_lost_packets: tracked,
-                mirrored_twice_packets: tracked,
+                mirror_duplicate_packets: tracked,
                 mirror_gap_frames: Some(0),
                 ..WindowRow::default()
             },

@@ -71,7 +71,7 @@ const HELP: &[(&str, &str)] = &[
         "RoCEv2 packets with an opcode that the specification does not name",
     ),
     (
-        "lost_packets",
+        "capture_lost_packets",
         "Capture loss: RoCEv2 packets whose records found the ring of the kernel full",
     ),
     (
@@ -91,7 +91,7 @@ const HELP: &[(&str, &str)] = &[
         "Mirror loss: packets that were acknowledged but that the mirror did not deliver; only with --connections",
     ),
     (
-        "mirrored_twice_packets",
+        "mirror_duplicate_packets",
         "Mirror duplicates: packets that the mirror delivered again; only with --connections",
     ),
     (

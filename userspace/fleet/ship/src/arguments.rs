@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::Parser;
+use rocescope_model::units;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,10 +27,10 @@ pub(crate) struct Arguments {
     pub interval: Duration,
     /// Ship only hours that ended this long ago, such as 30m, so that `rocescope compact` joins their segments before; by
     /// default all
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub settle: Option<Duration>,
     /// Delete segments from the dataset once they are shipped and this old, such as 2d; by default none
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub keep: Option<Duration>,
     /// Send at most this many bits per second in the mean, such as 100M or 1G
     #[arg(long, value_name = "RATE", value_parser = bits)]
@@ -39,25 +40,21 @@ pub(crate) struct Arguments {
     pub tries: u32,
 }
 
+fn duration(text: &str) -> Result<Duration, String> {
+    let duration = units::nanoseconds(text).map(Duration::from_nanos);
+    duration.ok_or_else(|| "a duration is written as 10s, 30m or 2d".to_owned())
+}
+
 fn positive(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("it must be longer than 0".to_owned()),
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(error.to_string()),
+    match duration(text)? {
+        Duration::ZERO => Err("it must be longer than 0".to_owned()),
+        duration => Ok(duration),
     }
 }
 
 fn bits(text: &str) -> Result<u64, String> {
-    let wrong = || "a rate is written as 500k, 100M or 1G".to_owned();
-    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-    let unit = match &text[digits.len()..] {
-        "k" => 1_000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
-        _ => return Err(wrong()),
-    };
-    let rate = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    rate.filter(|rate| *rate > 0).ok_or_else(wrong)
+    let rate = units::bits_per_second(text).filter(|rate| *rate > 0);
+    rate.ok_or_else(|| "a rate is written as 500k, 100M or 1G".to_owned())
 }
 
 #[cfg(test)]
@@ -72,8 +69,8 @@ mod tests {
 
     #[test]
     fn rates_and_durations_have_units() {
-        assert_eq!(bits("100M"), Ok(100_000_000));
-        for wrong in ["100", "", "M", "0M", "1.5G", "99999999999999G"] {
+        assert_eq!((bits("100M"), bits("1.5G")), (Ok(100_000_000), Ok(1_500_000_000)));
+        for wrong in ["", "M", "0M", "99999999999999G"] {
             assert!(bits(wrong).is_err(), "{wrong}");
         }
         assert!(positive("0s").is_err() && positive("10").is_err() && positive("10s").is_ok());

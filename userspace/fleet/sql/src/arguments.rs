@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use clap::{Args, Parser, ValueEnum};
 use datafusion::arrow::compute::kernels::cast_utils::string_to_datetime;
-use rocescope_model::Time;
+use rocescope_model::{Time, units};
 use std::path::PathBuf;
 
 /// SQL over datasets of rocescope, on disk or in an object store.
@@ -49,7 +49,7 @@ pub(crate) struct Limits {
     /// Read only rows before this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub to: Option<Time>,
-    /// Memory of a query, such as 512M or 4G: sorts, joins and groups that need more are spilled to disk
+    /// Memory of a query, such as 512Mi or 4G: sorts, joins and groups that need more are spilled to disk
     #[arg(long, value_name = "SIZE", default_value = "1G")]
     pub memory: String,
     /// Folder for what is spilled; a temporary one by default
@@ -61,19 +61,11 @@ impl Limits {
     /// The memory of a query in bytes.
     ///
     /// # Errors
-    /// It is no size, or below a mebibyte.
+    /// It is no size, or below a megabyte.
     pub(crate) fn memory_bytes(&self) -> Result<usize> {
-        let text = self.memory.trim();
-        let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-        let unit = match &text[digits.len()..] {
-            "K" | "KiB" => 1 << 10,
-            "M" | "MiB" => 1 << 20,
-            "G" | "GiB" => 1 << 30,
-            _ => 0,
-        };
-        match digits.parse::<usize>().ok().and_then(|number| number.checked_mul(unit)) {
-            Some(bytes) if bytes >= 1 << 20 => Ok(bytes),
-            _ => bail!("--memory {text}: state at least 1M, such as 512M or 4G"),
+        match units::bytes(&self.memory).map(usize::try_from) {
+            Some(Ok(bytes)) if bytes >= 1_000_000 => Ok(bytes),
+            _ => bail!("--memory {}: state at least 1M, such as 512Mi or 4G", self.memory),
         }
     }
 }
@@ -127,9 +119,10 @@ mod tests {
             let arguments = Arguments::parse_from(["rocescope sql", "dataset", "--memory", size]);
             arguments.limits.memory_bytes()
         };
-        assert_eq!(bytes("512M").unwrap(), 512 << 20);
+        assert_eq!(bytes("4G").unwrap(), 4_000_000_000);
+        assert_eq!(bytes("512Mi").unwrap(), 512 << 20);
         assert_eq!(bytes("2GiB").unwrap(), 2 << 30);
-        for wrong in ["512", "", "M", "1K", "99999999999G", "1T"] {
+        for wrong in ["512", "", "M", "1K", "99999999999G"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }

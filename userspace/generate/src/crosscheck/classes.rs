@@ -4,7 +4,7 @@ use super::checked;
 use crate::random::Random;
 use crate::scenario::group::{Group, Tap};
 use crate::truth::ConnectionTruth;
-use crate::{CLASSES, Direction, LossPoint, Lost, PacketKind, Scenario, Truth};
+use crate::{CLASSES, Direction, LossPoint, LostPacket, PacketKind, Scenario, Truth};
 use std::collections::BTreeMap;
 
 /// Runs every class and makes all checks of it.
@@ -48,12 +48,12 @@ fn every_packet_is_somewhere(name: &str, scenario: &Scenario, truth: &Truth) {
     for (group, one) in pairs(scenario, truth) {
         for (side, way) in [&one.a_to_b, &one.b_to_a].into_iter().enumerate() {
             let place = format!("{name}, {}, {side}", one.group);
-            let lost = way.lost_before_tap + way.lost_after_tap;
+            let lost = way.lost_upstream + way.lost_downstream;
             assert_eq!(way.sent_packets, way.delivered_packets + lost, "{place}");
-            let in_fabric = |lost: &&Lost| !matches!(lost.place, LossPoint::Late | LossPoint::Mirror);
+            let in_fabric = |lost: &&LostPacket| !matches!(lost.place, LossPoint::Late | LossPoint::Mirror);
             assert_eq!(way.lost.iter().filter(in_fabric).count() as u64, lost, "{place}");
             let passed = if group.tap.sees(side) {
-                way.sent_packets + way.copied_by_network - way.lost_before_tap
+                way.sent_packets + way.copied_by_network - way.lost_upstream
             } else {
                 0
             };
@@ -79,7 +79,7 @@ fn messages_complete(name: &str, scenario: &Scenario, truth: &Truth) {
 /// Something is lost or repeated as the name has it, and nothing where it does not.
 fn name_says_what_happens(name: &str, truth: &Truth) {
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    let lost = sum(truth, |way| way.lost_before_tap + way.lost_after_tap);
+    let lost = sum(truth, |way| way.lost_upstream + way.lost_downstream);
     let again = sum(truth, |way| way.retransmitted_packets);
     let loses = has(&["loss", "selective"]);
     let repeats = !loses && has(&["strict", "rnr"]);
@@ -134,11 +134,11 @@ fn any_combination_of_keys_completes_and_keeps_the_sums() {
             one(&["", "start_psn = 0xffffc0"]),
             one(&[
                 "",
-                "duplicate = [{ probability = 0.01 }, { probability = 0.01, where = \"after_tap\" }]",
+                "duplicate = [{ probability = 0.01 }, { probability = 0.01, where = \"downstream\" }]",
             ]),
             one(&[
                 "",
-                "reorder = [{ probability = 0.02, by = 9 }, { probability = 0.02, where = \"after_tap\" }]",
+                "reorder = [{ probability = 0.02, by = 9 }, { probability = 0.02, where = \"downstream\" }]",
             ]),
             one(&["", "rnr = { probability = 0.05, timer = 1, repeat = 2 }"]),
             one(&["", "ecn = { mark = 0.05, cut = 0.3 }"]),
@@ -156,16 +156,16 @@ fn any_combination_of_keys_completes_and_keeps_the_sums() {
             format!("{{ probability = 0.01, burst = 3, where = \"{where_}\", of = \"{of}\" }}")
         };
         let losses = [
-            loss("before_tap", "requests"),
-            loss("after_tap", "requests"),
-            loss("before_tap", "responses"),
-            loss("after_tap", "responses"),
+            loss("upstream", "requests"),
+            loss("downstream", "requests"),
+            loss("upstream", "responses"),
+            loss("downstream", "responses"),
         ];
         let losses: Vec<String> = losses.into_iter().filter(|_| one(&["", "yes"]) == "yes").collect();
         keys.push(format!("loss = [{}]", losses.join(", ")));
         let mut sprays = Vec::new();
         for of in ["requests", "responses", "acknowledgements"] {
-            let side = one(&["", "before_tap", "after_tap"]);
+            let side = one(&["", "upstream", "downstream"]);
             let ports = one(&["one", "path", "packet"]);
             if !side.is_empty() {
                 sprays.push(format!(

@@ -200,9 +200,9 @@ const ALL: &str = r#"
         { operation = "fetch_add" },
         { operation = "compare_swap" },
     ]
-    loss = [{ probability = 0.01 }, { probability = 0.01, where = "after_tap" }, { probability = 0.01, of = "responses" }]
-    duplicate = [{ probability = 0.01 }, { probability = 0.01, where = "after_tap" }]
-    reorder = [{ probability = 0.01, by = 4 }, { probability = 0.01, by = 2, where = "after_tap" }]
+    loss = [{ probability = 0.01 }, { probability = 0.01, where = "downstream" }, { probability = 0.01, of = "responses" }]
+    duplicate = [{ probability = 0.01 }, { probability = 0.01, where = "downstream" }]
+    reorder = [{ probability = 0.01, by = 4 }, { probability = 0.01, by = 2, where = "downstream" }]
     corrupt = [{ probability = 0.01 }, { probability = 0.01, of = "responses" }]
     ecn = { mark = 0.1, cut = 0.3 }
     rnr = { probability = 0.05, timer = 1 }

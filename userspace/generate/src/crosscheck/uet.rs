@@ -96,9 +96,9 @@ fn rows_of_pdcs_have_the_truth() {
                     ("ecn_echo_packets", row.ecn_echo_packets, truth.ecn_echo_packets),
                     ("unseen_packets", row.unseen_packets, 0),
                     (
-                        "lost_before_tap_packets",
-                        row.lost_before_tap_packets,
-                        truth.lost_before_tap_packets,
+                        "fabric_lost_upstream_packets",
+                        row.fabric_lost_upstream_packets,
+                        truth.fabric_lost_upstream_packets,
                     ),
                 ] {
                     assert_eq!(found, wanted, "{place}: {column}");
@@ -109,16 +109,16 @@ fn rows_of_pdcs_have_the_truth() {
                     row.rtt_samples > 100 && row.rtt_min_ns >= Some(10_000),
                     "{place}: {row:?}"
                 );
-                losses.reported_before += row.lost_before_tap_packets;
-                losses.lost_before += truth.lost_before_tap_packets;
+                losses.reported_before += row.fabric_lost_upstream_packets;
+                losses.lost_before += truth.fabric_lost_upstream_packets;
                 assert!(
-                    row.lost_after_tap_packets <= truth.lost_after_tap_packets,
+                    row.fabric_lost_downstream_packets <= truth.fabric_lost_downstream_packets,
                     "{place}: {} reported, {} lost downstream: {row:#?}",
-                    row.lost_after_tap_packets,
-                    truth.lost_after_tap_packets
+                    row.fabric_lost_downstream_packets,
+                    truth.fabric_lost_downstream_packets
                 );
-                losses.reported_after += row.lost_after_tap_packets;
-                losses.lost_after += truth.lost_after_tap_packets;
+                losses.reported_after += row.fabric_lost_downstream_packets;
+                losses.lost_after += truth.fabric_lost_downstream_packets;
                 losses.unanswered += row.unanswered_packets;
             }
         }
@@ -152,7 +152,10 @@ fn mirror_loss_is_no_fabric_loss() {
     for seed in 1..=SEEDS {
         let (mut unseen, mut lost) = (0, 0);
         for (truth, row) in analyze(&scenario, seed) {
-            assert_eq!((row.lost_before_tap_packets, row.lost_after_tap_packets), (0, 0));
+            assert_eq!(
+                (row.fabric_lost_upstream_packets, row.fabric_lost_downstream_packets),
+                (0, 0)
+            );
             unseen += row.unseen_packets;
             lost += truth.lost_by_mirror;
         }

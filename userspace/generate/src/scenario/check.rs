@@ -287,7 +287,7 @@ fn impairment(table: &Table<'_>, group: &Group, key: &str, impairment: &Impairme
     let valid = (1..=REORDER_MAX).contains(&by);
     table.require(valid, key, "by must be from 1 to 65,535")?;
     table.require(
-        key != "corrupt" || impairment.side == Side::BeforeTap,
+        key != "corrupt" || impairment.side == Side::Upstream,
         key,
         "use loss instead: downstream of the tap, a damaged packet is a lost packet",
     )?;

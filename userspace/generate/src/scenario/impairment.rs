@@ -79,9 +79,9 @@ pub enum Ports {
 pub enum Side {
     /// Upstream of the tap: the capture sees the result.
     #[default]
-    BeforeTap,
+    Upstream,
     /// Downstream of the tap: the capture sees the packet as it was sent.
-    AfterTap,
+    Downstream,
 }
 
 /// Which packets of a connection.

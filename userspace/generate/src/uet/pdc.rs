@@ -237,11 +237,11 @@ impl Pdc {
         copy.is_trimmed = uet.trim_before.hits(dice[2]);
         follow.push((passes, Event::Pass(Passing::Request(copy))));
         if uet.loss_after.hits(dice[3]) {
-            self.truth.lost_after_tap_packets += u64::from(!copy.is_trimmed);
+            self.truth.fabric_lost_downstream_packets += u64::from(!copy.is_trimmed);
             return;
         }
         if uet.trim_after.hits(dice[4]) && !copy.is_trimmed {
-            self.truth.lost_after_tap_packets += 1;
+            self.truth.fabric_lost_downstream_packets += 1;
             copy.is_trimmed = true;
         }
         follow.push((arrives, Event::Arrive(copy)));
@@ -396,7 +396,7 @@ impl Pdc {
     pub(super) fn truth(&self) -> PdcTruth {
         let is_shown = |packet: &&Sent| packet.first_lost && packet.later_passed;
         PdcTruth {
-            lost_before_tap_packets: self.packets.iter().filter(is_shown).count() as u64,
+            fabric_lost_upstream_packets: self.packets.iter().filter(is_shown).count() as u64,
             start_psn: self.start_psn,
             ..self.truth.clone()
         }

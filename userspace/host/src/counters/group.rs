@@ -132,131 +132,56 @@ impl Group {
 
     /// Reads every counter.
     pub(super) fn read(&mut self, filter: &Filter, rdma: Option<&mut Rdma>, counts: &mut Counts) {
-        match &mut self.origin {
+        let mut origin = std::mem::replace(&mut self.origin, Origin::Present(false));
+        if let Err(error) = self.read_from(&mut origin, filter, rdma, counts) {
+            self.fail(&error, counts);
+        }
+        self.origin = origin;
+    }
+
+    fn read_from(
+        &mut self,
+        origin: &mut Origin,
+        filter: &Filter,
+        rdma: Option<&mut Rdma>,
+        counts: &mut Counts,
+    ) -> io::Result<()> {
+        match origin {
             Origin::Directory {
                 path,
                 names,
                 identity,
                 files,
-            } => {
-                let found = Identity::of(path);
-                if found != *identity {
-                    *identity = found;
-                    let listed = list(path, names, |name| filter.takes(self.owner.driver, self.place, name));
-                    self.entries = keep(std::mem::take(&mut self.entries), &listed, |name| {
-                        Entry::new(name, self.place, self.owner.driver)
-                    });
-                    *files = listed.iter().map(|name| open(&path.join(name))).collect();
-                }
-                for (entry, file) in self.entries.iter_mut().zip(files) {
-                    let read = read_file(
-                        file.as_ref(),
-                        || path.join(&*entry.name),
-                        |text| parse::sample(self.place, &entry.name, text),
-                    );
-                    if let Err(error) = &read {
-                        counts.unreadable(&path.join(&*entry.name), error);
-                    }
-                    entry.set(read.ok());
-                }
+            } => self.read_directory((path, names), identity, files, (filter, counts)),
+            Origin::Statistics { statistics, all } => self.read_statistics(statistics, *all, filter)?,
+            Origin::StatisticsFile(path) => {
+                let text = read_text(path)?;
+                let values = parse::ethtool(&text).map(|(name, value)| (name.to_owned(), value));
+                self.set_named(values, filter, true);
             }
-            Origin::Statistics { statistics, all } => {
-                let read = statistics.read().or_else(|_| {
-                    // The driver has other counters now, or its interface is another.
-                    let name = self.owner.netdev.as_deref().unwrap_or_default();
-                    *statistics = open_statistics(name, self.owner.driver, filter, *all)?;
-                    statistics.read()
-                });
-                match read {
-                    Ok(values) => {
-                        let is_same = |(entry, name): (&Entry, &String)| *entry.name == **name;
-                        let names = statistics.names();
-                        if self.entries.len() != names.len() || !self.entries.iter().zip(names).all(is_same) {
-                            self.entries = keep(std::mem::take(&mut self.entries), names, |name| {
-                                Entry::new(name, self.place, self.owner.driver)
-                            });
-                        }
-                        for (entry, value) in self.entries.iter_mut().zip(values) {
-                            entry.set(Some(plain(value)));
-                        }
-                    }
-                    Err(error) => self.fail(&error, counts),
-                }
-            }
-            Origin::StatisticsFile(path) => match read_text(path) {
-                Ok(text) => {
-                    let values = parse::ethtool(&text).map(|(name, value)| (name.to_owned(), value));
-                    self.set_named(values, filter, true);
-                }
-                Err(error) => self.fail(&error, counts),
-            },
             Origin::Netlink { device, port, known } => {
-                let values = rdma.map_or_else(gone, |rdma| rdma.statistics(*device, *port));
-                let known = std::mem::take(known);
-                match values {
-                    Ok(values) => {
-                        let values = values.into_iter().filter(|(name, _)| !known.contains(name));
-                        self.set_named(values, filter, false);
-                    }
-                    Err(error) => self.fail(&error, counts),
-                }
-                if let Origin::Netlink { known: list, .. } = &mut self.origin {
-                    *list = known;
-                }
+                let values = rdma.map_or_else(gone, |rdma| rdma.statistics(*device, *port))?;
+                let values = values.into_iter().filter(|(name, _)| !known.contains(name));
+                self.set_named(values, filter, false);
             }
-            Origin::Resources { device } => match rdma.map_or_else(gone, |rdma| rdma.resources(*device)) {
-                Ok(values) => self.set_named(values.into_iter(), filter, false),
-                Err(error) => self.fail(&error, counts),
-            },
+            Origin::Resources { device } => {
+                let values = rdma.map_or_else(gone, |rdma| rdma.resources(*device))?;
+                self.set_named(values.into_iter(), filter, false);
+            }
             Origin::Processors(path) => {
-                let path = path.clone();
-                let read = read_file(None, || path.clone(), parse::processors);
-                match read {
-                    Ok((busy, idle)) => {
-                        let values = [("cpu_busy".to_owned(), busy), ("cpu_idle".to_owned(), idle)];
-                        self.set_named(values.into_iter(), filter, false);
-                    }
-                    Err(error) => self.fail(&error, counts),
-                }
+                let (busy, idle) = read_file(None, || path.clone(), parse::processors)?;
+                let values = [("cpu_busy".to_owned(), busy), ("cpu_idle".to_owned(), idle)];
+                self.set_named(values.into_iter(), filter, false);
             }
             Origin::Memory(path) => {
-                let path = path.clone();
                 let names = ["MemTotal", "MemAvailable"];
-                let read = read_file(
-                    None,
-                    || path.clone(),
-                    |text| Some(names.map(|name| parse::memory(text, name).map(|value| (name.to_owned(), value)))),
-                );
-                match read {
-                    Ok(values) => self.set_named(values.into_iter().flatten(), filter, false),
-                    Err(error) => self.fail(&error, counts),
-                }
+                let read = |text: &str| {
+                    Some(names.map(|name| parse::memory(text, name).map(|value| (name.to_owned(), value))))
+                };
+                let values = read_file(None, || path.clone(), read)?;
+                self.set_named(values.into_iter().flatten(), filter, false);
             }
-            Origin::Addresses { path, known, reads } => {
-                if *reads % ADDRESS_READS == 0 {
-                    let files = fs::read_dir(&*path).into_iter().flatten().flatten();
-                    let mut gids: Vec<(u32, String)> = files
-                        .filter_map(|file| {
-                            let number = file.file_name().to_str()?.parse().ok()?;
-                            let gid = read_text(&file.path());
-                            if let Err(error) = &gid {
-                                counts.unreadable(&file.path(), error);
-                            }
-                            Some((number, gid.ok()?))
-                        })
-                        .collect();
-                    gids.sort_unstable();
-                    *known = Some(parse::addresses(gids.iter().map(|(_, gid)| &**gid)));
-                }
-                *reads = reads.wrapping_add(1);
-                let known = known.clone();
-                if self.entries.is_empty() && filter.takes(self.owner.driver, self.place, "gids") {
-                    self.entries.push(Entry::new("gids", self.place, self.owner.driver));
-                }
-                if let Some(entry) = self.entries.first_mut() {
-                    entry.set(known);
-                }
-            }
+            Origin::Addresses { path, known, reads } => self.read_addresses(path, known, reads, (filter, counts)),
             Origin::Present(is_present) => {
                 let value = ("present".to_owned(), u64::from(*is_present));
                 self.set_named([value].into_iter(), filter, false);
@@ -266,6 +191,93 @@ impl Group {
                 self.set_named([value].into_iter(), filter, false);
             }
         }
+        Ok(())
+    }
+
+    fn read_directory(
+        &mut self,
+        (path, names): (&Path, &[&str]),
+        identity: &mut Option<Identity>,
+        files: &mut Vec<Option<File>>,
+        (filter, counts): (&Filter, &mut Counts),
+    ) {
+        let found = Identity::of(path);
+        if found != *identity {
+            *identity = found;
+            let listed = list(path, names, |name| filter.takes(self.owner.driver, self.place, name));
+            self.keep_entries(&listed);
+            *files = listed.iter().map(|name| open(&path.join(name))).collect();
+        }
+        for (entry, file) in self.entries.iter_mut().zip(files) {
+            let read = read_file(
+                file.as_ref(),
+                || path.join(&*entry.name),
+                |text| parse::sample(self.place, &entry.name, text),
+            );
+            if let Err(error) = &read {
+                counts.unreadable(&path.join(&*entry.name), error);
+            }
+            entry.set(read.ok());
+        }
+    }
+
+    fn read_statistics(&mut self, statistics: &mut Statistics, all: bool, filter: &Filter) -> io::Result<()> {
+        let values = statistics.read().or_else(|_| {
+            // The driver has other counters now, or its interface is another.
+            let name = self.owner.netdev.as_deref().unwrap_or_default();
+            *statistics = open_statistics(name, self.owner.driver, filter, all)?;
+            statistics.read()
+        })?;
+        let is_same = |(entry, name): (&Entry, &String)| *entry.name == **name;
+        let names = statistics.names();
+        if self.entries.len() != names.len() || !self.entries.iter().zip(names).all(is_same) {
+            self.keep_entries(names);
+        }
+        for (entry, value) in self.entries.iter_mut().zip(values) {
+            entry.set(Some(plain(value)));
+        }
+        Ok(())
+    }
+
+    fn read_addresses(
+        &mut self,
+        path: &Path,
+        known: &mut Option<Sample>,
+        reads: &mut u32,
+        (filter, counts): (&Filter, &mut Counts),
+    ) {
+        if reads.is_multiple_of(ADDRESS_READS) {
+            let files = fs::read_dir(path).into_iter().flatten().flatten();
+            let mut gids: Vec<(u32, String)> = files
+                .filter_map(|file| {
+                    let number = file.file_name().to_str()?.parse().ok()?;
+                    let gid = read_text(&file.path());
+                    if let Err(error) = &gid {
+                        counts.unreadable(&file.path(), error);
+                    }
+                    Some((number, gid.ok()?))
+                })
+                .collect();
+            gids.sort_unstable();
+            *known = Some(parse::addresses(gids.iter().map(|(_, gid)| &**gid)));
+        }
+        *reads = reads.wrapping_add(1);
+        if self.entries.is_empty() && filter.takes(self.owner.driver, self.place, "gids") {
+            self.entries.push(Entry::new("gids", self.place, self.owner.driver));
+        }
+        if let Some(entry) = self.entries.first_mut() {
+            entry.set(known.clone());
+        }
+    }
+
+    /// Keeps the entries of these names, with what was read before, and adds the others.
+    fn keep_entries(&mut self, names: &[String]) {
+        let mut before = std::mem::take(&mut self.entries);
+        let entry = |name: &String| match before.iter().position(|entry| *entry.name == **name) {
+            Some(at) => before.swap_remove(at),
+            None => Entry::new(name, self.place, self.owner.driver),
+        };
+        self.entries = names.iter().map(entry).collect();
     }
 
     /// Whether a counter of the catalogue was reset.
@@ -407,15 +419,6 @@ fn plain(number: impl Into<i128>) -> Sample {
         number: Some(number.into()),
         text: None,
     }
-}
-
-/// Keeps the entries of these names, with what was read before, and adds the others.
-fn keep(mut before: Vec<Entry>, names: &[String], new: impl Fn(&str) -> Entry) -> Vec<Entry> {
-    let entry = |name: &String| match before.iter().position(|entry| *entry.name == **name) {
-        Some(at) => before.swap_remove(at),
-        None => new(name),
-    };
-    names.iter().map(entry).collect()
 }
 
 /// The names of the files in a directory, sorted. `lifespan` is a setting: for how long the driver answers from memory.

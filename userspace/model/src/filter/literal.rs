@@ -1,6 +1,6 @@
 //! The values that columns are compared with.
 
-use crate::{Column, Type, Unit, Value};
+use crate::{Column, Type, Unit, Value, units};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -194,6 +194,7 @@ const fn example(unit: Unit) -> &'static str {
         Unit::Nanoseconds | Unit::UnixNanoseconds => "1500, 20us or 1ms",
         Unit::Ratio => "0.05 or 5%",
         Unit::BitsPerSecond => "2.5G or 400M",
+        Unit::Bytes => "4096, 4k or 4Ki",
         _ => "17, 10k or 1M",
     }
 }
@@ -203,32 +204,14 @@ fn number(text: &str, unit: Unit) -> Option<Literal> {
     if let Some(hexadecimal) = text.strip_prefix("0x") {
         return i64::from_str_radix(hexadecimal, 16).ok().map(Literal::Integer);
     }
-    let digits = text
-        .find(|c: char| !(c.is_ascii_digit() || "+-._".contains(c)))
-        .unwrap_or(text.len());
-    // `1e9` is one number, not 1 with the suffix `e9`.
-    let exponent = text[digits..].strip_prefix(['e', 'E']).map(|rest| {
-        let end = rest
-            .find(|c: char| !(c.is_ascii_digit() || "+-".contains(c)))
-            .unwrap_or(rest.len());
-        digits + 1 + end
-    });
-    let (number, suffix) = text.split_at(exponent.unwrap_or(digits));
+    let (number, suffix) = units::split(text);
     let factor = match (unit, suffix) {
-        (_, "") => 1.0,
-        (Unit::Nanoseconds | Unit::UnixNanoseconds, suffix) => match suffix {
-            "ns" => 1.0,
-            "us" | "µs" => 1e3,
-            "ms" => 1e6,
-            "s" => 1e9,
-            _ => return None,
-        },
         (Unit::Ratio, "%") => 0.01,
-        (_, "k" | "K") => 1e3,
-        (_, "M") => 1e6,
-        (_, "G") => 1e9,
-        (_, "T") => 1e12,
-        _ => return None,
+        (_, "") => 1.0,
+        (Unit::Nanoseconds | Unit::UnixNanoseconds, _) => units::time_factor(suffix)? as f64,
+        (Unit::Bytes, _) => units::size_factor(suffix)? as f64,
+        (Unit::BitsPerSecond, _) => units::rate_factor(suffix)? as f64,
+        _ => units::decimal_factor(suffix)? as f64,
     };
     let number = number.replace('_', "");
     if let Ok(integer) = number.parse::<i64>() {

@@ -4,7 +4,7 @@
 //! host 10.0.0.1 and not service cnp
 //! src net 10.1.0.0/16 or (qp 17 and frame_bps >= 1G)
 //! opcode RC_RDMA_WRITE_* and vlan 100
-//! rtt_p99_ns > 50us and lost_gaps > 0
+//! rtt_p99_ns > 50us and unfilled_gaps > 0
 //! ```
 //!
 //! Every term compares a column of the registry; the keywords `host`, `net`, `qp`, `port`, `opcode`, `service`, `vlan`

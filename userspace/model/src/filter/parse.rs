@@ -6,7 +6,7 @@ use super::expression::{Expression, Test};
 use super::literal::{Comparison, Literal, Prefix};
 use super::token::{Token, TokenKind, tokens};
 use crate::nearest::nearest;
-use crate::{Column, DERIVED_TABLES, TABLES, Type};
+use crate::{Column, DERIVED_TABLES, ROCE_UDP_PORT, TABLES, Type};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -23,9 +23,6 @@ const WORDS: [(&str, &[&str], &str); 8] = [
     ("vlan", &["vlan", "inner_vlan"], "a VLAN ID"),
     ("ecn", &["ecn_ce_packets"], "`ce`"),
 ];
-
-/// The destination port of RoCEv2, which a user of tcpdump writes as `port 4791`.
-const ROCE_UDP_PORT: &str = "4791";
 
 /// Maximum nesting depth, which bounds the recursion; deeper than any readable filter.
 const DEPTH: usize = 64;
@@ -177,7 +174,7 @@ impl<'a> Parser<'a> {
         if columns.is_empty() || (side.is_some() && *word == "port") {
             return Err(self.error(format!("`{word}` does not support `src` or `dst`"), place));
         }
-        if *word == "port" && value == ROCE_UDP_PORT {
+        if *word == "port" && value.parse() == Ok(ROCE_UDP_PORT) {
             return Err(self.error(
                 "`port` is the UDP source port; every RoCEv2 packet has the destination port 4791, so leave this out \
                  (`udp_src_port = 4791` selects that source port)",

@@ -79,29 +79,29 @@ table! {
         repeated_packets: u64, Packets, [last | sum], hide "Repeated";
         /// Fabric loss upstream of the tap: retransmitted packets that filled a gap, and packets missing within a
         /// retransmitted range. READ responses count as well.
-        lost_before_tap_packets: u64, Packets, [last | sum], show "Loss upstream";
+        fabric_lost_upstream_packets: u64, Packets, [last | sum], show "Loss upstream";
         /// Fabric loss downstream of the tap: requests seen at the tap that a NAK requested again, and READ responses
         /// seen at the tap that the requester requested again.
-        lost_after_tap_packets: u64, Packets, [last | sum], show "Loss downstream";
+        fabric_lost_downstream_packets: u64, Packets, [last | sum], show "Loss downstream";
         /// Fabric loss downstream of the tap that no NAK shows: request packets retransmitted after a timeout, because they
         /// or their acknowledgement were lost.
         unanswered_packets: u64, Packets, [last | sum], show "Unanswered";
         /// Gaps in the request PSNs that were never filled.
-        lost_gaps: u64, None, [last | sum], show "Gaps";
+        unfilled_gaps: u64, None, [last | sum], show "Gaps";
         /// Number of PSNs in those gaps.
-        lost_gap_packets: u64, Packets, [last | sum], hide "Gap packets";
+        unfilled_gap_packets: u64, Packets, [last | sum], hide "Gap packets";
         /// Gaps that the peer acknowledged: mirror loss.
-        lost_gaps_acknowledged: u64, None, [last | sum], hide "Gaps acknowledged";
+        unfilled_gaps_acknowledged: u64, None, [last | sum], hide "Gaps acknowledged";
         /// Gaps that a NAK requested.
-        lost_gaps_nak: u64, None, [last | sum], hide "Gaps NAKed";
+        unfilled_gaps_nak: u64, None, [last | sum], hide "Gaps NAKed";
         /// Gaps that were neither acknowledged nor requested by a NAK.
-        lost_gaps_unanswered: u64, None, [last | sum], hide "Gaps unanswered";
+        unfilled_gaps_unanswered: u64, None, [last | sum], hide "Gaps unanswered";
         /// Gaps during which the capture lost records: their cause is unknown.
-        lost_gaps_unknown: u64, None, [last | sum], hide "Gaps unknown";
+        unfilled_gaps_unknown: u64, None, [last | sum], hide "Gaps unknown";
         /// READ response packets whose PSN was seen before.
         repeated_response_packets: u64, Packets, [last | sum], hide "Repeated responses";
         /// Gaps in the PSNs of READ responses that were never filled.
-        lost_response_gaps: u64, None, [last | sum], hide "Response gaps";
+        unfilled_response_gaps: u64, None, [last | sum], hide "Response gaps";
         /// Positive acknowledgements that this direction carried.
         ack_packets: u64, Packets, [last | sum], hide "ACKs";
         /// PSN sequence error NAKs that this direction carried.
@@ -217,6 +217,6 @@ impl ConnectionRow {
     /// Fabric loss of the direction at every place, in packets: as much as its events of kind `loss` count.
     #[must_use]
     pub const fn fabric_lost_packets(&self) -> u64 {
-        self.lost_before_tap_packets + self.lost_after_tap_packets + self.unanswered_packets
+        self.fabric_lost_upstream_packets + self.fabric_lost_downstream_packets + self.unanswered_packets
     }
 }

@@ -6,7 +6,8 @@ use core::net::IpAddr;
 
 table! {
     /// One row when a fault begins and one when it ends: what, where, since when, on what evidence, and what to do. Of
-    /// rows with the same `class`, `place` and `since_ns`, the latest is valid.
+    /// rows with the same `class`, `place` and `since_ns`, the one with the highest `revision` is valid, and of these the
+    /// latest.
     HostVerdictRow = "host_verdicts" {
         /// Name of the analyzer.
         observer: Text, None, [same], hide "Observer";
@@ -14,7 +15,10 @@ table! {
         time: Time, None, [last], show "Time";
         /// `time` in full precision.
         time_ns: i64, UnixNanoseconds, [last], hide "Exact time";
-        /// `began`, `ended`, or `open` at the end of the rows.
+        /// Number of the analysis: 0, or more if rows came late and their windows were analyzed again. Null in rows of
+        /// earlier versions: 0.
+        revision: Option<u32>, None, [last], hide "Revision";
+        /// `began`, `ended`, `open` at the end of the rows, or `withdrawn` if rows that came late show another cause or none.
         state: Text, None, [last], show "State";
         /// Class of the fault: `receiver_died`, `congestion`, `jitter`, `slow_receiver`, `sick_cable`, `link_down`,
         /// `nic_vanished`, `pcie_degraded`, `pause_storm`, `no_cnps`, `cnps_ignored`, `network_loss`, `receiver_drops`,
@@ -54,4 +58,9 @@ table! {
         /// What an operator should do next.
         action: Text, None, [last], hide "Action";
     }
+}
+
+impl HostVerdictRow {
+    /// The state of a fault that a later analysis does not show.
+    pub const WITHDRAWN: &str = "withdrawn";
 }

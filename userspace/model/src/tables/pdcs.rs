@@ -75,9 +75,9 @@ table! {
         /// Requests whose payload a switch upstream of the tap cut, because its queue was full: they did not arrive.
         trimmed_packets: u64, Packets, [sum], show "Trimmed";
         /// Fabric loss upstream of the tap: PSNs of which only retransmissions passed.
-        lost_before_tap_packets: u64, Packets, [sum], show "Loss upstream";
+        fabric_lost_upstream_packets: u64, Packets, [sum], show "Loss upstream";
         /// Fabric loss downstream of the tap: packets that passed, and that the receiver reported as trimmed or missing.
-        lost_after_tap_packets: u64, Packets, [sum], show "Loss downstream";
+        fabric_lost_downstream_packets: u64, Packets, [sum], show "Loss downstream";
         /// Packets that passed and were retransmitted, without evidence whether they or their ACKs were lost.
         unanswered_packets: u64, Packets, [sum], show "Unanswered";
         /// Packets that were retransmitted although they had arrived.

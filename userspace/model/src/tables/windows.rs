@@ -6,7 +6,7 @@ use crate::{SparseBytes, Text, Time};
 table! {
     /// One row for each window of event time: totals, a count for every outcome of a frame, the number of flows, and
     /// the mergeable sketches. In every row `frames` = `roce_packets` + `not_roce_frames` + `malformed_frames` +
-    /// `fragment_frames` + `filtered_frames` + `snapped_frames` + `lost_packets`. A live capture has a row for every
+    /// `fragment_frames` + `filtered_frames` + `snapped_frames` + `capture_lost_packets`. A live capture has a row for every
     /// window, also without frames; a file has none for time without frames.
     WindowRow = "windows" {
         /// Name of the capture box that wrote the row.
@@ -68,11 +68,11 @@ table! {
         unknown_opcode_packets: u64, Packets, [sum], hide "Unknown opcode";
         /// RoCE packets lost by the capture: the kernel counted them, but their records found the ring full. They count
         /// in the window in which the loss began; 0 for files and packet sockets.
-        lost_packets: u64, Packets, [sum], show "Capture loss";
+        capture_lost_packets: u64, Packets, [sum], show "Capture loss";
         /// Frames of any kind lost by the capture before they were classified, because the packet socket was full;
         /// `frames` does not include them. They count in the window in which the loss began. Null for XDP, whose
-        /// losses are `lost_packets`, and for files.
-        dropped_frames: Option<u64>, Frames, [sum], hide "Socket drops";
+        /// losses are `capture_lost_packets`, and for files.
+        capture_dropped_frames: Option<u64>, Frames, [sum], hide "Socket drops";
         /// Packets that arrived after their own window was closed, beyond the lateness bound; they count in this window,
         /// the oldest open one.
         late_packets: u64, Packets, [sum], hide "Late";
@@ -92,7 +92,7 @@ table! {
         /// Packets that the mirror delivered again, on another interface, on the other side of a routed hop, or
         /// immediately after the first. All totals include them; `connections` counts each packet once. Null if the
         /// capture does not track connections.
-        mirrored_twice_packets: Option<u64>, Packets, [sum | whole], hide "Mirror duplicates";
+        mirror_duplicate_packets: Option<u64>, Packets, [sum | whole], hide "Mirror duplicates";
         /// Frames of any kind lost by the mirror, from gaps in the sequence numbers that mirrors add (GRE, ERSPAN II
         /// and III); null if no frame carried a number.
         mirror_gap_frames: Option<u64>, Frames, [sum], hide "Mirror gaps";

@@ -1,11 +1,11 @@
 //! Closes the open state of a direction that is removed or idle.
 
-use super::event::EventDetail;
 use super::state::Connections;
+use crate::connections::rows::event::EventDetail;
 use rocescope_wire::Transport;
 
 impl Connections {
-    pub(super) fn check_retry_exhaustion(&mut self, at: u32, now_ns: u64) {
+    pub(crate) fn check_retry_exhaustion(&mut self, at: u32, now_ns: u64) {
         // Most directions have nothing open.
         let worth = self
             .directions
@@ -18,12 +18,12 @@ impl Connections {
         }
     }
 
-    pub(super) fn end_open(&mut self, at: u32) {
+    pub(crate) fn end_open(&mut self, at: u32) {
         let now_ns = self.now_ns;
         self.with(at, |direction, context| {
             direction.settle_timeout(None, context.emit);
             direction.settle_skipped(context.emit);
-            direction.end_undecided(context);
+            direction.end_pending(context);
             direction.end_sprayed(context);
             if let Some(lost) = direction.responder.take_lost() {
                 direction.lose(lost, 1, context.emit);
@@ -39,7 +39,7 @@ impl Connections {
             }
             while let Some(gap) = direction.requests.take_gap() {
                 let is_unknown = (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns);
-                direction.count_lost_gap(&gap, is_unknown);
+                direction.count_unfilled_gap(&gap, is_unknown);
             }
             direction.end_responses(context);
         });

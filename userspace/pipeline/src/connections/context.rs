@@ -1,6 +1,6 @@
 //! The context of a run: settings, its MTU, events, and when the capture lost runs.
 
-use super::event::EventDetail;
+use crate::connections::rows::event::EventDetail;
 
 /// The part of the whole state that a direction uses to process a run.
 pub(crate) struct Context<'a> {

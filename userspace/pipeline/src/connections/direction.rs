@@ -1,25 +1,25 @@
 //! The state of one direction: counts, and what is still open.
 
-use super::captured_twice::CapturedTwice;
-use super::congestion::{Notifications, Rate};
-use super::gap_fate::LostGaps;
-use super::key::DirectionKey;
-use super::latency::Latencies;
-use super::marked::MarkedCounts;
-use super::message_sizes::MessageSizes;
-use super::mirror_dedup::MirrorDedup;
-use super::outstanding::OutstandingRequests;
-use super::psn_tracker::{ExtendedPsn, PsnTracker};
-use super::recovery::{Episode, PendingNak, PendingTimeout, RnrEpisode};
-use super::reordering::Reordering;
-use super::responder::Responder;
-use super::response_rounds::{Passed, ResponseRecovery};
-use super::send_sequence::SendSequence;
-use super::sender_way::SenderWay;
-use super::setup::Setup;
-use super::sprayed::Sprayed;
-use super::traffic_classes::TrafficClasses;
-use super::undecided::Undecided;
+use crate::connections::duplicates::by_delay::DuplicatesByDelay;
+use crate::connections::duplicates::by_source::DuplicatesBySource;
+use crate::connections::losses::pending::Pending;
+use crate::connections::metrics::congestion::{Notifications, Rate};
+use crate::connections::metrics::latency::Latencies;
+use crate::connections::metrics::message_sizes::MessageSizes;
+use crate::connections::metrics::traffic_classes::TrafficClasses;
+use crate::connections::order::gap_fate::LostGaps;
+use crate::connections::order::psn_tracker::{ExtendedPsn, PsnTracker};
+use crate::connections::order::reordering::Reordering;
+use crate::connections::order::responder::Responder;
+use crate::connections::order::retransmission_scheme::SenderRecoveries;
+use crate::connections::order::send_sequence::SendSequence;
+use crate::connections::pairing::key::DirectionKey;
+use crate::connections::pairing::setup::Setup;
+use crate::connections::requests::marked::MarkedCounts;
+use crate::connections::requests::outstanding::OutstandingRequests;
+use crate::connections::requests::recovery::{Episode, PendingNak, PendingTimeout, RnrEpisode};
+use crate::connections::responses::rounds::{Passed, ResponseRecovery};
+use crate::connections::spray::state::Sprayed;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Stream, Transport};
@@ -68,14 +68,14 @@ pub(crate) struct Counts {
     pub(crate) out_of_order: u64,
     pub(crate) duplicate: u64,
     pub(crate) repeated: u64,
-    pub(crate) lost_before_tap: u64,
-    pub(crate) lost_after_tap: u64,
+    pub(crate) lost_upstream: u64,
+    pub(crate) lost_downstream: u64,
     /// Retransmitted after a long wait: it or its answer was lost downstream of the tap.
     pub(crate) unanswered: u64,
     pub(crate) repeated_responses: u64,
-    pub(crate) lost_response_gaps: u64,
-    pub(crate) lost_gaps: LostGaps,
-    pub(crate) lost_gap_packets: u64,
+    pub(crate) unfilled_response_gaps: u64,
+    pub(crate) unfilled_gaps: LostGaps,
+    pub(crate) unfilled_gap_packets: u64,
     /// Gap packets that the peer acknowledged, until they are added to the total of the capture.
     pub(crate) mirror_lost_packets: u64,
     pub(crate) nak_psn_sequence: u64,
@@ -138,7 +138,7 @@ pub(crate) struct Direction {
     /// The length a READ or WRITE names in its RETH, bytes.
     pub(crate) response_is_whole: bool,
 
-    pub(crate) mirror_dedup: MirrorDedup,
+    pub(crate) duplicates_by_source: DuplicatesBySource,
     pub(crate) latencies: Latencies,
     pub(crate) rate: Rate,
     pub(crate) counts: Counts,
@@ -154,14 +154,14 @@ pub(crate) struct Direction {
     /// The last two NAKs of the peer, which may not have reached the sender yet.
     pub(crate) naks: [Option<PendingNak>; 2],
     /// What later packets decide.
-    pub(crate) undecided: Undecided,
+    pub(crate) pending: Pending,
     /// How much the fabric reorders its packets, and its state once that is much.
     pub(crate) reordering: Reordering,
     pub(crate) response_reordering: Option<Box<Reordering>>,
     pub(crate) sprayed: Option<Box<Sprayed>>,
-    pub(crate) sender_way: SenderWay,
+    pub(crate) recoveries: SenderRecoveries,
     /// Set while a mirror may capture its frames twice.
-    pub(crate) captured_twice: Option<Box<CapturedTwice>>,
+    pub(crate) duplicates_by_delay: Option<Box<DuplicatesByDelay>>,
     /// The last PSN that it acknowledged.
     pub(crate) acknowledges: Option<Psn>,
     /// The last run of responses that were new.
@@ -198,7 +198,7 @@ impl Direction {
             last_ns: now_ns,
             counts: Counts::default(),
             classes: TrafficClasses::default(),
-            mirror_dedup: MirrorDedup::default(),
+            duplicates_by_source: DuplicatesBySource::default(),
             sizes: MessageSizes::default(),
             requests: PsnTracker::default(),
             responses: PsnTracker::default(),
@@ -223,12 +223,12 @@ impl Direction {
             pending_timeout: None,
             tries: 0,
             try_interval_ns: 0,
-            undecided: Undecided::default(),
+            pending: Pending::default(),
             reordering: Reordering::default(),
             response_reordering: None,
             sprayed: None,
-            sender_way: SenderWay::default(),
-            captured_twice: None,
+            recoveries: SenderRecoveries::default(),
+            duplicates_by_delay: None,
             acknowledges: None,
             last_responses: Passed::default(),
             response_recovery: None,
@@ -279,7 +279,7 @@ impl Direction {
             + self.outstanding.heap_bytes()
             + self.sizes.heap_bytes()
             + self.latencies.heap_bytes()
-            + self.undecided.heap_bytes()
+            + self.pending.heap_bytes()
             + self.responder.heap_bytes()
             + boxed(self.response_reordering.is_some(), size_of::<Reordering>())
             + self.sprayed.as_ref().map_or(0, |sprayed| sprayed.heap_bytes())
@@ -291,7 +291,7 @@ impl Direction {
                 .map_or(0, |recovery| recovery.heap_bytes())
             + boxed(self.setup.is_some(), size_of::<Setup>())
             + boxed(self.marked.is_some(), size_of::<MarkedCounts>())
-            + boxed(self.captured_twice.is_some(), CapturedTwice::HEAP_BYTES)
+            + boxed(self.duplicates_by_delay.is_some(), DuplicatesByDelay::HEAP_BYTES)
             + self
                 .notifications
                 .as_ref()

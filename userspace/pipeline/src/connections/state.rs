@@ -1,19 +1,19 @@
 //! The state of all connections, and the changes that all parts share: change a direction, emit an event.
 
-use super::capture_loss::CaptureLoss;
-use super::captured_twice::CapturedTwice;
 use super::context::Context;
 use super::direction::Direction;
-use super::event::{Event, EventDetail, LossLocation};
-use super::fast_state::FastState;
-use super::intervals::MAX_INTERVALS;
-use super::outstanding::MAX_OUTSTANDING;
-use super::peer_candidates::{Candidates, OpenRequests};
-use super::prefetch::Prefetch;
 use super::settings::ConnectionSettings;
-use super::setup::{Handshakes, Requests};
-use super::sort_buffer::SortBuffer;
-use super::table::Directions;
+use crate::connections::duplicates::by_delay::DuplicatesByDelay;
+use crate::connections::fast::state::FastState;
+use crate::connections::intake::capture_loss::CaptureLoss;
+use crate::connections::intake::prefetch::Prefetch;
+use crate::connections::intake::sort_buffer::SortBuffer;
+use crate::connections::order::intervals::MAX_INTERVALS;
+use crate::connections::pairing::peer_candidates::{Candidates, OpenRequests};
+use crate::connections::pairing::setup::{Handshakes, Requests};
+use crate::connections::pairing::table::Directions;
+use crate::connections::requests::outstanding::MAX_OUTSTANDING;
+use crate::connections::rows::event::{Event, EventDetail, LossLocation};
 use crate::delivery::Delivery;
 use crate::impairment::ImpairedRun;
 use crate::settings::Settings;
@@ -35,12 +35,12 @@ pub const MAX_HEAP_BYTES: usize = 5 * (56 + 1_025 * 8 * 3 / 2)
     + MAX_OUTSTANDING * 56 * 3 / 2
     + 8 * 32
     + 8_192
-    + CapturedTwice::HEAP_BYTES
+    + DuplicatesByDelay::HEAP_BYTES
     + 256
     + 32;
 
 /// Checks that visit all directions: a visit to each is a few cache misses.
-pub(super) const HEAP_PARTS: usize = 16;
+pub(crate) const HEAP_PARTS: usize = 16;
 /// The place of a direction in the index, at most.
 const INDEX_BYTES: usize = 32;
 
@@ -51,46 +51,46 @@ pub const ROWS_AT_ONCE: usize = 1_024;
 /// The state of all connections.
 #[derive(Debug)]
 pub struct Connections {
-    pub(super) settings: ConnectionSettings,
-    pub(super) observer: Text,
-    pub(super) sort_buffer: SortBuffer,
+    pub(crate) settings: ConnectionSettings,
+    pub(crate) observer: Text,
+    pub(crate) sort_buffer: SortBuffer,
     /// Runs that may wait before a turn is requested.
-    pub(super) limit: usize,
-    pub(super) directions: Directions,
+    pub(crate) limit: usize,
+    pub(crate) directions: Directions,
     /// What each sixteenth of the directions had allocated beside their state at its last check, and the next one.
-    pub(super) heap_bytes: [usize; HEAP_PARTS],
-    pub(super) heap_part: usize,
+    pub(crate) heap_bytes: [usize; HEAP_PARTS],
+    pub(crate) heap_part: usize,
     /// A new direction found no room since the last check.
-    pub(super) is_full: bool,
-    pub(super) prefetch: Prefetch,
-    pub(super) open: OpenRequests,
+    pub(crate) is_full: bool,
+    pub(crate) prefetch: Prefetch,
+    pub(crate) open: OpenRequests,
     /// Candidates of directions with several possible peers.
-    pub(super) candidates: BTreeMap<u32, Candidates>,
-    pub(super) cm: Requests,
-    pub(super) handshakes: Handshakes,
-    pub(super) capture_loss: CaptureLoss,
-    pub(super) events: Vec<Event>,
+    pub(crate) candidates: BTreeMap<u32, Candidates>,
+    pub(crate) cm: Requests,
+    pub(crate) handshakes: Handshakes,
+    pub(crate) capture_loss: CaptureLoss,
+    pub(crate) events: Vec<Event>,
     /// Length of a slice: runs of the current slice may still arrive.
-    pub(super) slice_ns: u64,
-    pub(super) window_ns: u64,
+    pub(crate) slice_ns: u64,
+    pub(crate) window_ns: u64,
     /// Time of the newest processed item, and of the last check for idle directions.
-    pub(super) now_ns: u64,
-    pub(super) swept_ns: u64,
-    pub(super) reported_ns: u64,
+    pub(crate) now_ns: u64,
+    pub(crate) swept_ns: u64,
+    pub(crate) reported_ns: u64,
     /// The direction at which an unfinished report continues.
-    pub(super) report_at: Option<u32>,
-    pub(super) complete_ns: u64,
+    pub(crate) report_at: Option<u32>,
+    pub(crate) complete_ns: u64,
     /// Directions below this number have ended, at the end of the capture.
-    pub(super) ended: u32,
+    pub(crate) ended: u32,
     /// Runs with retransmitted or reordered packets, until their windows take them.
     pub(crate) impaired_runs: Vec<ImpairedRun>,
     /// Times and packets of fabric loss, until their windows take them.
     pub(crate) losses: Vec<(u64, u64)>,
     /// Rows not taken yet.
-    pub(super) retired: Vec<ConnectionRow>,
-    pub(super) summary: ConnectionSummary,
+    pub(crate) retired: Vec<ConnectionRow>,
+    pub(crate) summary: ConnectionSummary,
     /// Steps of collectives, if they are asked for.
-    pub(super) steps: Option<Box<Steps>>,
+    pub(crate) steps: Option<Box<Steps>>,
 }
 
 /// Statistics of the connection state.
@@ -189,7 +189,7 @@ impl Connections {
     }
 
     /// Changes a direction, with its context.
-    pub(super) fn with<T>(&mut self, at: u32, act: impl FnOnce(&mut Direction, &mut Context<'_>) -> T) -> Option<T> {
+    pub(crate) fn with<T>(&mut self, at: u32, act: impl FnOnce(&mut Direction, &mut Context<'_>) -> T) -> Option<T> {
         let mtu = self.mtu_of(at);
         let Self {
             directions,
@@ -227,7 +227,7 @@ impl Connections {
         Some(result)
     }
 
-    pub(super) fn emit(&mut self, event: Event) {
+    pub(crate) fn emit(&mut self, event: Event) {
         push_event(&mut self.events, &mut self.summary, self.settings.event_rows, event);
     }
 }

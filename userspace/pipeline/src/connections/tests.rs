@@ -103,7 +103,11 @@ fn go_back_n_after_a_loss_upstream_of_the_tap() {
     let a = &rows[0];
     assert_eq!((a.retransmitted_packets, a.repeated_packets), (3, 2));
     assert_eq!(
-        (a.lost_before_tap_packets, a.lost_after_tap_packets, a.lost_gaps),
+        (
+            a.fabric_lost_upstream_packets,
+            a.fabric_lost_downstream_packets,
+            a.unfilled_gaps
+        ),
         (1, 0, 0)
     );
     assert_eq!((a.out_of_order_packets, a.duplicate_packets), (0, 0));
@@ -123,7 +127,10 @@ fn a_loss_downstream_of_the_tap_gets_a_nak_though_it_passed() {
         answer(ACK, 5, 260),
     ]);
     let a = &rows[0];
-    assert_eq!((a.lost_after_tap_packets, a.lost_before_tap_packets), (1, 0));
+    assert_eq!(
+        (a.fabric_lost_downstream_packets, a.fabric_lost_upstream_packets),
+        (1, 0)
+    );
     assert_eq!((a.retransmitted_packets, a.repeated_packets), (3, 3));
 }
 
@@ -137,7 +144,7 @@ fn a_reordered_packet_is_not_a_loss() {
     ]);
     let a = &rows[0];
     assert_eq!(
-        (a.out_of_order_packets, a.retransmitted_packets, a.lost_gaps),
+        (a.out_of_order_packets, a.retransmitted_packets, a.unfilled_gaps),
         (1, 0, 0)
     );
 }
@@ -181,7 +188,10 @@ fn a_copied_request_gives_no_round_trip() {
 fn an_acknowledged_gap_is_mirror_loss() {
     let (rows, _) = rows(&[sends((0, 2), 100), sends((5, 6), 110), answer(ACK, 6, 150)]);
     let a = &rows[0];
-    assert_eq!((a.lost_gaps, a.lost_gap_packets, a.lost_gaps_acknowledged), (1, 2, 1));
+    assert_eq!(
+        (a.unfilled_gaps, a.unfilled_gap_packets, a.unfilled_gaps_acknowledged),
+        (1, 2, 1)
+    );
 }
 
 #[test]
@@ -194,7 +204,7 @@ fn a_gap_during_capture_loss_is_unknown() {
     connections.finish();
     let (mut rows, mut events) = (Vec::new(), Vec::new());
     connections.rows(true, &mut rows, &mut events);
-    assert_eq!((rows[0].lost_gaps, rows[0].lost_gaps_unknown), (1, 1));
+    assert_eq!((rows[0].unfilled_gaps, rows[0].unfilled_gaps_unknown), (1, 1));
 }
 
 #[test]
@@ -277,7 +287,10 @@ fn a_sprayed_flow_loses_nothing_however_many_gaps_are_open() {
     let (rows, events) = rows(&[sends((0, 1), 0), spray((2, 99), 10), answer(ACK, 99, 300)]);
     let a = &rows[0];
     assert_eq!((a.out_of_order_packets, a.retransmitted_packets), (48, 0));
-    assert_eq!((a.lost_before_tap_packets, a.lost_gaps, a.unique_messages), (0, 0, 100));
+    assert_eq!(
+        (a.fabric_lost_upstream_packets, a.unfilled_gaps, a.unique_messages),
+        (0, 0, 100)
+    );
     assert!(events.is_empty(), "{events:?}");
 }
 
@@ -298,8 +311,8 @@ fn a_sprayed_flow_loses_what_a_nak_requests_and_what_is_older_than_others_are_la
     let a = &rows[0];
     assert_eq!(
         (
-            a.lost_before_tap_packets,
-            a.lost_after_tap_packets,
+            a.fabric_lost_upstream_packets,
+            a.fabric_lost_downstream_packets,
             a.retransmitted_packets
         ),
         (1, 0, 1)
@@ -424,7 +437,11 @@ fn mrc_marks_its_retransmissions() {
         (2, 0, 1)
     );
     assert_eq!(
-        (a.lost_before_tap_packets, a.lost_after_tap_packets, a.lost_gaps),
+        (
+            a.fabric_lost_upstream_packets,
+            a.fabric_lost_downstream_packets,
+            a.unfilled_gaps
+        ),
         (2, 0, 0)
     );
     assert_eq!(
@@ -508,7 +525,7 @@ fn clean_reads() -> Vec<Vec<RunRecord>> {
 fn response_losses(more: &[Vec<RunRecord>]) -> (u64, u64) {
     let (rows, _) = rows(&[&clean_reads()[..], more].concat());
     let back = rows.iter().find(|row| row.dst_qpn == Some(9)).unwrap();
-    (back.lost_before_tap_packets, back.lost_after_tap_packets)
+    (back.fabric_lost_upstream_packets, back.fabric_lost_downstream_packets)
 }
 
 #[test]
@@ -576,12 +593,15 @@ fn responses_alone_show_what_their_repeat_proves() {
     ]);
     let [row] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!(row.other_direction_seen, Some(false));
-    assert_eq!((row.lost_before_tap_packets, row.lost_after_tap_packets), (1, 0));
+    assert_eq!(
+        (row.fabric_lost_upstream_packets, row.fabric_lost_downstream_packets),
+        (1, 0)
+    );
     assert_eq!(
         (
             row.retransmitted_packets,
             row.out_of_order_packets,
-            row.lost_response_gaps
+            row.unfilled_response_gaps
         ),
         (5, 0, 0)
     );

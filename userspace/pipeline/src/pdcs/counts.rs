@@ -17,8 +17,8 @@ pub struct PdcCounts {
     pub retransmitted_packets: u64,
     pub repeated_packets: u64,
     pub trimmed_packets: u64,
-    pub lost_before_tap_packets: u64,
-    pub lost_after_tap_packets: u64,
+    pub fabric_lost_upstream_packets: u64,
+    pub fabric_lost_downstream_packets: u64,
     pub unanswered_packets: u64,
     pub needless_packets: u64,
     pub unseen_packets: u64,
@@ -107,9 +107,9 @@ pub struct PdcTotals {
     /// Packets that a switch trimmed upstream of the tap.
     pub trimmed_packets: u64,
     /// Fabric loss upstream of the tap.
-    pub lost_before_tap_packets: u64,
+    pub fabric_lost_upstream_packets: u64,
     /// Fabric loss downstream of the tap.
-    pub lost_after_tap_packets: u64,
+    pub fabric_lost_downstream_packets: u64,
     /// Packets that were retransmitted, and may have been lost or not.
     pub unanswered_packets: u64,
     /// NACKs.
@@ -127,8 +127,8 @@ impl core::ops::AddAssign<&Self> for PdcCounts {
         self.retransmitted_packets += other.retransmitted_packets;
         self.repeated_packets += other.repeated_packets;
         self.trimmed_packets += other.trimmed_packets;
-        self.lost_before_tap_packets += other.lost_before_tap_packets;
-        self.lost_after_tap_packets += other.lost_after_tap_packets;
+        self.fabric_lost_upstream_packets += other.fabric_lost_upstream_packets;
+        self.fabric_lost_downstream_packets += other.fabric_lost_downstream_packets;
         self.unanswered_packets += other.unanswered_packets;
         self.needless_packets += other.needless_packets;
         self.unseen_packets += other.unseen_packets;
@@ -151,8 +151,8 @@ impl PdcTotals {
         self.messages += counts.all_messages();
         self.retransmitted_packets += counts.retransmitted_packets;
         self.trimmed_packets += counts.trimmed_packets;
-        self.lost_before_tap_packets += counts.lost_before_tap_packets;
-        self.lost_after_tap_packets += counts.lost_after_tap_packets;
+        self.fabric_lost_upstream_packets += counts.fabric_lost_upstream_packets;
+        self.fabric_lost_downstream_packets += counts.fabric_lost_downstream_packets;
         self.unanswered_packets += counts.unanswered_packets;
         self.nack_packets += counts.nack_packets;
     }

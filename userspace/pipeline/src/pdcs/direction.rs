@@ -2,6 +2,7 @@
 
 use super::counts::PdcCounts;
 use super::psns::Psns;
+use crate::time::EventTime;
 use alloc::collections::VecDeque;
 use rocescope_wire::uet::{Prologue, UetPacket};
 
@@ -135,7 +136,7 @@ impl Direction {
             && let Some((_, passed_ns, is_repeated)) = self.waiting.remove(at)
             && !is_repeated
         {
-            counts.rtt.add(now_ns.saturating_sub(passed_ns));
+            counts.rtt.add(now_ns.since(passed_ns));
         }
     }
 }

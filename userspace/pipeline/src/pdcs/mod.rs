@@ -9,11 +9,13 @@
 //! | `table` | finds the direction of a packet |
 //! | `direction` | counts a packet, and what it shows about others |
 //! | `psns` | the PSNs of a direction: passed, acknowledged, missing, lost |
+//! | `psn` | one PSN: its copies, and the verdict |
 //! | `counts` | the counts of a direction in a window |
 //! | `rows` | rows and totals of a window |
 
 mod counts;
 mod direction;
+mod psn;
 mod psns;
 mod rows;
 mod table;

@@ -14,6 +14,8 @@
 //! any more.
 
 use super::counts::PdcCounts;
+use super::psn::Psn;
+use crate::time::EventTime;
 use alloc::collections::VecDeque;
 use rocescope_wire::uet::NackCode;
 
@@ -33,46 +35,6 @@ const SILENT_NS: u64 = 1_000_000_000;
 /// Where more than one PSN in this many arrives without having passed, the tap sees a part of the paths: then what did
 /// not pass may have been lost elsewhere.
 const UNSEEN_SHARE: u64 = 100;
-
-/// What is known of a PSN. Times of 0: never.
-#[derive(Clone, Copy, Debug, Default)]
-struct Psn {
-    /// When a later PSN, or a copy of itself, passed first.
-    since_ns: u64,
-    /// When its first copy without the mark of a retransmission passed.
-    plain_ns: u64,
-    /// When its latest copy passed.
-    passed_ns: u64,
-    /// When the copy before the latest retransmission passed.
-    before_ns: u64,
-    /// When its first retransmission passed.
-    marked_ns: u64,
-    /// When an acknowledgement called it arrived first.
-    arrived_ns: u64,
-    /// When one called it missing last.
-    missing_ns: u64,
-    /// Copies without the mark of a retransmission, with it, and of both those that were trimmed.
-    plain: u8,
-    marked: u8,
-    trimmed: u8,
-    /// NACKs for trimmed copies.
-    trim_nacks: u8,
-    /// Of those the ones for copies that passed trimmed, and for copies that passed whole.
-    trimmed_answered: u8,
-    cut_downstream: u8,
-    /// Its whole copies.
-    whole: u8,
-    /// The receiver named it as not received.
-    is_nacked: bool,
-    /// An acknowledgement names its first copy, which was not lost.
-    by_first_copy: bool,
-    /// The first acknowledgement was that of a retransmission.
-    by_retransmission: bool,
-    /// Not a request: nothing is said of it.
-    is_control: bool,
-    /// It gave a round trip.
-    is_timed: bool,
-}
 
 /// What a packet is to its PSN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,8 +63,8 @@ pub(super) struct Psns {
     /// When that was stated.
     cumulative_ns: u64,
     /// Round trips from the tap to the receiver and back.
-    shortest_ns: Option<u64>,
-    longest_ns: u64,
+    pub(super) shortest_ns: Option<u64>,
+    pub(super) longest_ns: u64,
     /// The receiver has marked an acknowledgement as that of a retransmission: one without the mark is of a first copy.
     names_copies: bool,
     /// PSNs that passed, and those that arrived without having passed, of all that were judged.
@@ -173,7 +135,7 @@ impl Psns {
         };
         if is_marked {
             // A sender does not retransmit twice within a round trip: that is a copy of the mirror.
-            let is_copy = known.marked > 0 && now_ns.saturating_sub(known.passed_ns) < shortest_ns / 2;
+            let is_copy = known.marked > 0 && now_ns.since(known.passed_ns) < shortest_ns / 2;
             if is_copy {
                 return pass;
             }
@@ -231,7 +193,7 @@ impl Psns {
             let is_clear = known.plain == 1 && known.marked == 0 && known.trimmed == 0 && !known.is_timed;
             if is_clear && known.arrived_ns == 0 {
                 known.is_timed = true;
-                let round_trip_ns = now_ns.saturating_sub(known.passed_ns);
+                let round_trip_ns = now_ns.since(known.passed_ns);
                 counts.rtt.add(round_trip_ns);
                 self.longest_ns = self.longest_ns.max(round_trip_ns);
                 self.shortest_ns = Some(self.shortest_ns.map_or(round_trip_ns, |ns| ns.min(round_trip_ns)));
@@ -243,7 +205,7 @@ impl Psns {
             if self.names_copies && known.plain > 0 && known.marked > 0 && !is_of_retransmission {
                 // Retransmitted too early. Without those the longest round trip would be too short.
                 known.by_first_copy = true;
-                self.longest_ns = self.longest_ns.max(now_ns.saturating_sub(known.plain_ns));
+                self.longest_ns = self.longest_ns.max(now_ns.since(known.plain_ns));
             }
         }
         let soon_ns = self.shortest_ns.unwrap_or(0) / 2;
@@ -299,12 +261,12 @@ impl Psns {
                 } else if known.cut_downstream < known.whole {
                     known.cut_downstream += 1;
                     if is_judged {
-                        counts.lost_after_tap_packets += 1;
+                        counts.fabric_lost_downstream_packets += 1;
                     }
                 }
             }
             0x12 | 0x1a if known.arrived_ns == 0 && known.passed_ns > 0 => {
-                let late_ns = now_ns.saturating_sub(known.passed_ns);
+                let late_ns = now_ns.since(known.passed_ns);
                 known.is_nacked |= self.shortest_ns.is_none_or(|shortest_ns| late_ns >= shortest_ns / 2);
             }
             _ => {}
@@ -320,11 +282,10 @@ impl Psns {
     pub(super) fn judge(&mut self, now_ns: u64, counts: &mut PdcCounts) {
         let hold_ns = HOLD_NS.max(4 * self.longest_ns);
         while let Some(known) = self.known.front() {
-            let quiet_ns = now_ns.saturating_sub(known.since_ns.max(known.passed_ns));
-            let is_over =
-                known.arrived_ns > 0 && now_ns.saturating_sub(known.arrived_ns) > hold_ns && quiet_ns > hold_ns
-                    || quiet_ns > SILENT_NS
-                    || self.known.len() > MAX_PSNS;
+            let quiet_ns = now_ns.since(known.since_ns.max(known.passed_ns));
+            let is_over = known.arrived_ns > 0 && now_ns.since(known.arrived_ns) > hold_ns && quiet_ns > hold_ns
+                || quiet_ns > SILENT_NS
+                || self.known.len() > MAX_PSNS;
             if !is_over {
                 break;
             }
@@ -398,74 +359,5 @@ impl Psns {
         self.judge(now_ns, counts);
         let at = self.position(psn)?;
         self.known.get_mut(at)
-    }
-}
-
-impl Psn {
-    /// It has arrived. Returns how long it took at least, if it was retransmitted and that copy cannot have arrived so
-    /// soon; else 0.
-    const fn arrive(&mut self, now_ns: u64, soon_ns: u64) -> u64 {
-        if self.arrived_ns > 0 {
-            return 0;
-        }
-        self.arrived_ns = now_ns;
-        if self.plain > 0 && self.marked == 1 && now_ns < self.passed_ns.saturating_add(soon_ns) {
-            now_ns.saturating_sub(self.plain_ns)
-        } else {
-            0
-        }
-    }
-
-    /// Counts what happened to its copies.
-    fn judge(&self, all: &Psns, all_pass: bool, counts: &mut PdcCounts) {
-        let Psns {
-            shortest_ns,
-            longest_ns,
-            is_ordered,
-            ..
-        } = *all;
-        let has_arrived = self.arrived_ns > 0;
-        if self.plain == 0 && self.marked == 0 {
-            if has_arrived {
-                counts.unseen_packets += 1;
-            } else {
-                counts.unknown_packets += 1;
-            }
-            return;
-        }
-        let mut resent = self.marked;
-        if self.plain == 0 {
-            // The first copy never passed.
-            resent -= 1;
-            let was_there = has_arrived && self.arrived_ns < self.marked_ns
-                || self.trim_nacks > self.trimmed_answered + self.cut_downstream;
-            if was_there {
-                counts.unseen_packets += 1;
-            } else if all_pass {
-                counts.lost_before_tap_packets += 1;
-            } else {
-                counts.unanswered_packets += 1;
-            }
-        }
-        // Copies that passed and were retransmitted, but for those of which it is known why.
-        let resent = u64::from(resent.saturating_sub(self.trimmed.saturating_add(self.cut_downstream)));
-        if resent == 0 {
-            return;
-        }
-        let answer_ns = shortest_ns.unwrap_or(0) / 2;
-        let is_after = |time_ns: u64, since_ns: u64, late_ns: u64| time_ns > since_ns.saturating_add(late_ns);
-        let is_needless = !self.by_retransmission && !is_after(self.arrived_ns, self.passed_ns, answer_ns);
-        if has_arrived && (self.by_first_copy || is_needless) {
-            counts.needless_packets += resent;
-        } else if self.is_nacked
-            || !is_ordered
-                && longest_ns > 0
-                && (is_after(self.missing_ns, self.before_ns, 2 * longest_ns)
-                    || self.by_retransmission && is_after(self.missing_ns, self.before_ns, longest_ns))
-        {
-            counts.lost_after_tap_packets += resent;
-        } else {
-            counts.unanswered_packets += resent;
-        }
     }
 }

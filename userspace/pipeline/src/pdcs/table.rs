@@ -7,6 +7,7 @@ use super::counts::PdcCounts;
 use super::direction::{Direction, Mode};
 use super::psns::Psns;
 use super::rows::PdcWindow;
+use crate::time::EventTime;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 use rocescope_record::UetRecord;
@@ -189,7 +190,7 @@ impl Pdcs {
                 continue;
             };
             let is_replaced = pdc.sides.iter().all(|side| sides.get(side) != Some(&at));
-            let is_over = is_replaced || now_ns.saturating_sub(pdc.last_ns) > IDLE_NS;
+            let is_over = is_replaced || now_ns.since(pdc.last_ns) > IDLE_NS;
             if is_over {
                 pdc.judge(window, Psns::end);
                 *place = None;

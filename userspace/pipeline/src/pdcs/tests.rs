@@ -137,8 +137,8 @@ impl Tap {
 /// Losses upstream, downstream, unanswered, needless, unseen, unknown.
 fn losses(row: &PdcRow) -> [u64; 6] {
     [
-        row.lost_before_tap_packets,
-        row.lost_after_tap_packets,
+        row.fabric_lost_upstream_packets,
+        row.fabric_lost_downstream_packets,
         row.unanswered_packets,
         row.needless_packets,
         row.unseen_packets,
@@ -342,7 +342,7 @@ fn a_tap_of_some_paths_proves_no_loss_upstream() {
         .sack(301, 303, 0, &[303]);
     tap.resend(302).wait(RTT_US).ack(303, 302);
     let row = tap.row();
-    assert_eq!((row.lost_before_tap_packets, row.unanswered_packets), (0, 1));
+    assert_eq!((row.fabric_lost_upstream_packets, row.unanswered_packets), (0, 1));
     assert_eq!(row.unseen_packets, 100);
 }
 

@@ -4,6 +4,7 @@
 //! steps that are due, so a slow rank does not end it.
 
 use crate::connections::DirectionKey;
+use crate::time::EventTime;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
@@ -101,7 +102,7 @@ impl Jobs {
     /// Whether nothing passed for so long that the collective may be over.
     pub(super) fn may_be_over(&self, job: u32, now_ns: u64) -> bool {
         let job = &self.jobs[self.find(job) as usize];
-        job.start_ns > 0 && now_ns.saturating_sub(job.last_ns) > SHORTEST_GAP_NS
+        job.start_ns > 0 && now_ns.since(job.last_ns) > SHORTEST_GAP_NS
     }
 
     /// Whether it is over; `is_open`: a credit or a message is open.
@@ -112,7 +113,7 @@ impl Jobs {
             (false, true) => SHORTEST_GAP_NS,
             (false, false) => GAP_NS,
         };
-        now_ns.saturating_sub(job.last_ns) > gap_ns
+        now_ns.since(job.last_ns) > gap_ns
     }
 
     /// The collective of a job is over.

@@ -26,6 +26,7 @@ mod qp;
 mod rows;
 
 use crate::connections::DirectionKey;
+use crate::time::EventTime;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 use jobs::Jobs;
@@ -110,7 +111,7 @@ impl Steps {
 
     /// Forgets all QPs if there is no room for another.
     fn make_room(&mut self, now_ns: u64) {
-        let is_due = now_ns.saturating_sub(self.cleared_ns) >= CLEAR_NS;
+        let is_due = now_ns.since(self.cleared_ns) >= CLEAR_NS;
         if self.qps.len() + 2 > MAX_QPS && is_due {
             self.cleared_ns = now_ns;
             self.finish();
@@ -229,7 +230,7 @@ impl Steps {
 
     /// Once in a while of event time: settles what no acknowledgement settles, and ends collectives.
     pub(crate) fn turn(&mut self, now_ns: u64) {
-        if now_ns.saturating_sub(self.swept_ns) < jobs::SHORTEST_GAP_NS {
+        if now_ns.since(self.swept_ns) < jobs::SHORTEST_GAP_NS {
             return;
         }
         self.swept_ns = now_ns;

@@ -2,6 +2,7 @@
 
 use super::message::{Message, ahead};
 use crate::connections::DirectionKey;
+use crate::time::EventTime;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
@@ -175,14 +176,14 @@ impl Qp {
     /// What has been silent is over.
     pub(super) fn sweep(&mut self, now_ns: u64, settled: &mut Vec<Step>) {
         while let Some(message) = self.open.front() {
-            if now_ns.saturating_sub(message.last_ns) < SETTLE_NS {
+            if now_ns.since(message.last_ns) < SETTLE_NS {
                 break;
             }
             self.settle(settled);
         }
         if let Some(burst) = self.burst
             && self.open.is_empty()
-            && now_ns.saturating_sub(burst.step.last_ns) > SETTLE_NS
+            && now_ns.since(burst.step.last_ns) > SETTLE_NS
         {
             self.end_burst(SETTLE_NS, settled);
         }
@@ -251,8 +252,8 @@ impl Qp {
     fn wait(&self, step: &mut Step, credit_ns: Option<u64>) {
         let Some(credit_ns) = credit_ns else { return };
         let ready_ns = self.ended_ns.unwrap_or(0).max(credit_ns);
-        step.credit_wait_ns = self.ended_ns.map(|ended_ns| (ready_ns - ended_ns) as i64);
-        step.send_wait_ns = Some(step.first_ns.saturating_sub(ready_ns) as i64);
+        step.credit_wait_ns = self.ended_ns.map(|ended_ns| ready_ns.since(ended_ns) as i64);
+        step.send_wait_ns = Some(step.first_ns.since(ready_ns) as i64);
     }
 
     /// Adds a message without immediate to those before it, or ends these.
@@ -264,7 +265,7 @@ impl Qp {
             });
             return;
         };
-        let pause_ns = step.first_ns.saturating_sub(burst.step.last_ns);
+        let pause_ns = step.first_ns.since(burst.step.last_ns);
         if pause_ns <= (burst.longest_pause_ns * PAUSES).max(CLOSE_NS) {
             burst.longest_pause_ns = burst.longest_pause_ns.max(pause_ns);
             burst.step.last_ns = burst.step.last_ns.max(step.last_ns);

@@ -3,6 +3,7 @@
 use super::Steps;
 use super::qp::Step;
 use crate::fields::address;
+use crate::time::EventTime;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -81,7 +82,7 @@ impl Steps {
             src_qpn: peer,
             dst_qpn: Some(flow.dst_qpn),
             bytes: Some(step.bytes),
-            duration_ns: Some(step.last_ns.saturating_sub(step.first_ns) as i64),
+            duration_ns: Some(step.last_ns.since(step.first_ns) as i64),
             credit_wait_ns: step.credit_wait_ns,
             send_wait_ns: step.send_wait_ns,
             retransmitted_packets: Some(step.retransmitted),

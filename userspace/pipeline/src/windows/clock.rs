@@ -2,7 +2,9 @@
 
 use super::Pipeline;
 use super::close::ClosedWindows;
-use crate::window::{FrameCounts, Window};
+use crate::time::EventTime;
+use crate::totals::FrameCounts;
+use crate::window::Window;
 use core::convert::Infallible;
 use rocescope_model::WindowRows;
 use rocescope_record::Counters;
@@ -32,7 +34,7 @@ impl Pipeline {
         each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
     ) -> Result<(), E> {
         self.attribute(counters);
-        let start_ns = time_ns - time_ns % self.settings.window_ns;
+        let start_ns = time_ns.floor(self.settings.window_ns);
         self.clock_ns = Some(start_ns);
         if self.settings.live.is_some() {
             self.unclosed_ns.get_or_insert(start_ns);
@@ -67,7 +69,7 @@ impl Pipeline {
     ) -> Result<(), E> {
         let window_ns = self.settings.window_ns;
         if let Some(clock_ns) = self.clock_ns {
-            let counted_ns = read_ns.saturating_sub(clock_ns.saturating_add(window_ns));
+            let counted_ns = read_ns.since(clock_ns.saturating_add(window_ns));
             let slack_ns = self.read_late_ns.max(counted_ns);
             let first = self.window_at(clock_ns);
             for (start_ns, window) in self.open.range_mut(first..) {
@@ -76,7 +78,7 @@ impl Pipeline {
                 }
             }
         }
-        self.read_late_ns = read_ns.saturating_sub(time_ns);
+        self.read_late_ns = read_ns.since(time_ns);
         self.turn_by_window(time_ns, counters, each)
     }
 
@@ -145,11 +147,11 @@ impl Pipeline {
         let window_ns = self.settings.window_ns;
         let front = self.open.front().map(|(start, _)| *start);
         let front = front.filter(|start| start.saturating_add(window_ns) <= floor_ns);
-        let newest_end_ns = self.newest_ns - self.newest_ns % window_ns + window_ns;
+        let newest_end_ns = self.newest_ns.floor(window_ns) + window_ns;
         let end_ns = front.unwrap_or_else(|| floor_ns.min(newest_end_ns));
         let unclosed_ns = self.unclosed_ns.as_mut().filter(|start| **start < end_ns);
         match unclosed_ns {
-            Some(unclosed_ns) if (end_ns - *unclosed_ns) / window_ns <= MAX_IDLE => Some(*unclosed_ns),
+            Some(unclosed_ns) if end_ns.since(*unclosed_ns) / window_ns <= MAX_IDLE => Some(*unclosed_ns),
             Some(unclosed_ns) => {
                 *unclosed_ns = end_ns;
                 front

@@ -3,12 +3,10 @@
 //! | module | contents |
 //! |---|---|
 //! | [`raw`] | Ethernet frames over packet sockets, stamped by the kernel or the NIC |
-//! | [`simulated`] | a host of a simulated fabric |
 //! | `verbs` | UD queue pairs of RDMA devices (feature `verbs`; not yet tested on hardware) |
 //! | `system_clock` | the agent's clock in real time, and the detection of clock steps |
 
 pub mod raw;
-pub mod simulated;
 mod system_clock;
 #[cfg(feature = "verbs")]
 pub mod verbs;

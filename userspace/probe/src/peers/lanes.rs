@@ -1,9 +1,9 @@
 //! When each NIC probes peers, and the 5-tuples that it uses for them.
 
-use super::PeerSettings;
 use super::list::{Peer, Plan};
 use super::pending::Probes;
 use super::rotation::Rotation;
+use super::settings::PeerSettings;
 use crate::ports;
 use crate::shuffle::Shuffle;
 use crate::tracer::Tracer;

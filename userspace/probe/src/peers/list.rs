@@ -10,6 +10,7 @@
 //! The first word of a line may be a name, which only a reader needs. The same list is right on all hosts: each finds
 //! its own line by the addresses of its NICs.
 
+use super::receipt_message::hash;
 use crate::types::Nic;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -164,7 +165,7 @@ impl Plan {
             return Err(ListError::Alone);
         }
         let rail = |(at, nic): (usize, &Nic)| first.and_then(|(_, host)| rail_in(host, nic)).unwrap_or(at);
-        let start = nics.first().map_or(0, |nic| super::word::hash(nic.address) as usize);
+        let start = nics.first().map_or(0, |nic| hash(nic.address) as usize);
         Ok(Self {
             own: first.map_or(start % hosts.len(), |(own, _)| own),
             is_listed: first.is_some(),

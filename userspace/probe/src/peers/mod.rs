@@ -3,52 +3,39 @@
 //! Two hosts have two clocks, and a probe without an answer may have been lost on either way. So each probe asks the
 //! other agent what arrived of a 5-tuple, and its answer carries the last 64 probes of that. A probe asks about one that is
 //! not answered yet, whichever NICs of the two hosts that one was between: where a way is dead, another one brings the
-//! word. What no word decides is unknown: an agent that does not run is no fault of the network.
+//! receipt. What no receipt decides is unknown: an agent that does not run is no fault of the network.
 //!
 //! | module | contents |
 //! |---|---|
+//! | `settings` | how a NIC probes NICs of other hosts |
 //! | [`list`] | the hosts, and which of their NICs a NIC may probe |
 //! | `rotation` | which of these it probes at a time |
 //! | `lanes` | when each NIC probes, and its 5-tuples |
 //! | `pending` | probes without an outcome, and what receipts decide |
 //! | `outcome` | the outcome of both ways, and their rows |
-//! | [`word`] | what probes ask and answers tell, as bytes |
+//! | [`receipt_message`] | what probes ask and answers tell, as bytes |
 //! | `receipts` | the other end: what arrived |
 
 mod lanes;
 pub mod list;
 mod outcome;
 mod pending;
+pub mod receipt_message;
 pub(crate) mod receipts;
 mod rotation;
-pub mod word;
+pub(crate) mod settings;
 
-pub(crate) use outcome::Origin;
+pub use settings::PeerSettings;
 
-use crate::tracer::Tracer;
+use crate::agent::host::Host;
+use crate::agent::prober::{Prober, Received};
+use crate::payload::Payload;
 use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Refusal, Sequence};
 use lanes::{Lanes, Ports};
-use list::Plan;
-use outcome::{Finished, Way};
-use pending::{Arrived, Pending, Probes};
-use rocescope_model::ProbeRow;
+use outcome::WayOutcome;
+use pending::{PeerProbe, Pending, Probes};
+use receipt_message::{Inquiry, hash, numbered, numbers};
 use std::net::IpAddr;
-use word::{Inquiry, Receipt, hash, numbered, numbers};
-
-/// How a NIC probes NICs of other hosts.
-#[derive(Clone, Debug)]
-pub struct PeerSettings {
-    /// Whom it may probe.
-    pub plan: Plan,
-    /// How many peers it has at a time: 4.
-    pub at_once: u16,
-    /// Source ports for each peer: 4.
-    pub ports: u16,
-    /// Interval between two probes of a NIC to peers: 400 ms.
-    pub interval: Nanos,
-    /// For how long it has a peer: 10 minutes.
-    pub period: Nanos,
-}
 
 /// What happened to probes to other hosts, from the start of the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +50,7 @@ pub struct PeerCounters {
     pub lost_back: u64,
     /// Arrived, and the other agent sent no answer: it had too many, or could not send.
     pub not_answered: u64,
-    /// Without an answer, and without a word that states which way lost them.
+    /// Without an answer, and without a receipt that states which way lost them.
     pub unknown: u64,
     /// Not sent.
     pub unsent: u64,
@@ -72,7 +59,7 @@ pub struct PeerCounters {
     /// Turns that were skipped while the agent could not run; not probes.
     pub skipped: u64,
     /// Answers that came after the outcome, or to nothing that was asked.
-    pub strange: u64,
+    pub late_peer_replies: u64,
 }
 
 impl PeerCounters {
@@ -89,51 +76,23 @@ impl PeerCounters {
 pub(crate) struct Peers {
     lanes: Lanes,
     pending: Probes,
-    finished: Vec<Finished>,
     counters: PeerCounters,
 }
 
-/// Answers that arrive: of which probe, from where, and when.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PeerAnswer {
-    pub(crate) sequence: Sequence,
-    pub(crate) from: IpAddr,
-    /// How long the other agent held the probe.
-    pub(crate) held: Nanos,
-    pub(crate) receipt: Option<Receipt>,
-    /// When it arrived, on the clock of the NIC if that is known.
-    pub(crate) nic_received: Option<Nanos>,
-    /// When the agent received it.
-    pub(crate) received: Nanos,
-}
-
 impl Peers {
-    /// Creates the probes of this number of NICs. `seed` is that of their source ports; the ports take these DSCPs in turn.
-    pub(crate) fn new(
-        settings: PeerSettings,
-        nics: u16,
-        (seed, dscps): (u64, &[u8]),
-        timeout: Nanos,
-        now: Nanos,
-    ) -> Self {
+    /// Creates the probes of the NICs of this host. Their source ports take the DSCPs of the host in turn.
+    pub(crate) fn new(settings: PeerSettings, host: &Host, now: Nanos) -> Self {
         let (interval, at_once) = (settings.interval, settings.at_once);
         let ports = Ports {
             each: settings.ports.max(1),
-            seed,
-            dscps: dscps.to_vec(),
+            seed: host.settings.port_seed,
+            dscps: host.settings.dscps.clone(),
         };
         Self {
-            lanes: Lanes::new(settings, nics, ports, now),
-            pending: Probes::new(timeout, interval, at_once),
-            finished: Vec::new(),
+            lanes: Lanes::new(settings, host.nics.len() as u16, ports, now),
+            pending: Probes::new(host.settings.timeout, interval, at_once),
             counters: PeerCounters::default(),
         }
-    }
-
-    /// Sets other times.
-    pub(crate) fn reconfigure(&mut self, interval: Nanos, timeout: Nanos, now: Nanos) {
-        self.lanes.reconfigure(interval, now);
-        self.pending.reconfigure(timeout, interval);
     }
 
     pub(crate) fn counters(&self) -> PeerCounters {
@@ -143,183 +102,161 @@ impl Peers {
         }
     }
 
-    /// When something is due.
-    pub(crate) fn next_due(&self) -> Option<Nanos> {
+    /// The 5-tuples in use.
+    pub(crate) fn tuples(&self) -> impl Iterator<Item = (NicIndex, IpAddr, u16)> {
+        self.lanes.current()
+    }
+
+    /// Answers may have been lost in this host: a way back without an answer is no loss for probes that are in flight.
+    pub(crate) fn invalidate(&mut self) {
+        self.pending.invalidate();
+    }
+
+    /// A probe has an answer, and it is known when it left, or never will be.
+    fn answered(&mut self, probe: &Pending, host: &mut Host) {
+        let trip = pending::round_trip(probe);
+        if trip.is_some_and(|trip| trip <= host.settings.timeout) {
+            self.counters.answered += 1;
+            self.finish(probe, WayOutcome::Received, Some(WayOutcome::Received), host);
+        } else {
+            // One of the ways took too long, and no one knows which.
+            self.counters.unknown += 1;
+            self.finish(probe, WayOutcome::Unknown, None, host);
+        }
+    }
+
+    fn finish(&self, probe: &Pending, there: WayOutcome, back: Option<WayOutcome>, host: &mut Host) {
+        if let Some(tuple) = self.lanes.tuple(probe.asked.tuple) {
+            outcome::add_rows(host, tuple, probe, (there, back));
+        }
+    }
+}
+
+impl Prober for Peers {
+    fn next_due(&self, _host: &Host) -> Option<Nanos> {
         self.lanes.next_due().into_iter().chain(self.pending.next_due()).min()
     }
 
-    /// Sends no more probes, and waits for no word about those in flight: nothing will ask for it.
-    pub(crate) fn stop(&mut self) {
-        self.lanes.stop();
-        self.pending.stop();
-    }
-
-    /// The next probe at `now`, of an agent with this number, and how late it is. `factor` multiplies the interval to the
-    /// next one. The paths of new 5-tuples are traced from now on, and those of others no more.
-    pub(crate) fn next_packet(
-        &mut self,
-        agent: u64,
-        now: Nanos,
-        factor: u32,
-        tracer: &mut Tracer,
-    ) -> Option<(Outgoing, Nanos)> {
-        let turn = self.lanes.next(now, factor, tracer, &self.pending)?;
+    /// The paths of new 5-tuples are traced from now on, and those of others no more.
+    fn next_packet(&mut self, now: Nanos, host: &mut Host) -> Option<Outgoing> {
+        if host.is_stopped {
+            return None;
+        }
+        let factor = host.throttle.factor();
+        let turn = self.lanes.next(now, factor, &mut host.tracer, &self.pending)?;
         self.counters.probes += 1;
         self.counters.skipped += turn.skipped;
+        host.late = host.late.max(now - turn.due);
         let (about, address) = match self.pending.wanting(turn.tuple.peer.host, now, &mut self.lanes) {
             Some((about, address)) => (about, address),
             None => (turn.number, turn.tuple.peer.address),
         };
-        self.pending.push(Pending {
+        let number = numbered(turn.number, turn.sequence);
+        let probe = PeerProbe {
             tuple: turn.number,
-            sequence: turn.sequence,
             about,
             host: turn.tuple.peer.host,
-            due: turn.due,
-            sent: now,
-            nic_sent: None,
-            arrived: None,
-            word: None,
-            torn: false,
-        });
-        let outgoing = Outgoing {
+            confirmed: None,
+        };
+        self.pending.insert(number, probe, turn.due, now);
+        Some(Outgoing {
             src: turn.tuple.nic,
             dst: turn.tuple.nic,
             remote: Some(turn.tuple.peer.address),
             port: turn.tuple.port,
             dscp: turn.tuple.dscp,
-            sequence: Sequence(numbered(turn.number, turn.sequence)),
+            sequence: Sequence(number),
             kind: DatagramKind::PeerProbe(Inquiry {
                 about,
                 address: hash(address),
                 dscp: turn.tuple.dscp,
             }),
             sent: now,
-            agent,
-        };
-        Some((outgoing, now - turn.due))
+            agent: host.id,
+        })
     }
 
-    /// A probe was not sent.
-    pub(crate) fn refused(&mut self, sequence: Sequence, why: Refusal) {
-        if let Some(probe) = self.pending.take(numbers(sequence.0)) {
+    fn left(&mut self, payload: &Payload, nic_sent: Nanos, host: &mut Host) {
+        if let Some(probe) = self.pending.left(payload.sequence.0, nic_sent) {
+            self.answered(&probe, host);
+        }
+    }
+
+    fn refused(&mut self, outgoing: &Outgoing, why: Refusal, host: &mut Host) {
+        host.last_refusal = Some((outgoing.src, why));
+        if let Some(probe) = self.pending.remove(outgoing.sequence.0) {
             self.counters.unsent += 1;
-            self.finish(&probe, Way::Unsent(why), None);
+            self.finish(&probe, WayOutcome::Unsent(why), None, host);
         }
     }
 
-    /// A probe left.
-    pub(crate) fn left(&mut self, sequence: Sequence, nic_sent: Nanos) {
-        let Some(probe) = self.pending.get_mut(numbers(sequence.0)) else {
+    fn arrived(&mut self, received: &Received<'_>, host: &mut Host) {
+        let sequence = received.payload.sequence.0;
+        let tuple = self.lanes.tuple(numbers(sequence).0);
+        let is_from_there = tuple.map(|tuple| tuple.peer.address) == received.from;
+        let probe = self.pending.get(sequence).filter(|probe| probe.arrival.is_none());
+        let Some((about, sent)) = probe
+            .filter(|_| is_from_there)
+            .map(|probe| (probe.asked.about, probe.sent))
+        else {
+            self.counters.late_peer_replies += 1;
             return;
         };
-        probe.nic_sent = Some(nic_sent);
-        if probe.arrived.is_some() {
-            self.complete(numbers(sequence.0));
-        }
-    }
-
-    /// An answer arrived.
-    pub(crate) fn answered(&mut self, answer: &PeerAnswer) {
-        let number = numbers(answer.sequence.0);
-        let is_from_there = |tuple: &lanes::Tuple| tuple.peer.address == answer.from;
-        let Some(probe) = self.pending.get_mut(number).filter(|probe| probe.arrived.is_none()) else {
-            self.counters.strange += 1;
-            return;
-        };
-        if !self.lanes.tuple(number.0).is_some_and(is_from_there) {
-            self.counters.strange += 1;
-            return;
-        }
-        probe.arrived = Some(Arrived {
-            nic_received: answer.nic_received,
-            received: answer.received,
-            held: answer.held,
-        });
-        let (about, sent, is_stamped) = (probe.about, probe.sent, probe.nic_sent.is_some());
-        if let Some(receipt) = answer.receipt {
-            for lost in self.pending.learn(about, &receipt, sent, answer.received) {
+        let complete = self.pending.arrived(sequence, received.arrival);
+        if let DatagramKind::PeerAnswer {
+            receipt: Some(receipt), ..
+        } = received.payload.kind
+        {
+            for lost in self.pending.learn(about, &receipt, sent, received.arrival.received) {
                 self.counters.lost_there += 1;
-                self.finish(&lost, Way::Lost, None);
+                self.finish(&lost, WayOutcome::Lost, None, host);
             }
         }
-        if is_stamped {
-            self.complete(number);
+        if let Some(probe) = complete {
+            self.answered(&probe, host);
         }
     }
 
-    /// Finishes a probe whose answer arrived.
-    fn complete(&mut self, number: (u32, u32)) {
-        if let Some(probe) = self.pending.take(number) {
-            self.has_answer(&probe);
-        }
-    }
-
-    fn has_answer(&mut self, probe: &Pending) {
-        let trip = probe.round_trip();
-        if trip.is_some_and(|trip| trip <= self.pending.timeout()) {
-            self.counters.answered += 1;
-            self.finish(probe, Way::Received, Some(Way::Received));
-        } else {
-            // One of the ways took too long, and no one knows which.
-            self.counters.unknown += 1;
-            self.finish(probe, Way::Unknown, None);
-        }
-    }
-
-    fn finish(&mut self, probe: &Pending, there: Way, back: Option<Way>) {
-        if let Some(tuple) = self.lanes.tuple(probe.tuple) {
-            self.finished.push(Finished::new(tuple, probe, there, back));
-        }
-    }
-
-    /// Finishes probes that no word will come about.
-    pub(crate) fn expire(&mut self, now: Nanos) {
+    /// Finishes probes that no receipt will come about.
+    fn expire(&mut self, now: Nanos, host: &mut Host) {
         for probe in self.pending.expired(now) {
-            match (probe.arrived, probe.word) {
+            let (counter, there, back) = match (probe.arrival, probe.asked.confirmed) {
                 // When it left is unknown.
-                (Some(_), _) => self.has_answer(&probe),
-                (None, Some((_, true))) if probe.torn => {
-                    self.counters.unknown += 1;
-                    self.finish(&probe, Way::Received, None);
+                (Some(_), _) => {
+                    self.answered(&probe, host);
+                    continue;
+                }
+                (None, Some((_, true))) if probe.invalidated => {
+                    (&mut self.counters.unknown, WayOutcome::Received, None)
                 }
                 (None, Some((_, true))) => {
-                    self.counters.lost_back += 1;
-                    self.finish(&probe, Way::Received, Some(Way::Lost));
+                    let back = Some(WayOutcome::Lost);
+                    (&mut self.counters.lost_back, WayOutcome::Received, back)
                 }
-                (None, Some((_, false))) => {
-                    self.counters.not_answered += 1;
-                    self.finish(&probe, Way::Received, None);
-                }
-                (None, None) => {
-                    self.counters.unknown += 1;
-                    self.finish(&probe, Way::Unknown, None);
-                }
-            }
+                (None, Some((_, false))) => (&mut self.counters.not_answered, WayOutcome::Received, None),
+                (None, None) => (&mut self.counters.unknown, WayOutcome::Unknown, None),
+            };
+            *counter += 1;
+            self.finish(&probe, there, back, host);
         }
     }
 
-    /// The rows of the probes that have an outcome since the last call.
-    pub(crate) fn rows(&mut self, origin: &Origin<'_>, rows: &mut Vec<ProbeRow>) {
-        for finished in self.finished.drain(..) {
-            finished.rows(origin, rows);
-        }
-    }
-
-    /// Answers may have been lost in this host: a way back without an answer is no loss for probes that are in flight.
-    pub(crate) fn tear(&mut self) {
-        self.pending.tear();
-    }
-
-    /// The clock was set.
-    pub(crate) fn stepped(&mut self, by: Nanos) {
+    fn stepped(&mut self, by: Nanos, _host: &mut Host) {
         self.lanes.stepped(by);
         self.pending.stepped(by);
     }
 
-    /// The 5-tuples in use.
-    pub(crate) fn tuples(&self) -> impl Iterator<Item = (NicIndex, IpAddr, u16)> {
-        self.lanes.current()
+    fn reconfigure(&mut self, now: Nanos, host: &mut Host) {
+        if let Some(PeerSettings { interval, .. }) = host.settings.peers {
+            self.lanes.reconfigure(interval, now);
+            self.pending.reconfigure(host.settings.timeout, interval);
+        }
+    }
+
+    /// Waits for no receipt about those in flight: nothing will ask for it.
+    fn stop(&mut self, _host: &mut Host) {
+        self.lanes.stop();
+        self.pending.stop();
     }
 }
 

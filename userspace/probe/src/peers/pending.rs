@@ -5,61 +5,47 @@
 //! within another timeout.
 
 use super::lanes::Lanes;
-use super::word::{Fate, Receipt};
+use super::receipt_message::{Outcome, Receipt, numbers};
+use crate::requests::{Arrival, Request, Requests};
 use crate::types::Nanos;
-use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// The shortest and the longest wait for a word about a probe, after its timeout. A collector waits 10 s for rows.
+/// The shortest and the longest wait for a receipt about a probe, after its timeout. A collector waits 10 s for rows.
 const PATIENCE: (Nanos, Nanos) = (Nanos(3_000_000_000), Nanos(30_000_000_000));
 
 /// An agent notices within this time that frames were lost in its host, and then no longer calls their probes missing.
 pub(super) const NOTICED: Nanos = Nanos::SECOND;
 
-/// A probe without an outcome.
+/// What a probe to another host asks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pending {
+pub(super) struct PeerProbe {
     /// Its 5-tuple.
     pub(super) tuple: u32,
-    pub(super) sequence: u32,
     /// The 5-tuple that it asks about.
     pub(super) about: u32,
     /// The other host.
     pub(super) host: usize,
-    pub(super) due: Nanos,
-    pub(super) sent: Nanos,
-    pub(super) nic_sent: Option<Nanos>,
-    pub(super) arrived: Option<Arrived>,
-    /// When a word came that it arrived, and whether the latest one states that it was answered.
-    pub(super) word: Option<(Nanos, bool)>,
-    /// Its answer may have been lost in this host.
-    pub(super) torn: bool,
+    /// When a receipt stated first that it arrived, and whether the latest one states that it was answered.
+    pub(super) confirmed: Option<(Nanos, bool)>,
 }
 
-/// The arrival of an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
-    pub(super) nic_received: Option<Nanos>,
-    pub(super) received: Nanos,
-    pub(super) held: Nanos,
+/// A probe without an outcome. It is invalidated if its answer may have been lost in this host.
+pub(super) type Pending = Request<PeerProbe>;
+
+/// From the departure of the probe to the arrival of its answer, without the time that the other agent held it.
+pub(super) fn round_trip(probe: &Pending) -> Option<Nanos> {
+    let arrival = probe.arrival?;
+    let trip = match (probe.nic_sent, arrival.nic_received) {
+        (Some(sent), Some(received)) => received - sent,
+        _ => arrival.received - probe.sent,
+    };
+    Some(Nanos((trip - arrival.held).0.max(0)))
 }
 
-impl Pending {
-    /// From the departure of the probe to the arrival of its answer, without the time that the other agent held it.
-    pub(super) fn round_trip(&self) -> Option<Nanos> {
-        let arrived = self.arrived?;
-        let trip = match (self.nic_sent, arrived.nic_received) {
-            (Some(sent), Some(received)) => received - sent,
-            _ => arrived.received - self.sent,
-        };
-        Some(Nanos((trip - arrived.held).0.max(0)))
-    }
-}
-
-/// All of them, in the order in which they were sent.
+/// All of them.
 #[derive(Clone, Debug)]
 pub(super) struct Probes {
-    all: VecDeque<Pending>,
+    all: Requests<PeerProbe>,
     timeout: Nanos,
     patience: Nanos,
     at_once: u16,
@@ -68,7 +54,7 @@ pub(super) struct Probes {
 impl Probes {
     pub(super) fn new(timeout: Nanos, interval: Nanos, at_once: u16) -> Self {
         Self {
-            all: VecDeque::new(),
+            all: Requests::default(),
             timeout,
             patience: patience(interval, at_once),
             at_once,
@@ -80,46 +66,48 @@ impl Probes {
         self.patience = patience(interval, self.at_once);
     }
 
-    pub(super) const fn timeout(&self) -> Nanos {
-        self.timeout
-    }
-
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    pub(super) fn push(&mut self, probe: Pending) {
-        self.all.push_back(probe);
+    pub(super) fn insert(&mut self, number: u64, probe: PeerProbe, due: Nanos, now: Nanos) {
+        self.all.insert(number, probe, due, now);
     }
 
     /// Whether a 5-tuple has any.
     pub(super) fn has(&self, tuple: u32) -> bool {
-        self.all.iter().any(|probe| probe.tuple == tuple)
+        self.all.iter().any(|probe| probe.asked.tuple == tuple)
     }
 
-    fn find(&self, (tuple, sequence): (u32, u32)) -> Option<usize> {
-        let mut all = self.all.iter();
-        all.position(|probe| (probe.tuple, probe.sequence) == (tuple, sequence))
+    pub(super) fn get(&self, number: u64) -> Option<&Pending> {
+        self.all.get(number)
     }
 
-    pub(super) fn get_mut(&mut self, number: (u32, u32)) -> Option<&mut Pending> {
-        let at = self.find(number)?;
-        self.all.get_mut(at)
+    pub(super) fn remove(&mut self, number: u64) -> Option<Pending> {
+        self.all.remove(number)
     }
 
-    pub(super) fn take(&mut self, number: (u32, u32)) -> Option<Pending> {
-        let at = self.find(number)?;
-        self.all.remove(at)
+    /// Records when a probe left; returns it if it is answered.
+    pub(super) fn left(&mut self, number: u64, nic_sent: Nanos) -> Option<Pending> {
+        self.all.left(number, nic_sent)
+    }
+
+    /// Records an answer; returns the probe if it is known when it left.
+    pub(super) fn arrived(&mut self, number: u64, arrival: Arrival) -> Option<Pending> {
+        self.all.arrived(number, arrival)
     }
 
     /// The 5-tuple to a host that a probe which leaves now should ask about, and its destination: of those with a probe
     /// that timed out, the one that was asked about least recently.
     pub(super) fn wanting(&self, host: usize, now: Nanos, lanes: &mut Lanes) -> Option<(u32, IpAddr)> {
-        let timed_out = |probe: &&Pending| probe.sent + self.timeout + NOTICED <= now;
-        let wants = |probe: &&Pending| probe.host == host && probe.is_open();
-        let open = self.all.iter().take_while(timed_out).filter(wants);
-        let asked = |probe: &&Pending| lanes.tuple(probe.tuple).map(|tuple| tuple.asked);
-        let number = open.min_by_key(asked)?.tuple;
+        let latest = now - self.timeout - NOTICED;
+        let wants = |probe: &&Pending| probe.sent <= latest && probe.asked.host == host && probe.is_open();
+        let asked = |probe: &&Pending| {
+            let tuple = lanes.tuple(probe.asked.tuple);
+            (tuple.map(|tuple| tuple.asked), probe.sent)
+        };
+        let open = self.all.iter().filter(wants);
+        let number = open.min_by_key(asked)?.asked.tuple;
         let tuple = lanes.tuple_mut(number)?;
         tuple.asked = now;
         Some((number, tuple.peer.address))
@@ -131,41 +119,26 @@ impl Probes {
         let latest = asked - self.timeout - NOTICED;
         // The other agent began to count before this, if its clock runs as this one does.
         let known_from = received - Nanos(i64::from(receipt.since_ms) * 1_000_000);
-        let mut lost = Vec::new();
-        self.all.retain_mut(|probe| {
-            let is_decided = probe.sent <= latest && probe.sent > known_from;
-            if probe.tuple != about || !is_decided || probe.arrived.is_some() {
-                return true;
+        let is_decided = |probe: &Pending| {
+            let in_time = probe.sent <= latest && probe.sent > known_from;
+            in_time && probe.asked.tuple == about && probe.arrival.is_none()
+        };
+        let outcome = |probe: &Pending| receipt.outcome(numbers(probe.number).1);
+        for probe in self.all.iter_mut().filter(|probe| is_decided(probe)) {
+            if let Outcome::Arrived { answered } = outcome(probe) {
+                let first = probe.asked.confirmed.map_or(received, |(at, _)| at);
+                probe.asked.confirmed = Some((first, answered));
             }
-            match (receipt.fate(probe.sequence), probe.word) {
-                (Fate::Missing, None) => {
-                    lost.push(*probe);
-                    false
-                }
-                (Fate::Arrived { answered }, word) => {
-                    probe.word = Some((word.map_or(received, |(at, _)| at), answered));
-                    true
-                }
-                _ => true,
-            }
-        });
-        lost
+        }
+        self.all.extract_if(|probe| {
+            is_decided(probe) && probe.asked.confirmed.is_none() && outcome(probe) == Outcome::Missing
+        })
     }
 
-    /// The probes that no word will decide any more, or whose word has waited long enough for an answer.
+    /// The probes that no receipt will decide any more, or whose receipt has waited long enough for an answer.
     pub(super) fn expired(&mut self, now: Nanos) -> Vec<Pending> {
-        if self.next_due().is_none_or(|due| now < due) {
-            return Vec::new();
-        }
-        let (mut over, mut all) = (Vec::new(), VecDeque::with_capacity(self.all.len()));
-        for probe in self.all.drain(..) {
-            match probe.end(self.timeout, self.patience) <= now {
-                true => over.push(probe),
-                false => all.push_back(probe),
-            }
-        }
-        self.all = all;
-        over
+        let (timeout, patience) = (self.timeout, self.patience);
+        self.all.extract_if(|probe| probe.end(timeout, patience) <= now)
     }
 
     /// When the next one expires.
@@ -178,33 +151,27 @@ impl Probes {
         self.patience = Nanos(0);
     }
 
-    pub(super) fn tear(&mut self) {
-        for probe in &mut self.all {
-            probe.torn = true;
-        }
+    pub(super) fn invalidate(&mut self) {
+        self.all.iter_mut().for_each(|probe| probe.invalidated = true);
     }
 
     /// The clock was set.
     pub(super) fn stepped(&mut self, by: Nanos) {
-        for probe in &mut self.all {
-            probe.due = probe.due + by;
-            probe.sent = probe.sent + by;
-            // The clocks of NICs may be others: what is in flight has no round trip.
-            probe.nic_sent = None;
-        }
-        self.tear();
+        self.all.stepped(by);
+        // The clocks of NICs may be others: what is in flight has no round trip.
+        self.all.iter_mut().for_each(|probe| probe.nic_sent = None);
     }
 }
 
-impl Pending {
-    /// Whether a word may decide it.
+impl Request<PeerProbe> {
+    /// Whether a receipt may decide it.
     const fn is_open(&self) -> bool {
-        self.arrived.is_none() && self.word.is_none()
+        self.arrival.is_none() && self.asked.confirmed.is_none()
     }
 
     /// When it expires.
     fn end(&self, timeout: Nanos, patience: Nanos) -> Nanos {
-        let last = match (self.arrived, self.word) {
+        let last = match (self.arrival, self.asked.confirmed) {
             (None, Some((at, _))) => at + timeout,
             (None, None) => self.sent + timeout + patience,
             (Some(_), _) => self.sent + timeout,

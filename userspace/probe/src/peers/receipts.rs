@@ -3,7 +3,7 @@
 //! A receipt must never call a probe missing that arrived. So the memory knows since when it is complete, and nothing
 //! about the time before: it has begun, or it has forgotten something.
 
-use super::word::{Arrivals, Receipt, numbers};
+use super::receipt_message::{Arrivals, Receipt, numbers};
 use crate::payload::Payload;
 use crate::types::{Nanos, NicIndex, Sequence};
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ impl Receipts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::word::{Fate, Inquiry, numbered};
+    use super::super::receipt_message::{Inquiry, Outcome, numbered};
     use super::*;
     use crate::types::DatagramKind;
 
@@ -163,16 +163,16 @@ mod tests {
         receipts.answered(7, Sequence(numbered(1, 102)), true);
         let receipt = receipts.receipt(7, 1, Nanos(15 * SECOND));
         assert_eq!(receipt.since_ms, 5_000);
-        let fates = [99, 100, 101, 102, 103].map(|sequence| receipt.fate(sequence));
-        let arrived = |answered| Fate::Arrived { answered };
+        let outcomes = [99, 100, 101, 102, 103].map(|sequence| receipt.outcome(sequence));
+        let arrived = |answered| Outcome::Arrived { answered };
         assert_eq!(
-            fates,
+            outcomes,
             [
-                Fate::Missing,
+                Outcome::Missing,
                 arrived(false),
-                Fate::Missing,
+                Outcome::Missing,
                 arrived(true),
-                Fate::Missing
+                Outcome::Missing
             ]
         );
         // Another agent, and another 5-tuple: nothing arrived.

@@ -148,7 +148,7 @@ impl Network {
         };
         // Of the bytes.
         let mut bytes = payload.write().to_vec();
-        bytes.extend(payload.write_word().into_iter().flatten());
+        bytes.extend(payload.write_message().into_iter().flatten());
         payload = Payload::read(&bytes).unwrap();
         let at = self.now + DELAY;
         self.happens(
@@ -310,14 +310,14 @@ fn a_loss_is_of_the_way_that_lost_it() {
             }
         }
     }
-    // Of 6,000 probes, a tenth is lost on each way, and few stay without a word.
+    // Of 6,000 probes, a tenth is lost on each way, and few stay without a receipt.
     assert!((500..700).contains(&lost_there), "{lost_there}");
     assert!((440..640).contains(&lost_back), "{lost_back}");
     assert!(unknown < 20, "{unknown}");
 }
 
 #[test]
-fn a_way_that_is_dead_is_named_by_the_word_of_others() {
+fn a_way_that_is_dead_is_named_by_the_receipts_of_others() {
     for dead_is_answer in [false, true] {
         let mut network = Network::new(2, 2);
         network.run(Nanos(10 * SECOND));
@@ -349,7 +349,7 @@ fn a_dead_nic_is_known_to_the_other_nics_of_its_host() {
     let dead = address(1, 0);
     network.loses = Box::new(move |way| way.0 == dead || way.1 == dead);
     network.run(Nanos(30 * SECOND));
-    // Never an answer from there: the word is of the other NIC.
+    // Never an answer from there: the receipt is of the other NIC.
     assert!(network.count(address(0, 0), dead, "timeout") > 100);
     let counters = network.counters(0);
     // The other agent counts since it began, like the first probe.
@@ -390,7 +390,7 @@ fn an_agent_that_does_not_answer_is_no_loss() {
         assert!(counters.unknown > 100);
     }
     let answers = network.agents[1].as_ref().unwrap().answer_counters();
-    assert!(answers.off > 50 && answers.answered == 0);
+    assert!(answers.ignored_requests > 50 && answers.answered == 0);
 }
 
 #[test]

@@ -3,39 +3,35 @@
 use super::drawing::{Canvas, number};
 use maud::{Markup, html};
 use rocescope_model::Time;
-
-const SECOND: i64 = 1_000_000_000;
-const MINUTE: i64 = 60 * SECOND;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
+use rocescope_model::time::{DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS};
 
 /// Steps of clocks and calendars.
 const STEPS: [i64; 25] = [
-    SECOND,
-    2 * SECOND,
-    5 * SECOND,
-    10 * SECOND,
-    15 * SECOND,
-    30 * SECOND,
-    MINUTE,
-    2 * MINUTE,
-    5 * MINUTE,
-    10 * MINUTE,
-    15 * MINUTE,
-    30 * MINUTE,
-    HOUR,
-    2 * HOUR,
-    3 * HOUR,
-    6 * HOUR,
-    12 * HOUR,
-    DAY,
-    2 * DAY,
-    5 * DAY,
-    10 * DAY,
-    20 * DAY,
-    50 * DAY,
-    100 * DAY,
-    400 * DAY,
+    SECOND_NS,
+    2 * SECOND_NS,
+    5 * SECOND_NS,
+    10 * SECOND_NS,
+    15 * SECOND_NS,
+    30 * SECOND_NS,
+    MINUTE_NS,
+    2 * MINUTE_NS,
+    5 * MINUTE_NS,
+    10 * MINUTE_NS,
+    15 * MINUTE_NS,
+    30 * MINUTE_NS,
+    HOUR_NS,
+    2 * HOUR_NS,
+    3 * HOUR_NS,
+    6 * HOUR_NS,
+    12 * HOUR_NS,
+    DAY_NS,
+    2 * DAY_NS,
+    5 * DAY_NS,
+    10 * DAY_NS,
+    20 * DAY_NS,
+    50 * DAY_NS,
+    100 * DAY_NS,
+    400 * DAY_NS,
 ];
 
 /// A time span on the horizontal axis.
@@ -59,7 +55,7 @@ impl Span {
     fn step(&self, labels: u8) -> i64 {
         let rough = self.end_ns.saturating_sub(self.start_ns).max(1) / i64::from(labels);
         let mut step = 1;
-        while step < SECOND {
+        while step < SECOND_NS {
             for factor in [1, 2, 5] {
                 if step * factor >= rough {
                     return step * factor;
@@ -68,7 +64,7 @@ impl Span {
             step *= 10;
         }
         let step = STEPS.into_iter().find(|step| *step >= rough);
-        step.unwrap_or(rough - rough.rem_euclid(DAY))
+        step.unwrap_or(rough - rough.rem_euclid(DAY_NS))
     }
 
     /// Returns round instants with their labels.
@@ -98,15 +94,15 @@ impl Span {
 /// Formats a tick: the time of day, or the date at the start of a day.
 fn label(at: i64, step: i64) -> String {
     let civil = Time(at).civil();
-    if at % DAY == 0 && step >= MINUTE {
+    if at % DAY_NS == 0 && step >= MINUTE_NS {
         return format!("{:04}-{:02}-{:02}", civil.year, civil.month, civil.day);
     }
     let (hour, minute, second) = (civil.hour, civil.minute, civil.second);
-    if step >= MINUTE {
+    if step >= MINUTE_NS {
         return format!("{hour:02}:{minute:02}");
     }
     let mut text = format!("{hour:02}:{minute:02}:{second:02}");
-    if step < SECOND {
+    if step < SECOND_NS {
         // As many decimals as the step has.
         let mut decimals = 9;
         let mut rest = step;
@@ -123,9 +119,9 @@ fn label(at: i64, step: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Canvas, DAY, HOUR, SECOND, Span};
+    use super::{Canvas, DAY_NS, HOUR_NS, SECOND_NS, Span};
 
-    const START: i64 = 1_767_225_600 * SECOND; // 2026-01-01
+    const START: i64 = 1_767_225_600 * SECOND_NS; // 2026-01-01
 
     fn labels(length: i64) -> Vec<String> {
         let span = Span {
@@ -137,15 +133,24 @@ mod tests {
 
     #[test]
     fn labels_are_round_and_few() {
-        assert_eq!(labels(4 * SECOND)[..3], ["00:00:00.0", "00:00:00.5", "00:00:01.0"]);
-        assert_eq!(labels(90 * SECOND)[1], "00:00:15");
-        assert_eq!(labels(8 * HOUR)[..2], ["2026-01-01", "01:00"]);
-        assert_eq!(labels(30 * DAY)[..2], ["2026-01-02", "2026-01-07"]);
-        for length in [1, 999, 1_000_000, SECOND, 61 * SECOND, HOUR, 20 * HOUR, 5 * DAY] {
+        assert_eq!(labels(4 * SECOND_NS)[..3], ["00:00:00.0", "00:00:00.5", "00:00:01.0"]);
+        assert_eq!(labels(90 * SECOND_NS)[1], "00:00:15");
+        assert_eq!(labels(8 * HOUR_NS)[..2], ["2026-01-01", "01:00"]);
+        assert_eq!(labels(30 * DAY_NS)[..2], ["2026-01-02", "2026-01-07"]);
+        for length in [
+            1,
+            999,
+            1_000_000,
+            SECOND_NS,
+            61 * SECOND_NS,
+            HOUR_NS,
+            20 * HOUR_NS,
+            5 * DAY_NS,
+        ] {
             let labels = labels(length);
             assert!((1..=10).contains(&labels.len()), "{length}: {labels:?}");
         }
-        assert!(labels(9_000 * DAY).len() <= 10);
+        assert!(labels(9_000 * DAY_NS).len() <= 10);
     }
 
     #[test]

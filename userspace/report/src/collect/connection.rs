@@ -57,7 +57,9 @@ impl Connection {
     pub(super) fn trouble(&self) -> (u64, u64, u64, u64) {
         (
             self.sum(|row| row.nak_fatal),
-            self.sum(|row| row.retransmitted_packets + row.lost_gap_packets + row.fabric_lost_packets() + row.timeouts),
+            self.sum(|row| {
+                row.retransmitted_packets + row.unfilled_gap_packets + row.fabric_lost_packets() + row.timeouts
+            }),
             self.sum(|row| row.rnr_nak + row.nak_psn_sequence),
             self.sum(|row| row.packets),
         )

@@ -132,7 +132,7 @@ impl Mesh {
 
     pub(super) fn verdict(&mut self, row: &VerdictRow) {
         let mut known = self.problems.iter_mut().rev();
-        if let Some(problem) = known.find(|problem| problem.goes_on_in(row)) {
+        if let Some(problem) = known.find(|problem| problem.continues_in(row)) {
             problem.add(row);
         } else if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(Problem::new(row));

@@ -52,7 +52,7 @@ impl PdcFigures {
         self.rows = std::mem::take(&mut self.directions).into_values().collect();
         self.count = self.rows.len() as u64;
         let rank = |row: &PdcRow| {
-            let lost = row.lost_before_tap_packets + row.lost_after_tap_packets + row.trimmed_packets;
+            let lost = row.fabric_lost_upstream_packets + row.fabric_lost_downstream_packets + row.trimmed_packets;
             (lost, row.unanswered_packets, row.retransmitted_packets, row.frame_bytes)
         };
         let name = |row: &PdcRow| (row.src, row.dst, row.src_pdc, row.mode.to_string());

@@ -88,7 +88,7 @@ impl Totals {
             ("fragment_frames", sums.fragment_frames),
             ("filtered_frames", sums.filtered_frames),
             ("snapped_frames", sums.snapped_frames),
-            ("lost_packets", sums.lost_packets),
+            ("capture_lost_packets", sums.capture_lost_packets),
         ]
     }
 
@@ -102,7 +102,7 @@ impl Totals {
     /// Whether the dataset accounts for all frames that reached the capture.
     #[must_use]
     pub fn complete(&self) -> bool {
-        let lost = self.sums.lost_packets + self.sums.dropped_frames.unwrap_or(0);
+        let lost = self.sums.capture_lost_packets + self.sums.capture_dropped_frames.unwrap_or(0);
         self.unaccounted_frames() == 0 && lost == 0
     }
 }

@@ -157,7 +157,7 @@ fn connections(a: &Side, b: &Side) -> Vec<Change> {
         ("retransmission ratio", &["retransmitted_packets"][..]),
         (
             "fabric loss ratio",
-            &["lost_before_tap_packets", "lost_after_tap_packets"],
+            &["fabric_lost_upstream_packets", "fabric_lost_downstream_packets"],
         ),
     ] {
         changes.push(Change::new(

@@ -213,7 +213,7 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
                 "{name} lists only its largest flows: whether a flow that it does not list was there is unknown."
             ));
         }
-        if report.totals.sums.lost_packets > 0 {
+        if report.totals.sums.capture_lost_packets > 0 {
             notes.push(format!("{name} has capture loss: its counts are lower bounds."));
         }
         for (file, reason) in &report.origin.unreadable {

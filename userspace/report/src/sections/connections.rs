@@ -13,10 +13,10 @@ use rocescope_model::human::grouped;
 const ALWAYS: [&str; 5] = ["src", "dst", "src_qpn", "dst_qpn", "packets"];
 const SOMETIMES: [&str; 18] = [
     "retransmitted_packets",
-    "lost_before_tap_packets",
-    "lost_after_tap_packets",
+    "fabric_lost_upstream_packets",
+    "fabric_lost_downstream_packets",
     "unanswered_packets",
-    "lost_gaps",
+    "unfilled_gaps",
     "nak_psn_sequence",
     "rnr_nak",
     "nak_fatal",
@@ -84,10 +84,10 @@ fn facts(report: &Report) -> Vec<(String, String)> {
             format!(
                 "{}: {} upstream of the tap, {} downstream of it; {} in {} gaps never filled, of unknown cause",
                 plural(connections.fabric_lost_packets(), "packet"),
-                sum("lost_before_tap_packets"),
-                grouped(connections.sum("lost_after_tap_packets") + connections.sum("unanswered_packets")),
-                sum("lost_gap_packets"),
-                sum("lost_gaps")
+                sum("fabric_lost_upstream_packets"),
+                grouped(connections.sum("fabric_lost_downstream_packets") + connections.sum("unanswered_packets")),
+                sum("unfilled_gap_packets"),
+                sum("unfilled_gaps")
             ),
         ),
         (

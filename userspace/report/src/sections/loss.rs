@@ -53,16 +53,16 @@ fn findings(report: &Report) -> Vec<Finding> {
             grouped(sums.frames)
         )));
     }
-    if sums.lost_packets > 0 {
-        let seen = sums.lost_packets.saturating_add(sums.roce_packets);
+    if sums.capture_lost_packets > 0 {
+        let seen = sums.capture_lost_packets.saturating_add(sums.roce_packets);
         findings.push(Finding::bad(format!(
             "Capture loss {}: of {} RoCEv2 packets that the kernel counted, {} did not fit into a full ring; all figures below lack them.",
-            percent(share(sums.lost_packets, seen)),
+            percent(share(sums.capture_lost_packets, seen)),
             grouped(seen),
-            grouped(sums.lost_packets)
+            grouped(sums.capture_lost_packets)
         )));
     }
-    if let Some(dropped) = sums.dropped_frames.filter(|dropped| *dropped > 0) {
+    if let Some(dropped) = sums.capture_dropped_frames.filter(|dropped| *dropped > 0) {
         let all = dropped.saturating_add(sums.frames);
         findings.push(Finding::bad(format!(
             "Capture loss {}: of {} frames that reached the host, {} were dropped because the packet socket was full; \
@@ -141,7 +141,7 @@ fn mirror(report: &Report) -> Finding {
             ))
         };
     }
-    match connections.sum("lost_gaps_acknowledged") {
+    match connections.sum("unfilled_gaps_acknowledged") {
         _ if connections.count == 0 => {
             Finding::note("Mirror loss is unknown: only `capture --connections` measures it.")
         }
@@ -163,7 +163,7 @@ fn reasons(report: &Report) -> Grid {
         ("late_packets", sums.late_packets),
     ]);
     let optional = [
-        ("dropped_frames", sums.dropped_frames),
+        ("capture_dropped_frames", sums.capture_dropped_frames),
         ("icrc_bad_packets", sums.icrc_bad_packets),
         ("icrc_unverifiable_packets", sums.icrc_unverifiable_packets),
         ("fabric_lost_packets", sums.fabric_lost_packets),
@@ -226,7 +226,7 @@ fn chart(report: &Report) -> Option<Chart> {
             "capture loss",
             4,
             rate(report, |period| {
-                period.sums.lost_packets + period.sums.dropped_frames.unwrap_or(0)
+                period.sums.capture_lost_packets + period.sums.capture_dropped_frames.unwrap_or(0)
             }),
         ),
     ];

@@ -142,7 +142,7 @@ pub struct Figure {
 pub fn headline(report: &Report) -> Vec<Figure> {
     let totals = &report.totals;
     let sums = &totals.sums;
-    let lost = sums.lost_packets + sums.dropped_frames.unwrap_or(0);
+    let lost = sums.capture_lost_packets + sums.capture_dropped_frames.unwrap_or(0);
     let figure = |name, value: String, beside: String, level| Figure {
         name,
         value,

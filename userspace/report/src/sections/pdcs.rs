@@ -17,8 +17,8 @@ const COLUMNS: [&str; 17] = [
     "frame_bytes",
     "messages",
     "retransmitted_packets",
-    "lost_before_tap_packets",
-    "lost_after_tap_packets",
+    "fabric_lost_upstream_packets",
+    "fabric_lost_downstream_packets",
     "unanswered_packets",
     "trimmed_packets",
     "nack_packets",
@@ -46,13 +46,13 @@ fn findings(report: &Report) -> Vec<Finding> {
         plural(sums.packets, "packet"),
         plural(sums.ack_packets + sums.nack_packets, "answer"),
     ))];
-    let lost = sums.lost_before_tap_packets + sums.lost_after_tap_packets;
+    let lost = sums.fabric_lost_upstream_packets + sums.fabric_lost_downstream_packets;
     if lost > 0 {
         findings.push(Finding::bad(format!(
             "Fabric loss of {}: {} upstream of the tap, {} downstream.",
             plural(lost, "packet"),
-            grouped(sums.lost_before_tap_packets),
-            grouped(sums.lost_after_tap_packets)
+            grouped(sums.fabric_lost_upstream_packets),
+            grouped(sums.fabric_lost_downstream_packets)
         )));
     } else {
         findings.push(Finding::good("No fabric loss is proven."));

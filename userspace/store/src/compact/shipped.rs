@@ -49,7 +49,7 @@ pub(super) fn mark(root: &Path, segment: &Path) -> Result<(), Error> {
 }
 
 /// Removes the marker of a segment that is gone.
-pub(super) fn unmark(root: &Path, segment: &Path) -> Result<(), Error> {
+pub(crate) fn unmark(root: &Path, segment: &Path) -> Result<(), Error> {
     durable::remove(&marker(root, segment))
 }
 

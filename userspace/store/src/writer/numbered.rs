@@ -202,9 +202,8 @@ impl Cells for Joined<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Numbered, groups};
+    use rocescope_model::time::HOUR_NS;
     use rocescope_model::{PathRow, ProbeRow, Time};
-
-    const HOUR: i64 = 3_600_000_000_000;
 
     fn probes(time: i64) -> Vec<ProbeRow> {
         let row = ProbeRow {
@@ -216,7 +215,7 @@ mod tests {
 
     #[test]
     fn batches_of_one_hour_are_written_together() {
-        let (one, two, paths) = (probes(0), probes(HOUR), vec![PathRow::default()]);
+        let (one, two, paths) = (probes(0), probes(HOUR_NS), vec![PathRow::default()]);
         let batch = |sender, sequence, cells| Numbered::new(sender, 1, sequence, cells).unwrap();
         let batches = [
             batch("h0", 1, &one),
@@ -238,7 +237,7 @@ mod tests {
 
     #[test]
     fn order_is_kept_if_the_clock_of_a_sender_goes_back() {
-        let (early, late) = (probes(0), probes(HOUR));
+        let (early, late) = (probes(0), probes(HOUR_NS));
         let cells = [&early, &late, &early];
         let batches = cells.iter().zip(1..);
         let batches = batches.map(|(cells, n)| Numbered::new("h0", 1, n, *cells).unwrap());
@@ -250,7 +249,7 @@ mod tests {
         let none: Vec<ProbeRow> = Vec::new();
         assert!(Numbered::new("h0", 1, 1, &none).is_err());
         let mut two = probes(0);
-        two.extend(probes(HOUR));
+        two.extend(probes(HOUR_NS));
         assert!(Numbered::new("h0", 1, 1, &two).is_err());
         let rows = probes(0);
         for sender in ["", "h 0", "h\n0"] {

@@ -1,7 +1,7 @@
 //! Small segments become larger ones: equal row for row, whenever the process is killed and while others read and
 //! write.
 
-use crate::rows::{HOUR, SECOND, START, files, read, scratch, together, window};
+use crate::rows::{HOUR_NS, SECOND_NS, START, files, read, scratch, together, window};
 use proptest::prelude::*;
 use rocescope_model::{FlowRow, SHIPPED, SHIPPING_SUFFIX, Time, WindowRow, WindowRows, footer};
 use rocescope_store::{
@@ -48,7 +48,7 @@ fn segments(found: &Scan, table: &str) -> usize {
 #[test]
 fn an_hour_becomes_one_segment_with_the_same_rows_and_metadata() {
     let root = tempfile::tempdir().unwrap();
-    let windows: Vec<WindowRows> = (0..20).map(|n| window(n * SECOND + n / 10 * HOUR)).collect();
+    let windows: Vec<WindowRows> = (0..20).map(|n| window(n * SECOND_NS + n / 10 * HOUR_NS)).collect();
     write(root.path(), "rail3", &windows);
     let before = scan(root.path()).unwrap();
     assert_eq!(segments(&before, "flows"), 20);
@@ -81,11 +81,16 @@ fn hours_that_are_not_over_and_large_segments_remain() {
     write(
         root.path(),
         "rail3",
-        &[window(0), window(SECOND), window(HOUR), window(HOUR + SECOND)],
+        &[
+            window(0),
+            window(SECOND_NS),
+            window(HOUR_NS),
+            window(HOUR_NS + SECOND_NS),
+        ],
     );
     let first = Compaction {
         // 03:59:59.999…: the hour of 02:30 is over, that of 03:30 is not.
-        ended_before: Time(START + 90 * 60 * SECOND - 124),
+        ended_before: Time(START + 90 * 60 * SECOND_NS - 124),
         ..ALL
     };
     let compacted = compact(root.path(), &first, || {}).unwrap();
@@ -107,7 +112,7 @@ fn sketches_remain_to_the_byte() {
     let root = scratch();
     let windows: Vec<WindowRows> = (0..12_i64)
         .map(|n| {
-            let mut rows = window(n * SECOND);
+            let mut rows = window(n * SECOND_NS);
             let mut sketch = vec![0; 512 << 10];
             let step = if n % 3 == 0 { 3 } else { 4_001 };
             sketch.iter_mut().step_by(step).for_each(|byte| *byte = n as u8 + 1);
@@ -125,12 +130,12 @@ fn sketches_remain_to_the_byte() {
 fn segments_of_other_observers_and_captures_are_not_mixed() {
     let root = tempfile::tempdir().unwrap();
     for observer in ["rail3", "rail4"] {
-        write(root.path(), observer, &[window(0), window(SECOND)]);
+        write(root.path(), observer, &[window(0), window(SECOND_NS)]);
     }
     let mut options = Options::new("rail3");
     options.metadata = vec![(footer::SOURCE.into(), "eth1".into())];
     let mut writer = Writer::create(root.path(), options).unwrap();
-    writer.append(&window(2 * SECOND), Instant::now()).unwrap();
+    writer.append(&window(2 * SECOND_NS), Instant::now()).unwrap();
     writer.finish().unwrap();
     compact_all(root.path());
     let found = scan(root.path()).unwrap();
@@ -171,7 +176,7 @@ proptest! {
     ) {
         let root = scratch();
         for (number, starts) in writers.iter().enumerate() {
-            let windows: Vec<WindowRows> = starts.iter().map(|n| window(n * SECOND + n % 2 * HOUR)).collect();
+            let windows: Vec<WindowRows> = starts.iter().map(|n| window(n * SECOND_NS + n % 2 * HOUR_NS)).collect();
             write(root.path(), ["rail3", "rail4"][number % 2], &windows);
         }
         let before = sorted(root.path());
@@ -192,7 +197,7 @@ proptest! {
 #[test]
 fn a_damaged_segment_is_named_and_remains() {
     let root = tempfile::tempdir().unwrap();
-    let windows: Vec<WindowRows> = (0..4).map(|n| window(n * SECOND)).collect();
+    let windows: Vec<WindowRows> = (0..4).map(|n| window(n * SECOND_NS)).collect();
     write(root.path(), "rail3", &windows);
     let flows: Vec<PathBuf> = scan(root.path())
         .unwrap()
@@ -227,7 +232,7 @@ fn a_damaged_segment_is_named_and_remains() {
 #[test]
 fn files_that_rocescope_did_not_name_remain() {
     let root = tempfile::tempdir().unwrap();
-    write(root.path(), "rail3", &[window(0), window(SECOND)]);
+    write(root.path(), "rail3", &[window(0), window(SECOND_NS)]);
     let hour = root.path().join("flows/date=2026-11-21/hour=02");
     fs::write(hour.join(".part.parquet.Xy1"), "half a copy").unwrap();
     fs::copy(
@@ -242,7 +247,7 @@ fn files_that_rocescope_did_not_name_remain() {
     assert_eq!(scan(root.path()).unwrap().row_count("flows"), 6);
     // A directory is nothing that a segment may share an hour with.
     fs::create_dir(hour.join("copies")).unwrap();
-    write(root.path(), "rail3", &[window(2 * SECOND)]);
+    write(root.path(), "rail3", &[window(2 * SECOND_NS)]);
     let compacted = compact(root.path(), &ALL, || {}).unwrap();
     assert_eq!(compacted.changed, [hour]);
     assert_eq!(scan(root.path()).unwrap().row_count("flows"), 8);
@@ -261,7 +266,7 @@ fn a_segment_whose_journal_is_left_remains() {
         .map(|path| (path.clone(), fs::read(path).unwrap()))
         .collect();
     writer.finish().unwrap();
-    write(root.path(), "rail3", &[window(SECOND), window(2 * SECOND)]);
+    write(root.path(), "rail3", &[window(SECOND_NS), window(2 * SECOND_NS)]);
     for (path, bytes) in journals {
         fs::write(path, bytes).unwrap();
     }
@@ -274,7 +279,7 @@ fn a_segment_whose_journal_is_left_remains() {
     );
     repair(root.path()).unwrap();
     compact_all(root.path());
-    let expected = together([window(0), window(SECOND), window(2 * SECOND)]);
+    let expected = together([window(0), window(SECOND_NS), window(2 * SECOND_NS)]);
     assert_eq!(read(root.path()).unwrap(), expected);
 }
 
@@ -291,7 +296,7 @@ fn make(marker: &Path) {
 #[test]
 fn shipped_segments_are_joined_with_shipped_ones() {
     let root = tempfile::tempdir().unwrap();
-    let windows: Vec<WindowRows> = (0..7).map(|n| window(n * SECOND)).collect();
+    let windows: Vec<WindowRows> = (0..7).map(|n| window(n * SECOND_NS)).collect();
     write(root.path(), "rail3", &windows);
     let flows: Vec<PathBuf> = scan(root.path())
         .unwrap()
@@ -352,7 +357,7 @@ fn the_name_of_a_shipped_segment_is_not_used_again() {
 #[test]
 fn a_scan_of_before_reads_on_and_a_second_compaction_is_refused() {
     let root = tempfile::tempdir().unwrap();
-    let windows: Vec<WindowRows> = (0..5).map(|n| window(n * SECOND)).collect();
+    let windows: Vec<WindowRows> = (0..5).map(|n| window(n * SECOND_NS)).collect();
     write(root.path(), "rail3", &windows);
     let before = scan(root.path()).unwrap();
     compact(root.path(), &ALL, || {
@@ -382,7 +387,7 @@ fn writers_and_readers_go_on_meanwhile() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for n in 0..written {
-                write(root.path(), "rail4", &[window(n * SECOND)]);
+                write(root.path(), "rail4", &[window(n * SECOND_NS)]);
             }
             done.store(true, Ordering::Relaxed);
         });
@@ -428,7 +433,7 @@ fn killed_compactions_lose_and_double_nothing() {
     for round in 0..30_i64 {
         // Four hours get two more segments a table each, so that there is something to join.
         let added: Vec<WindowRows> = (0..8)
-            .map(|n| window(n / 2 * HOUR + (2 * round + n % 2) * SECOND))
+            .map(|n| window(n / 2 * HOUR_NS + (2 * round + n % 2) * SECOND_NS))
             .collect();
         write(root.path(), "rail3", &added);
         expected.extend(added);

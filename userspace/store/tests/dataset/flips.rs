@@ -1,6 +1,6 @@
 //! One flipped bit in any file of a dataset: no number changes without a word, and nothing panics.
 
-use crate::rows::{SECOND, START, files, read, scratch, together, unless_exhaustive, window};
+use crate::rows::{SECOND_NS, START, files, read, scratch, together, unless_exhaustive, window};
 use rocescope_model::{
     CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, LinkLoadRow, LinkRow, LoopbackRow, PathRow,
     ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow, StepRow, TABLES, TelemetryRow,
@@ -83,10 +83,10 @@ fn paths(files: &[Unreadable]) -> Vec<PathBuf> {
 #[test]
 fn a_flipped_bit_of_a_segment_is_named_and_the_segment_is_skipped() {
     let root = scratch();
-    let mut windows = [window(0), window(SECOND), window(2 * SECOND)];
+    let mut windows = [window(0), window(SECOND_NS), window(2 * SECOND_NS)];
     windows[1].steps.push(StepRow {
-        time: Time(START + SECOND),
-        time_ns: START + SECOND,
+        time: Time(START + SECOND_NS),
+        time_ns: START + SECOND_NS,
         awaited_step: Some(1),
         ..StepRow::default()
     });
@@ -149,7 +149,7 @@ struct Mesh {
 
 /// A probe of a number, due that many seconds after [`START`].
 fn probe(number: i64) -> ProbeRow {
-    let due_ns = START + number * SECOND;
+    let due_ns = START + number * SECOND_NS;
     ProbeRow {
         observer: "h0".into(),
         time: Time(due_ns),
@@ -166,7 +166,7 @@ fn probe(number: i64) -> ProbeRow {
 
 /// As many rows of each table.
 fn mesh(count: i64) -> Mesh {
-    let at = |number: i64| (Time(START + number * SECOND), START + number * SECOND);
+    let at = |number: i64| (Time(START + number * SECOND_NS), START + number * SECOND_NS);
     Mesh {
         probes: (0..count).map(probe).collect(),
         paths: (0..count)

@@ -1,6 +1,6 @@
 //! A full disk: a small tmpfs, which only root can mount.
 
-use crate::rows::{SECOND, files, read, together, window};
+use crate::rows::{SECOND_NS, files, read, together, window};
 use rocescope_model::{WindowRow, WindowRows};
 use rocescope_store::{Error, Options, Writer, repair, scan};
 use std::io::Write;
@@ -60,7 +60,7 @@ impl Drop for SmallDisk {
 
 /// A window with a sketch that does not compress.
 fn large(n: i64) -> WindowRows {
-    let mut rows = window(n * SECOND);
+    let mut rows = window(n * SECOND_NS);
     let mut state = n.unsigned_abs() + 1;
     let mut noise = || {
         // xorshift64

@@ -1,6 +1,6 @@
 //! `kill -9`: the files on disk can be sealed at any moment.
 
-use crate::rows::{SECOND, files, read, scratch, together, unless_exhaustive, window};
+use crate::rows::{SECOND_NS, files, read, scratch, together, unless_exhaustive, window};
 use rocescope_model::{FlowRow, WindowRows};
 use rocescope_store::{Options, Writer, repair, scan};
 use std::fs;
@@ -50,7 +50,7 @@ fn remove(directory: &Path) {
 #[test]
 fn a_journal_truncated_at_any_byte_keeps_its_complete_windows() {
     let root = scratch();
-    let windows = [window(0), window(SECOND), window(2 * SECOND)];
+    let windows = [window(0), window(SECOND_NS), window(2 * SECOND_NS)];
     let (journal, ends) = leave_open(root.path(), &windows);
     let whole = fs::read(&journal).unwrap();
     let step = unless_exhaustive(11, 1);
@@ -83,7 +83,7 @@ fn set_aside(root: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_journal_with_any_byte_changed_is_set_aside_and_its_whole_windows_are_sealed() {
     let root = scratch();
-    let windows = [window(0), window(SECOND), window(2 * SECOND)];
+    let windows = [window(0), window(SECOND_NS), window(2 * SECOND_NS)];
     let (journal, ends) = leave_open(root.path(), &windows);
     let whole = fs::read(&journal).unwrap();
     let batch = (ends[1] - ends[0]) as usize;
@@ -122,7 +122,7 @@ fn a_journal_with_any_byte_changed_is_set_aside_and_its_whole_windows_are_sealed
 #[test]
 fn a_journal_without_checksums_is_sealed_and_never_deleted_unless_all_of_it_is() {
     let root = scratch();
-    let (journal, ends) = leave_open(root.path(), &[window(0), window(SECOND)]);
+    let (journal, ends) = leave_open(root.path(), &[window(0), window(SECOND_NS)]);
     let ends: Vec<usize> = ends.iter().map(|&end| end as usize).collect();
     let schema = 2 * ends[0] - ends[1];
     let old = without_checksums(&fs::read(&journal).unwrap(), &[schema, ends[0], ends[1]]);
@@ -177,9 +177,9 @@ fn the_next_writer_of_the_observer_repairs_and_another_does_not() {
     let repaired = &same.summary().repaired.segments;
     assert_eq!(repaired.len(), 5);
     assert!(repaired.iter().all(|segment| segment.torn_bytes == 0));
-    same.append(&window(SECOND), Instant::now()).unwrap();
+    same.append(&window(SECOND_NS), Instant::now()).unwrap();
     same.finish().unwrap();
-    assert_eq!(read(root.path()).unwrap(), together([window(0), window(SECOND)]));
+    assert_eq!(read(root.path()).unwrap(), together([window(0), window(SECOND_NS)]));
 }
 
 #[test]
@@ -190,9 +190,9 @@ fn a_running_writer_is_not_repaired() {
     let repaired = repair(root.path()).unwrap();
     assert_eq!(repaired.busy, ["rail3"]);
     assert_eq!(repaired.segments, []);
-    writer.append(&window(SECOND), Instant::now()).unwrap();
+    writer.append(&window(SECOND_NS), Instant::now()).unwrap();
     writer.finish().unwrap();
-    assert_eq!(read(root.path()).unwrap(), together([window(0), window(SECOND)]));
+    assert_eq!(read(root.path()).unwrap(), together([window(0), window(SECOND_NS)]));
 }
 
 /// Killed after the segment was renamed, before the journal was removed: rows must not be duplicated.
@@ -237,7 +237,7 @@ fn write_until_killed() {
     };
     let mut writer = Writer::create(Path::new(&root), options).unwrap();
     for n in 0.. {
-        writer.append(&window(n * SECOND), Instant::now()).unwrap();
+        writer.append(&window(n * SECOND_NS), Instant::now()).unwrap();
         if n == 0 {
             println!("writing");
         }

@@ -5,6 +5,7 @@
 mod compaction;
 mod damage;
 mod flips;
+mod format_1;
 mod full_disk;
 mod kill;
 mod numbered;

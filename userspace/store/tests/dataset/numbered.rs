@@ -1,13 +1,12 @@
 //! Numbered rows are stored exactly once, after any kill and any retransmission.
 
-use crate::rows::{SECOND, scratch};
+use crate::rows::{SECOND_NS, scratch};
+use rocescope_model::time::HOUR_NS;
 use rocescope_model::{PathRow, ProbeRow, Time};
 use rocescope_store::{Numbered, Options, Writer, repair, scan};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-const HOUR: i64 = 3_600 * SECOND;
 
 fn probes(time: i64, rows: u64) -> Vec<ProbeRow> {
     let row = |sequence| ProbeRow {
@@ -38,7 +37,7 @@ fn append(writer: &mut Writer, batches: &[(i64, i64, &Vec<ProbeRow>)]) -> Vec<bo
 #[test]
 fn a_number_is_stored_once_within_a_writer_and_across_writers() {
     let root = scratch();
-    let (one, two) = (probes(0, 3), probes(SECOND, 2));
+    let (one, two) = (probes(0, 3), probes(SECOND_NS, 2));
     let mut writer = Writer::create(root.path(), options()).unwrap();
     let batches = [(7, 1, &one), (7, 2, &two), (7, 2, &two)];
     assert_eq!(append(&mut writer, &batches), [true, true, false]);
@@ -101,7 +100,7 @@ fn marks(root: &Path) -> PathBuf {
 #[test]
 fn truncation_and_retransmission_lose_and_duplicate_nothing() {
     let root = scratch();
-    let rows: Vec<Vec<ProbeRow>> = (0..3).map(|n| probes(n * SECOND, 2)).collect();
+    let rows: Vec<Vec<ProbeRow>> = (0..3).map(|n| probes(n * SECOND_NS, 2)).collect();
     let batches: Vec<_> = rows.iter().zip(1..).map(|(r, n)| (1, n, r)).collect();
     let journal = leave_open(root.path(), &batches);
     let whole = fs::read(&journal).unwrap();
@@ -139,7 +138,7 @@ fn late_hours_between_current_ones_are_stored() {
     let root = scratch();
     let mut writer = Writer::create(root.path(), options()).unwrap();
     for n in 0..6 {
-        let rows = probes((n % 2) * HOUR, 1);
+        let rows = probes((n % 2) * HOUR_NS, 1);
         assert_eq!(append(&mut writer, &[(1, n, &rows)]), [true]);
     }
     writer.finish().unwrap();

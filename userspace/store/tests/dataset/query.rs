@@ -1,6 +1,6 @@
 //! Queries read the requested rows, and open no segment that cannot contain one.
 
-use crate::rows::{HOUR, SECOND, START, window};
+use crate::rows::{HOUR_NS, SECOND_NS, START, window};
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, ProbeRow, Row, Time, WindowRow, WindowRows};
 use rocescope_store::query::{SpanReader, Statistics};
 use rocescope_store::{Error, Options, Query, Rows, Scan, TimeRange, Writer, scan};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// First instant of the hour after [`START`].
-const EDGE: i64 = START - START.rem_euclid(HOUR) + HOUR;
+const EDGE: i64 = START - START.rem_euclid(HOUR_NS) + HOUR_NS;
 
 /// Writes windows with these starts, each sealed separately.
 fn write(root: &Path, observer: &'static str, starts: &[i64]) {
@@ -41,7 +41,7 @@ fn starts(found: &Scan) -> Vec<i64> {
 #[test]
 fn a_segment_of_another_hour_or_table_is_never_opened() {
     let root = tempfile::tempdir().unwrap();
-    let hours = [EDGE - HOUR, EDGE, EDGE + HOUR];
+    let hours = [EDGE - HOUR_NS, EDGE, EDGE + HOUR_NS];
     write(root.path(), "rail3", &hours);
     let all = scan(root.path()).unwrap();
     assert_eq!(all.statistics.opened(), all.statistics.segments);
@@ -51,7 +51,7 @@ fn a_segment_of_another_hour_or_table_is_never_opened() {
             fs::write(&segment.path, "damaged").unwrap();
         }
     }
-    let wanted = TimeRange::from(EDGE..EDGE + HOUR);
+    let wanted = TimeRange::from(EDGE..EDGE + HOUR_NS);
     let query = Query::default().tables(&[WindowRow::TABLE]).within(wanted);
     let found = query.open(root.path()).unwrap();
     assert_eq!(found.unreadable, []);
@@ -72,14 +72,14 @@ fn a_segment_of_another_hour_or_table_is_never_opened() {
 #[test]
 fn ranges_at_the_edge_of_an_hour() {
     let root = tempfile::tempdir().unwrap();
-    let times = [EDGE - HOUR, EDGE - 1, EDGE, EDGE + HOUR - 1, EDGE + HOUR];
+    let times = [EDGE - HOUR_NS, EDGE - 1, EDGE, EDGE + HOUR_NS - 1, EDGE + HOUR_NS];
     write(root.path(), "rail3", &times);
     for (from, to, expected) in [
-        (EDGE, EDGE + HOUR, &times[2..4]),
-        (EDGE, EDGE + HOUR + 1, &times[2..5]),
+        (EDGE, EDGE + HOUR_NS, &times[2..4]),
+        (EDGE, EDGE + HOUR_NS + 1, &times[2..5]),
         (EDGE - 1, EDGE, &times[1..2]),
         (EDGE - 1, EDGE + 1, &times[1..3]),
-        (EDGE + 1, EDGE + HOUR - 1, &[]),
+        (EDGE + 1, EDGE + HOUR_NS - 1, &[]),
     ] {
         let range = TimeRange::from(from..to);
         let found = Query::default().within(range).scan(root.path()).unwrap();
@@ -90,10 +90,10 @@ fn ranges_at_the_edge_of_an_hour() {
         let rows = all.select::<WindowRow>().within(range);
         rows.integers(columns, |[start, length]| narrowed.push((start, length)))
             .unwrap();
-        let expected: Vec<_> = expected.iter().map(|&start| (start, SECOND)).collect();
+        let expected: Vec<_> = expected.iter().map(|&start| (start, SECOND_NS)).collect();
         assert_eq!(narrowed, expected);
     }
-    let hour = Query::default().within(TimeRange::from(EDGE..EDGE + HOUR));
+    let hour = Query::default().within(TimeRange::from(EDGE..EDGE + HOUR_NS));
     let hour = hour.scan(root.path()).unwrap().statistics;
     assert_eq!(hour.other_times, 0, "whole hours are skipped without opening");
 }
@@ -101,7 +101,7 @@ fn ranges_at_the_edge_of_an_hour() {
 #[test]
 fn within_an_hour_the_footer_excludes_segments() {
     let root = tempfile::tempdir().unwrap();
-    let times: Vec<i64> = (0..5).map(|window| EDGE + window * SECOND).collect();
+    let times: Vec<i64> = (0..5).map(|window| EDGE + window * SECOND_NS).collect();
     write(root.path(), "rail3", &times);
     let range = TimeRange::since(Time(times[3]));
     let query = Query::default().tables(&[FlowRow::TABLE]).within(range);
@@ -135,8 +135,8 @@ fn observers_are_those_of_rows() {
 #[test]
 fn a_timeline_joins_datasets_window_by_window() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    write(one.path(), "rail3", &[EDGE - SECOND, EDGE, EDGE + SECOND]);
-    write(two.path(), "rail4", &[EDGE, EDGE + 2 * SECOND]);
+    write(one.path(), "rail3", &[EDGE - SECOND_NS, EDGE, EDGE + SECOND_NS]);
+    write(two.path(), "rail4", &[EDGE, EDGE + 2 * SECOND_NS]);
     let scans = [&one, &two].map(|root| scan(root.path()).unwrap());
     let range = TimeRange::since(Time(EDGE));
     let mut timeline = Rows::<FlowRow>::of(&scans).within(range).timeline().unwrap();
@@ -145,7 +145,7 @@ fn a_timeline_joins_datasets_window_by_window() {
         let rows = timeline.take(start).unwrap();
         found.extend(rows.into_iter().map(|(dataset, row)| {
             assert_eq!(row.window_start_ns, start);
-            (dataset, (start - EDGE) / SECOND)
+            (dataset, (start - EDGE) / SECOND_NS)
         }));
     }
     let expected = [(0, 0), (0, 0), (1, 0), (1, 0), (0, 1), (0, 1), (1, 2), (1, 2)];
@@ -155,7 +155,7 @@ fn a_timeline_joins_datasets_window_by_window() {
 #[test]
 fn spans_and_lanes_read_the_same_rows() {
     let root = tempfile::tempdir().unwrap();
-    let times: Vec<i64> = (0..40).map(|window| EDGE + window * SECOND).collect();
+    let times: Vec<i64> = (0..40).map(|window| EDGE + window * SECOND_NS).collect();
     write(root.path(), "rail3", &times[..20]);
     write(root.path(), "rail4", &times);
     let found = scan(root.path()).unwrap();
@@ -191,8 +191,8 @@ fn a_missing_dataset_differs_from_one_without_requested_rows() {
 #[test]
 fn steps_have_each_row_once_and_none_before_what_they_promise() {
     let root = tempfile::tempdir().unwrap();
-    let odd: Vec<i64> = (0..10).map(|window| EDGE + (2 * window + 1) * SECOND).collect();
-    let even: Vec<i64> = (0..10).map(|window| EDGE + 2 * window * SECOND).collect();
+    let odd: Vec<i64> = (0..10).map(|window| EDGE + (2 * window + 1) * SECOND_NS).collect();
+    let even: Vec<i64> = (0..10).map(|window| EDGE + 2 * window * SECOND_NS).collect();
     write(root.path(), "a", &odd);
     write(root.path(), "b", &even);
     let all = scan(root.path()).unwrap();
@@ -210,7 +210,7 @@ fn steps_have_each_row_once_and_none_before_what_they_promise() {
         assert_eq!(later.count(), 0, "a row of a later step");
         ends.push(next);
     }
-    let expected: Vec<i64> = (0..20).map(|window| EDGE + window * SECOND).collect();
+    let expected: Vec<i64> = (0..20).map(|window| EDGE + window * SECOND_NS).collect();
     assert_eq!(found, expected);
     assert_eq!(
         ends,

@@ -1,6 +1,6 @@
 //! What is deleted, in which order, and what is never deleted.
 
-use crate::rows::{HOUR, START, files, window};
+use crate::rows::{HOUR_NS, START, files, window};
 use rocescope_model::{SHIPPED, Time};
 use rocescope_store::{Limits, Options, Retained, Writer, retain, scan};
 use std::path::Path;
@@ -11,7 +11,7 @@ fn dataset(root: &Path) {
     for observer in ["rail3", "rail4"] {
         let mut writer = Writer::create(root, Options::new(observer)).unwrap();
         for hour in 0..3 {
-            writer.append(&window(hour * HOUR), Instant::now()).unwrap();
+            writer.append(&window(hour * HOUR_NS), Instant::now()).unwrap();
         }
         writer.finish().unwrap();
     }
@@ -24,7 +24,7 @@ fn whole_hours_are_deleted_by_age() {
     let bytes: u64 = scan(root.path()).unwrap().segments.iter().map(|s| s.bytes).sum();
     let limits = Limits {
         // 03:30: the hour of 02:30 has ended, that of 03:30 has not.
-        older_than: Some(Time(START + HOUR)),
+        older_than: Some(Time(START + HOUR_NS)),
         max_bytes: None,
     };
     let retained = retain(root.path(), limits).unwrap();

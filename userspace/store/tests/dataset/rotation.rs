@@ -1,6 +1,6 @@
 //! When a segment ends, and which writers may share a root.
 
-use crate::rows::{HOUR, SECOND, read, together, window};
+use crate::rows::{HOUR_NS, SECOND_NS, read, together, window};
 use rocescope_model::{CounterRow, Row, WindowRows};
 use rocescope_store::{Error, Options, Writer, scan};
 use std::path::Path;
@@ -17,7 +17,7 @@ fn write(root: &Path, options: Options, windows: &[WindowRows]) {
 #[test]
 fn hours_are_partitions_for_any_span() {
     let root = tempfile::tempdir().unwrap();
-    let windows: Vec<WindowRows> = (0..100).map(|n| window(n * HOUR)).collect();
+    let windows: Vec<WindowRows> = (0..100).map(|n| window(n * HOUR_NS)).collect();
     let before = open_files();
     let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
     for rows in &windows {
@@ -40,9 +40,9 @@ fn open_files() -> usize {
 #[test]
 fn one_append_may_span_hours_out_of_order() {
     let root = tempfile::tempdir().unwrap();
-    let mixed = together([window(HOUR), window(0), window(HOUR + SECOND)]);
+    let mixed = together([window(HOUR_NS), window(0), window(HOUR_NS + SECOND_NS)]);
     write(root.path(), Options::new("rail3"), &[mixed]);
-    let ordered = together([window(0), window(HOUR), window(HOUR + SECOND)]);
+    let ordered = together([window(0), window(HOUR_NS), window(HOUR_NS + SECOND_NS)]);
     assert_eq!(read(root.path()).unwrap(), ordered);
     assert_eq!(scan(root.path()).unwrap().table("opcodes").count(), 2);
 }
@@ -54,9 +54,9 @@ fn age_depends_on_the_instants_passed_in() {
     let at = |seconds| begin + Duration::from_secs(seconds);
     let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
     writer.append(&window(0), begin).unwrap();
-    writer.append(&window(SECOND), at(59)).unwrap();
+    writer.append(&window(SECOND_NS), at(59)).unwrap();
     assert_eq!(writer.summary().table("windows").segments, 0);
-    writer.append(&window(2 * SECOND), at(60)).unwrap();
+    writer.append(&window(2 * SECOND_NS), at(60)).unwrap();
     assert_eq!(writer.summary().table("windows").segments, 1);
     assert_eq!(writer.summary().table("windows").rows, 2);
     writer.rotate(at(119)).unwrap();
@@ -75,7 +75,7 @@ fn size_ends_a_segment() {
     };
     let windows: Vec<WindowRows> = (0..5)
         .map(|n| {
-            let mut rows = window(n * SECOND);
+            let mut rows = window(n * SECOND_NS);
             rows.windows[0].count_min_bytes = Some(vec![1; 600 << 10].into());
             rows
         })

@@ -1,6 +1,6 @@
 //! Rows of every table and type are read as they were written.
 
-use crate::rows::{SECOND, files, read, together, window};
+use crate::rows::{SECOND_NS, files, read, together, window};
 use rocescope_model::json::{self, Rows};
 use rocescope_model::{Cells, FORMAT_VERSION, FlowRow, Type, Value, footer, render};
 use rocescope_store::{Options, Writer, scan};
@@ -10,7 +10,7 @@ use std::time::Instant;
 #[test]
 fn every_table_is_read_as_written() {
     let root = tempfile::tempdir().unwrap();
-    let windows = [window(0), window(SECOND), window(2 * SECOND)];
+    let windows = [window(0), window(SECOND_NS), window(2 * SECOND_NS)];
     let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
     for rows in &windows {
         writer.append(rows, Instant::now()).unwrap();

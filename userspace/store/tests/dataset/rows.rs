@@ -1,12 +1,11 @@
 //! Test rows: every column has a value other than its default.
 
+pub(crate) use rocescope_model::time::{HOUR_NS, SECOND_NS};
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, PdcRow, Text, Time, WindowRow, WindowRows};
 use std::path::{Path, PathBuf};
 
-pub(crate) const SECOND: i64 = 1_000_000_000;
-pub(crate) const HOUR: i64 = 3_600 * SECOND;
 /// 2026-11-21 02:30:00 UTC plus a few nanoseconds, which files must preserve.
-pub(crate) const START: i64 = 1_795_228_200 * SECOND + 123;
+pub(crate) const START: i64 = 1_795_228_200 * SECOND_NS + 123;
 
 /// Returns the rows of one window that starts `offset` nanoseconds after [`START`].
 pub(crate) fn window(offset: i64) -> WindowRows {
@@ -16,7 +15,7 @@ pub(crate) fn window(offset: i64) -> WindowRows {
         observer: observer.clone(),
         window_start: Time(start),
         window_start_ns: start,
-        window_ns: SECOND,
+        window_ns: SECOND_NS,
         opcode: name.into(),
         opcode_number: number,
         packets: 5,
@@ -44,7 +43,7 @@ fn pdc(observer: &Text, start: i64) -> PdcRow {
         observer: observer.clone(),
         window_start: Time(start),
         window_start_ns: start,
-        window_ns: SECOND,
+        window_ns: SECOND_NS,
         src_pdc: Some(7),
         mode: "RUD".into(),
         job: Some(77),
@@ -61,7 +60,7 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         observer: observer.clone(),
         window_start: Time(start),
         window_start_ns: start,
-        window_ns: SECOND,
+        window_ns: SECOND_NS,
         frames: 12,
         roce_packets: 10,
         not_roce_frames: 1,
@@ -86,14 +85,14 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         icrc_bad_packets: Some(7),
         icrc_unverifiable_packets: None,
         unknown_opcode_packets: 8,
-        lost_packets: 9,
-        dropped_frames: Some(3),
+        capture_lost_packets: 9,
+        capture_dropped_frames: Some(3),
         late_packets: 10,
         fabric_lost_packets: Some(11),
         retransmitted_packets: Some(11),
         mirror_lost_packets: Some(11),
         mirror_loss_ratio: Some(0.5),
-        mirrored_twice_packets: Some(12),
+        mirror_duplicate_packets: Some(12),
         mirror_gap_frames: Some(13),
         boundary_slack_ns: 4_000_000,
         jitter_events: 12,
@@ -109,7 +108,7 @@ fn flow(observer: &Text, start: i64, rank: u32) -> FlowRow {
         observer: observer.clone(),
         window_start: Time(start),
         window_start_ns: start,
-        window_ns: SECOND,
+        window_ns: SECOND_NS,
         rank,
         flow_hash: -7 * i64::from(rank),
         src: "10.0.0.1".parse().unwrap_or([0; 4].into()),
@@ -135,7 +134,7 @@ fn flow(observer: &Text, start: i64, rank: u32) -> FlowRow {
         retransmitted_packets: Some(2),
         out_of_order_packets: None,
         first_ns: start,
-        last_ns: start + SECOND - 1,
+        last_ns: start + SECOND_NS - 1,
         direction_key: Some(-9),
     }
 }

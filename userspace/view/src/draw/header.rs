@@ -169,8 +169,8 @@ fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
         ("filtered", total.filtered_frames, Tone::Text),
         ("snapped", total.snapped_frames, Tone::Notice),
     ];
-    if total.lost_packets > 0 {
-        parts.push(("capture loss", total.lost_packets, Tone::Bad));
+    if total.capture_lost_packets > 0 {
+        parts.push(("capture loss", total.capture_lost_packets, Tone::Bad));
     }
     let sum: u64 = parts.iter().map(|(_, number, _)| number).sum();
     let text = |(name, number, _): &(&str, u64, Tone)| format!("{} {name}", grouped(*number));

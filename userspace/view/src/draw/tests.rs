@@ -14,13 +14,12 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
+use rocescope_model::time::SECOND_NS;
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
-
-const SECOND: i64 = 1_000_000_000;
 
 /// A window with four flows; the rate of flow `n` in window `second` is a little above `n` Mbit/s.
 fn window(second: i64) -> WindowRows {
-    let start = Time(1_767_225_600 * SECOND + second * SECOND);
+    let start = Time(1_767_225_600 * SECOND_NS + second * SECOND_NS);
     let flow = |number: u32| FlowRow {
         rank: 5 - number,
         flow_hash: i64::from(number),
@@ -34,7 +33,7 @@ fn window(second: i64) -> WindowRows {
         frame_bps: f64::from(number) * 1e6 + second as f64 * 1e5,
         window_start: start,
         window_start_ns: start.0,
-        window_ns: SECOND,
+        window_ns: SECOND_NS,
         elephant: number == 4,
         ..FlowRow::default()
     };
@@ -48,7 +47,7 @@ fn window(second: i64) -> WindowRows {
         windows: vec![WindowRow {
             window_start: start,
             window_start_ns: start.0,
-            window_ns: SECOND,
+            window_ns: SECOND_NS,
             frames: 10_016,
             roce_packets: 10_000,
             not_roce_frames: 16,
@@ -324,7 +323,7 @@ fn estimates_are_marked_and_losses_have_causes() {
     rows.windows[0].flows_exact = false;
     rows.windows[0].flows = 200_000;
     rows.windows[0].estimated_flows_stderr_ratio = 0.01;
-    rows.windows[0].lost_packets = 5;
+    rows.windows[0].capture_lost_packets = 5;
     rows.windows[0].fabric_lost_packets = Some(11);
     rows.windows[0].retransmitted_packets = Some(412);
     rows.flows[0].error_frame_bytes = 100_000;
@@ -397,8 +396,8 @@ fn capture_loss_of_rings_and_of_sockets_is_shown() {
     let mut rig = small();
     let mut rows = window(3);
     rows.windows[0].frames += 7;
-    rows.windows[0].lost_packets = 7;
-    rows.windows[0].dropped_frames = Some(5);
+    rows.windows[0].capture_lost_packets = 7;
+    rows.windows[0].capture_dropped_frames = Some(5);
     rig.view.window(rows);
     rig.shows(&[
         "10,023 frames = 10,000 RoCEv2 + 16 other",
@@ -456,9 +455,9 @@ fn traffic_is_grouped_by_source_destination_queue_pair_and_opcode() {
 #[test]
 fn the_header_states_how_old_the_newest_data_are() {
     let newest = |now_s: i64| Newest {
-        end: Time(1_767_225_787 * SECOND),
-        stale_ns: 65 * SECOND,
-        now: Time((1_767_225_787 + now_s) * SECOND),
+        end: Time(1_767_225_787 * SECOND_NS),
+        stale_ns: 65 * SECOND_NS,
+        now: Time((1_767_225_787 + now_s) * SECOND_NS),
     };
     for width in [80, 120] {
         let mut rig = Rig::new(width, 40, Options::default());

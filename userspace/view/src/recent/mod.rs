@@ -189,8 +189,7 @@ impl Recent {
 mod tests {
     use super::*;
     use rocescope_model::FlowRow;
-
-    const SECOND: i64 = 1_000_000_000;
+    use rocescope_model::time::SECOND_NS;
 
     fn window(second: i64, flows: &[(i64, u64)]) -> WindowRows {
         let flow = |(flow_hash, frame_bytes): &(i64, u64)| FlowRow {
@@ -201,8 +200,8 @@ mod tests {
         };
         WindowRows {
             windows: vec![WindowRow {
-                window_start_ns: second * SECOND,
-                window_ns: SECOND,
+                window_start_ns: second * SECOND_NS,
+                window_ns: SECOND_NS,
                 frames: 10,
                 frame_bytes: flows.iter().map(|(_, bytes)| bytes).sum(),
                 flows: flows.len() as u64,
@@ -221,7 +220,7 @@ mod tests {
         recent.push(window(1, &[(2, 300)]));
         let shown = recent.shown(1, 2).unwrap();
         assert_eq!(shown.total.frames, 20);
-        assert_eq!(shown.total.window_ns, 2 * SECOND);
+        assert_eq!(shown.total.window_ns, 2 * SECOND_NS);
         assert_eq!((shown.total.flows, shown.more_flows), (2, false));
         let flows = &shown.rows.flows;
         assert_eq!((flows[0].flow_hash, flows[0].frame_bytes), (2, 350));
@@ -233,12 +232,12 @@ mod tests {
     fn a_silent_time_belongs_to_the_rate_and_the_time_before_the_first_window_does_not() {
         let mut recent = Recent::default();
         recent.push(window(10, &[(1, 100)]));
-        assert_eq!(recent.shown(0, 10).unwrap().total.window_ns, SECOND);
+        assert_eq!(recent.shown(0, 10).unwrap().total.window_ns, SECOND_NS);
         recent.push(window(13, &[(1, 100)]));
         let shown = recent.shown(1, 10).unwrap();
-        assert_eq!((shown.windows, shown.total.window_ns), (2, 4 * SECOND));
+        assert_eq!((shown.windows, shown.total.window_ns), (2, 4 * SECOND_NS));
         let shown = recent.shown(1, 2).unwrap();
-        assert_eq!((shown.windows, shown.total.window_ns), (1, 2 * SECOND));
+        assert_eq!((shown.windows, shown.total.window_ns), (1, 2 * SECOND_NS));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
+use rocescope_model::time::SECOND_NS;
 use rocescope_model::{EventRow, FlowRow, GroupBy, HostPortRow, HostVerdictRow, MeshRows, WindowRows};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -395,6 +396,5 @@ impl View {
 
 /// A length in whole seconds, at least one.
 fn whole_seconds(ns: i64) -> i64 {
-    const SECOND: i64 = 1_000_000_000;
-    ns.max(1).saturating_add(SECOND - 1) / SECOND * SECOND
+    ns.max(1).saturating_add(SECOND_NS - 1) / SECOND_NS * SECOND_NS
 }

@@ -1,29 +1,12 @@
 //! `rocescope collect`: agents' rows over the network into one dataset.
-//!
-//! | module | what it does |
-//! |---|---|
-//! | `mesh` | windows of the mesh, analyzed as they end |
-//! | `late` | windows of which rows came after their analysis |
-//! | `again` | their second analysis, from the dataset |
-//! | `hosts` | windows of the counters of hosts, likewise |
-//! | `earlier_faults` | faults of hosts that an earlier collector stored |
-//! | `backfill` | rows of the dataset from windows before the start |
-
-mod again;
-mod backfill;
-mod earlier_faults;
-mod hosts;
-mod late;
-mod mesh;
 
 use crate::arguments::CollectArguments;
 use crate::collector_metrics;
 use crate::commands::control::checked;
 use crate::commands::storage;
 use anyhow::{Context, Result};
-use hosts::{All, Hosts};
-use mesh::Mesh;
-use rocescope_collector::server::{Analysis, ControlSettings, Settings, Status};
+use rocescope_analysis::live;
+use rocescope_collector::server::{ControlSettings, Settings, Status};
 use rocescope_collector::{Files, Server};
 use rocescope_engine::metrics::Diagnosed;
 use rocescope_model::{AGENT_TABLES, footer};
@@ -33,6 +16,7 @@ use rocescope_runtime::resources;
 use rocescope_runtime::retention::Retention;
 use rocescope_runtime::service::Service;
 use rocescope_runtime::signals::Signals;
+use rocescope_runtime::clock::now;
 use rocescope_runtime::status;
 use rocescope_store::{Options, Summary};
 use std::process::ExitCode;
@@ -50,16 +34,11 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     let signals = Signals::install()?;
     resources::allow_files(FILES.saturating_add(arguments.max_agents as u64)).context("--max-agents")?;
     let diagnosed = arguments.diagnose.then(Diagnosed::default);
-    let analysis = match &diagnosed {
-        Some(diagnosed) => {
-            let mesh = Box::new(Mesh::new(arguments, diagnosed.clone())?);
-            let hosts = Box::new(Hosts::new(arguments, diagnosed.clone())?);
-            Some(Box::new(All(vec![mesh, hosts])) as Box<dyn Analysis>)
-        }
-        None => None,
-    };
+    let analysis = diagnosed
+        .as_ref()
+        .map(|diagnosed| live::start(&analyses(arguments, diagnosed)));
     let retention = Arc::new(Mutex::new(storage::retention(&arguments.out, &arguments.retention)));
-    let server = Server::start(settings(arguments, Arc::clone(&retention))?, analysis)?;
+    let server = Server::start(settings(arguments, Arc::clone(&retention))?, analysis.transpose()?)?;
     serve(arguments, &server, diagnosed)?;
     status!("collecting at {} into {}", server.address(), arguments.out.display());
     let mut service = Service::default();
@@ -88,6 +67,22 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     lock(&retention).apply()?;
     crate::print(&end(&last, &summary))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the analyses of the collector need.
+fn analyses(arguments: &CollectArguments, diagnosed: &Diagnosed) -> live::Settings {
+    live::Settings {
+        dataset: arguments.out.clone(),
+        observer: arguments.observer.clone().into(),
+        lateness: arguments.lateness,
+        segment_age: arguments.retention.segment_age,
+        topology: arguments.topology.clone(),
+        scale: arguments.scale,
+        quiet: arguments.quiet,
+        clock: Arc::new(now),
+        notices: Arc::new(|line| status!("{line}")),
+        diagnosed: diagnosed.clone(),
+    }
 }
 
 /// Starts the metrics endpoint, if requested.

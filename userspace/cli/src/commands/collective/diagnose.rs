@@ -4,20 +4,21 @@ use super::files;
 use crate::arguments::{CollectiveMode, CollectiveOutput, DiagnoseCollectiveArguments};
 use crate::commands::span;
 use anyhow::{Context, Result, ensure};
+use rocescope_analysis::collectives::{Collective, Collectives};
+use rocescope_analysis::dataset;
 use rocescope_collective::analysis::{Analysis, Mode, analyze};
 use rocescope_collective::document::Document;
 use rocescope_collective::dot::dot;
-use rocescope_collective::read::nccl_debug::{self, Hosts, Ranks};
+use rocescope_collective::read::nccl_debug::{self, Ranks};
 use rocescope_collective::readings::Readings;
-use rocescope_collective::steps::{Builder, Steps};
+use rocescope_collective::steps::Steps;
 use rocescope_collective::telemetry::counters::Counters;
 use rocescope_collective::telemetry::marks::Marks;
 use rocescope_collective::telemetry::slow_paths::SlowPaths;
 use rocescope_collective::telemetry::{Source, Telemetry};
 use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, EventRow, FlowRow, Row, SmallFlowRow, StepProbeRow, StepRow, TelemetryRow, json};
-use rocescope_store::{Query, Scan};
-use std::collections::BTreeMap;
+use rocescope_store::{Query, Scan, TimeRange};
 use std::process::ExitCode;
 use std::slice;
 
@@ -146,44 +147,31 @@ fn mode(arguments: &DiagnoseCollectiveArguments) -> Result<Mode> {
 
 /// The steps of the collective to analyze, and how many others there are.
 fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps, u64)> {
-    let mut builders: BTreeMap<String, (Builder, i64, i64)> = BTreeMap::new();
-    let mut hosts = Hosts::default();
-    found.select::<StepRow>().for_each(|row| {
-        ranks.learn(&row, &mut hosts);
-        if !builders.contains_key(&*row.collective) {
-            builders.insert(row.collective.to_string(), (Builder::default(), i64::MAX, i64::MIN));
+    let mut analysis = Collectives::new(ranks);
+    let mut names = Vec::new();
+    let mut chosen: Option<Collective> = None;
+    dataset::hours(&mut analysis, found, TimeRange::default(), |_, found| {
+        names.push(found.name.clone());
+        let length = |of: &Collective| of.end_ns.saturating_sub(of.start_ns);
+        let is_chosen = match collective {
+            Some(name) => found.name == name,
+            None => chosen.as_ref().is_none_or(|known| length(&found) >= length(known)),
+        };
+        if is_chosen {
+            chosen = Some(found);
         }
-        if let Some((builder, start, end)) = builders.get_mut(&*row.collective) {
-            builder.add(&row);
-            if row.step > 0 {
-                *start = row.time_ns.min(*start);
-                *end = row.time_ns.saturating_add(row.duration_ns.unwrap_or(0)).max(*end);
-            }
-        }
+        Ok::<(), rocescope_store::Error>(())
     })?;
-    let names: Vec<String> = builders.keys().cloned().collect();
     if let Some(name) = collective {
-        let builder = builders.remove(name);
         ensure!(
-            builder.is_some(),
+            chosen.is_some(),
             "there is no collective {name} in this dataset and time: it has {}",
             names.join(", ")
         );
-        return Ok((named(builder.unwrap_or_default().0, &hosts), 0));
     }
-    let longest = builders
-        .into_iter()
-        .max_by_key(|(_, (_, start, end))| end.saturating_sub(*start));
-    let others = names.len().saturating_sub(1) as u64;
-    Ok((
-        named(longest.map(|(_, (builder, ..))| builder).unwrap_or_default(), &hosts),
-        others,
-    ))
-}
-
-/// The steps, whose hosts have the names of their ranks.
-fn named(builder: Builder, hosts: &Hosts) -> Steps {
-    let mut steps = builder.finish();
-    hosts.name(&mut steps);
-    steps
+    let others = match collective {
+        Some(_) => 0,
+        None => names.len().saturating_sub(1) as u64,
+    };
+    Ok((chosen.map(|chosen| analysis.steps(chosen)).unwrap_or_default(), others))
 }

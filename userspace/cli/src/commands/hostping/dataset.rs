@@ -4,9 +4,10 @@ use super::print;
 use crate::arguments::{DiagnoseHostpingArguments, Output};
 use crate::commands::span;
 use anyhow::{Result, ensure};
+use rocescope_analysis::hostping::{HostRun, Tests};
+use rocescope_analysis::{Analysis, Reads};
+use rocescope_diagnose::hostping::Document;
 use rocescope_diagnose::hostping::join::Insides;
-use rocescope_diagnose::hostping::rows::{Run, runs};
-use rocescope_diagnose::hostping::{Document, Judge};
 use rocescope_model::{Cells, LOOPBACK_TABLES, LoopbackRow, Row, SlaRow, Time, VerdictRow, json};
 use rocescope_store::{Options, Query, TimeRange, Writer};
 use serde::Serialize;
@@ -105,22 +106,16 @@ pub(in crate::commands) fn diagnose(arguments: &DiagnoseHostpingArguments) -> Re
         LoopbackRow::TABLE.name
     );
     let mesh = of_mesh(root, time, &Insides::of(all.clone(), arguments.rule.rule()))?;
-    let mut last: Vec<(String, i64, Vec<LoopbackRow>)> = Vec::new();
-    for run in runs(all) {
-        last.retain(|(host, ..)| *host != run.0);
-        last.push(run);
-    }
+    let mut tests = Tests::new(arguments.observer.clone(), arguments.rule.rule());
+    all.iter().for_each(|row| tests.row(row));
     let mut documents = Vec::new();
-    for (observer, start_ns, rows) in last {
-        let run = Run::of(&rows);
-        let judge = Judge {
-            topology: &run.topology,
-            baseline: Some(&run.baseline),
-            rule: arguments.rule.rule(),
-            busy: &run.busy,
-            loads: &run.loads,
-        };
-        let diagnosis = judge.diagnose(&run.measured);
+    while let Some(HostRun {
+        observer,
+        start_ns,
+        run,
+        diagnosis,
+    }) = tests.finish()
+    {
         let time = format!("{:.0}", Time(start_ns));
         if arguments.output == Output::Table {
             crate::print(&format!("{observer}, {time}\n"))?;

@@ -217,7 +217,7 @@ fn text(advice: &Advice, changes: &[Change], left_out: &[LeftOut]) -> String {
 mod tests {
     use super::{FIRST_PORT, candidates, label};
     use rocescope_paths::Flow;
-    use rocescope_probe::ports::source_port;
+    use rocescope_wire::source_port;
     use std::collections::BTreeSet;
 
     #[test]

@@ -1,10 +1,11 @@
 //! `rocescope paths compare`: the loads of links and the paths of two runs.
 
 use super::fim::percent;
-use super::input::{self, Run, Which};
+use super::input::{self, Which};
 use crate::arguments::{ComparePathsArguments, Output};
 use crate::commands::topology;
 use anyhow::Result;
+use rocescope_analysis::paths::runs::Run;
 use rocescope_diagnose::paths::down::EmptyLink;
 use rocescope_diagnose::paths::{Comparison, Hop, compare};
 use rocescope_model::human::{plural, visible_lines};

@@ -98,7 +98,7 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
 /// Which nodes can be asked, and how.
 pub(super) fn plan(arguments: &AskArguments) -> Result<Plan> {
     let topology = topology::read_and_warn(&arguments.topology)?;
-    let folder = topology::folder(&arguments.topology);
+    let folder = rocescope_analysis::topology::folder(&arguments.topology);
     let mut drivers: BTreeMap<(&str, bool), Driver> = BTreeMap::new();
     let mut devices = Vec::new();
     for (node, tiered) in topology.nodes.iter().zip(tiers(&topology)) {

@@ -1,10 +1,11 @@
 //! `rocescope paths fim`: flows per link, and the Flow Imbalance Metric of each layer.
 
-use super::input::{self, Measured, Problem, Run, Which};
+use super::input::{self, Measured, Problem, Which};
 use super::windows::{self, WindowFim};
 use crate::arguments::{FimArguments, Output, SpanArguments};
 use crate::commands::{span, topology};
 use anyhow::{Result, anyhow};
+use rocescope_analysis::paths::runs::Run;
 use rocescope_diagnose::paths::{Imbalance, LinkLoad};
 use rocescope_model::human::{plural, visible_lines};
 use rocescope_model::{LINK_LOAD_TABLES, LinkLoadRow, Time, json, render};

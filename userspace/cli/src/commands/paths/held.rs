@@ -1,7 +1,7 @@
 //! The run that holds in a time, for reports: paths stay as they are until another run finds others.
 
-use super::input::held;
 use anyhow::Result;
+use rocescope_analysis::paths::runs::held;
 use rocescope_model::{FlowPathRow, LinkLoadRow, Row};
 use rocescope_report::Collector;
 use rocescope_store::{Scan, TimeRange};

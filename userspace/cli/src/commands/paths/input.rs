@@ -1,40 +1,16 @@
 //! Reads paths from JSON or a dataset.
 
-use super::captured::{Captured, flow_of};
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use rocescope_diagnose::paths::{Fabric, Hop, Imbalance, Loads, Walk};
+use rocescope_analysis::paths::captured::{Captured, flow_of};
+use rocescope_analysis::paths::runs::{Run, captured_key, held, runs};
+use rocescope_diagnose::paths::{Fabric, Imbalance, Loads, Walk};
 use rocescope_model::human::plural;
-use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, FlowRow, Time};
-use rocescope_paths::{Flow, KnownPath, known};
+use rocescope_model::{FLOW_PATH_TABLES, FlowRow, Time};
+use rocescope_paths::known;
 use rocescope_store::{Query, Scan, TimeRange};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-/// The paths of a run.
-#[derive(Debug, Default)]
-pub(in crate::commands) struct Run {
-    /// When it started; a file does not contain it.
-    pub(in crate::commands) time: Option<Time>,
-    pub(in crate::commands) paths: Vec<KnownPath>,
-    /// Flows whose path is not known to its end.
-    pub(in crate::commands) unknown: u64,
-    /// Entries of flows that a file lists again: they count too.
-    pub(in crate::commands) repeated: u64,
-}
-
-impl Run {
-    /// A line about flows that are listed again.
-    pub(super) fn repetition(&self, whose: &str) -> String {
-        match self.repeated {
-            0 => String::new(),
-            count => format!(
-                "{}{whose} listed again: each entry counts, list a flow once\n",
-                plural(count, "flow")
-            ),
-        }
-    }
-}
 
 /// Which run of a dataset.
 #[derive(Debug, Clone, Copy)]
@@ -100,57 +76,6 @@ pub(super) fn read(path: &Path, which: Which) -> Result<Run> {
     let mut run = start.and_then(|start| runs.remove(&start)).unwrap_or_default();
     rate(&Query::default().within(time).open(path)?, &mut run)?;
     Ok(run)
-}
-
-/// The run that holds at the end of a time, by its start: the last that started before, otherwise the first.
-pub(in crate::commands) fn held(starts: &[i64], time: TimeRange) -> Option<i64> {
-    let mut before = starts.iter().rev();
-    let last = before.find(|start| time.to.is_none_or(|to| **start < to.0));
-    last.or_else(|| starts.first()).copied()
-}
-
-/// All runs of a dataset by their start.
-pub(in crate::commands) fn runs(found: &Scan) -> Result<BTreeMap<i64, Run>> {
-    let mut flows: BTreeMap<(i64, Flow), KnownPath> = BTreeMap::new();
-    let mut hops: BTreeMap<(i64, Flow), BTreeMap<u16, Hop>> = BTreeMap::new();
-    found.select::<FlowPathRow>().for_each(|row| {
-        let flow = Flow {
-            src: row.src,
-            dst: row.dst,
-            protocol: row.protocol,
-            src_port: row.src_port,
-            dst_port: row.dst_port,
-            dst_qpn: row.dst_qpn,
-            outer_src_port: None,
-        };
-        let hops = hops.entry((row.time_ns, flow)).or_default();
-        flows.entry((row.time_ns, flow)).or_insert_with(|| KnownPath {
-            name: flow.to_string(),
-            flow: Some(flow),
-            hops: Vec::new(),
-            bps: row.flow_bps,
-        });
-        let is_complete = &*row.outcome == known::COMPLETE;
-        if let Some(egress) = row.egress.filter(|_| row.hop > 0 && is_complete) {
-            hops.insert(row.hop, Hop(row.node.as_str().into(), egress.as_str().into()));
-        }
-    })?;
-    let mut runs: BTreeMap<i64, Run> = BTreeMap::new();
-    for (((time_ns, _), mut path), (_, hops)) in flows.into_iter().zip(hops) {
-        let run = runs.entry(time_ns).or_default();
-        run.time = Some(Time(time_ns));
-        run.unknown += u64::from(hops.is_empty());
-        path.hops = hops.into_values().collect();
-        run.paths.push(path);
-    }
-    Ok(runs)
-}
-
-/// A flow as a capture sees it.
-pub(in crate::commands) type CapturedKey = (std::net::IpAddr, std::net::IpAddr, u16);
-
-pub(in crate::commands) fn captured_key(flow: &Flow) -> CapturedKey {
-    (flow.src, flow.dst, flow.src_port)
 }
 
 /// Adds the mean rates of captured flows, where the dataset has them; other flows keep the rate that they had.

@@ -2,7 +2,6 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `captured` | what captured flows carried, each counted once |
 //! | `input` | reads paths from JSON or a dataset |
 //! | `held` | the run that holds in a time, for reports |
 //! | `fim` | the Flow Imbalance Metric |
@@ -14,7 +13,6 @@
 //! | `advise` | source ports that would make the layers even |
 
 mod advise;
-mod captured;
 mod compare;
 mod discover;
 mod discovered;

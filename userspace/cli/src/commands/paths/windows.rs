@@ -2,15 +2,15 @@
 //!
 //! A flow has the path of the last run that started before the end of the window, otherwise of the first run.
 
-use super::captured::{Captured, flow_of};
 use super::fim::percent;
-use super::input::{CapturedKey, captured_key, runs};
 use anyhow::{Result, ensure};
-use rocescope_diagnose::paths::{Direction, Fabric, Imbalance, Loads, Walk};
-use rocescope_model::{FLOW_PATH_TABLES, FlowRow, Time, json, render};
+use rocescope_analysis::dataset;
+use rocescope_analysis::paths::fim::Fim;
+use rocescope_analysis::paths::runs::runs;
+use rocescope_diagnose::paths::{Fabric, Imbalance};
+use rocescope_model::{FLOW_PATH_TABLES, Time, json, render};
 use rocescope_store::{Query, TimeRange};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// The metric of a window.
@@ -42,49 +42,20 @@ pub(super) fn each(
     // A run may have started before the time that is asked for.
     let runs = runs(&Query::default().tables(FLOW_PATH_TABLES).open(root)?)?;
     let found = Query::default().within(time).open(root)?;
-    let walked = |paths: &[rocescope_paths::KnownPath]| {
-        let flows = paths.iter().filter(|path| !path.hops.is_empty());
-        let flows = flows.filter_map(|path| Some((captured_key(&path.flow?), Walk::new(fabric, &path.hops).ways)));
-        flows.collect::<HashMap<CapturedKey, Vec<Direction>>>()
-    };
-    let paths: BTreeMap<i64, HashMap<CapturedKey, Vec<Direction>>> =
-        runs.iter().map(|(time, run)| (*time, walked(&run.paths))).collect();
-    let mut timeline = found.select::<FlowRow>().timeline()?;
     let mut windows = Vec::new();
-    while let Some(start_ns) = timeline.next_ns() {
-        let rows = timeline.take(start_ns)?;
-        let window_ns = rows.first().map_or(0, |(_, row)| row.window_ns);
-        let before = paths.range(..start_ns.saturating_add(window_ns.max(1))).next_back();
-        let Some((_, known)) = before.or_else(|| paths.first_key_value()) else {
-            continue;
-        };
-        let mut loads = Loads::new(fabric);
-        let mut unknown = 0;
-        let mut captured = Captured::default();
-        for (_, row) in &rows {
-            match flow_of(row) {
-                Some(flow) => captured.add(flow, row),
-                None => unknown += 1,
-            }
-        }
-        #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
-        for (key, bytes) in captured.five_tuples() {
-            match known.get(&key) {
-                Some(ways) => loads.add(ways, Some(bytes as f64 * 8e9 / window_ns.max(1) as f64)),
-                None => unknown += 1,
-            }
-        }
-        let imbalance = loads.imbalance(fabric);
-        take(start_ns, window_ns, &imbalance);
+    dataset::hours(&mut Fim::new(fabric.clone(), &runs), &found, time, |_, window| {
+        let imbalance = &window.imbalance;
+        take(window.start_ns, window.window_ns, imbalance);
         windows.push(WindowFim {
-            window_start: Time(start_ns),
-            window_ns,
+            window_start: Time(window.start_ns),
+            window_ns: window.window_ns,
             flows: imbalance.flows,
-            flows_without_path: unknown,
+            flows_without_path: window.unknown,
             fim_percent: imbalance.fim_percent,
             bytes_fim_percent: imbalance.bytes_fim_percent,
         });
-    }
+        Ok::<(), rocescope_store::Error>(())
+    })?;
     Ok(windows)
 }
 

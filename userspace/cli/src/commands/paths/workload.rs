@@ -1,10 +1,10 @@
 //! The flows of a workload, from all sources that the command line names.
 
-use super::captured::{Captured, flow_of};
 use crate::arguments::{SpanArguments, WorkloadArguments};
 use crate::commands::{input, span};
 use crate::filters::{row_filter, run_filter};
 use anyhow::{Context, Result, anyhow, ensure};
+use rocescope_analysis::paths::captured::{Captured, flow_of};
 use rocescope_capture::file::FrameSource;
 use rocescope_diagnose::paths::Fabric;
 use rocescope_engine::request::udp_ports;

@@ -145,7 +145,7 @@ impl Prober {
             }
             if is_due {
                 self.agent.update_throttle(cost.share());
-                if self.agent.minds_drops() {
+                if self.agent.tracks_drops() {
                     self.agent.dropped(self.backend.dropped(), now);
                 }
                 cost.shrink()?;

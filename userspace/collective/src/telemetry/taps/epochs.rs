@@ -5,12 +5,10 @@ use super::stays::Stay;
 use crate::steps::FlowKey;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use rocescope_model::{TelemetryRow, Text};
+use rocescope_model::{ROCE_UDP_PORT, TelemetryRow, Text};
 
 /// Length of an epoch, as that of the switches of Vedrfolnir's authors.
 const EPOCH_NS: i64 = 1_000_000;
-/// UDP port of RoCEv2, and the number of UDP.
-const ROCE_PORT: u16 = 4_791;
 const UDP: u8 = 17;
 
 /// Counts of a flow in an epoch.
@@ -85,7 +83,7 @@ fn add(flows: &BTreeMap<FlowKey, Count>, head: &TelemetryRow, rows: &mut Vec<Tel
             src: Some(flow.src),
             dst: Some(flow.dst),
             src_port: flow.src_port,
-            dst_port: Some(ROCE_PORT),
+            dst_port: Some(ROCE_UDP_PORT),
             protocol: Some(UDP),
             packets: count.packets,
             queued_packets: count.queued,

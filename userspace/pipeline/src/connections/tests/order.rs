@@ -7,8 +7,8 @@ fn reported(runs: &[Vec<RunRecord>]) -> (u64, u64, u64) {
     let (rows, _) = rows(runs);
     let a = &rows[0];
     (
-        a.lost_before_tap_packets,
-        a.lost_after_tap_packets,
+        a.fabric_lost_upstream_packets,
+        a.fabric_lost_downstream_packets,
         a.out_of_order_packets,
     )
 }
@@ -78,7 +78,7 @@ fn a_path_that_becomes_longer_loses_nothing() {
         .collect();
     let (rows, events) = rows(&runs);
     let a = &rows[0];
-    assert_eq!((a.lost_before_tap_packets, a.timeouts), (0, 0));
+    assert_eq!((a.fabric_lost_upstream_packets, a.timeouts), (0, 0));
     assert_eq!((a.retransmitted_packets, a.unique_messages), (0, 420));
     assert!(events.is_empty(), "{events:?}");
 }
@@ -123,7 +123,10 @@ fn a_run_of_a_pass_that_goes_on_with_new_packets_belongs_to_the_pass() {
         answer(ACK, 18, 250),
     ]);
     assert_eq!(
-        (rows[0].lost_before_tap_packets, rows[0].lost_after_tap_packets),
+        (
+            rows[0].fabric_lost_upstream_packets,
+            rows[0].fabric_lost_downstream_packets
+        ),
         (3, 0)
     );
 }
@@ -145,7 +148,7 @@ fn passes_that_naks_cut_short_do_not_show_a_selective_sender() {
     }
     let (rows, _) = rows(&runs);
     assert_ne!(rows[0].retransmission_scheme.as_deref(), Some("selective_repeat"));
-    assert_eq!(rows[0].lost_after_tap_packets, 0);
+    assert_eq!(rows[0].fabric_lost_downstream_packets, 0);
 }
 
 /// The first NAK of a sprayed direction may ask for what is only late. Once the receiver has kept early packets without

@@ -11,12 +11,14 @@
 //! | `sender` | sends frames with `pnet` |
 //! | `socket` | a packet socket that filters and stamps |
 //! | `stamping` | which clock stamps |
+//! | `hop` | what is known about a next hop |
 //! | `next_hop` | the routing table and the neighbours, over netlink |
 //! | `changes` | whether routes or interfaces have changed |
 //! | `guard` | keeps the kernel from answering probes |
 
 mod changes;
 mod guard;
+mod hop;
 mod link;
 mod next_hop;
 mod sender;
@@ -30,9 +32,10 @@ use super::{Backend, Error, Waited};
 use crate::frame::{self, FrameAddresses, ReceivedFrame};
 use crate::payload::Payload;
 use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
-use changes::Changes;
 use guard::Guard;
+use hop::Hop;
 use next_hop::{NextHops, Resolved};
+use rocescope_host::netlink::Notifications;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
@@ -41,7 +44,7 @@ use socket::{Received, Socket};
 use stamping::Stamping;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 /// The next hops of all NICs are resolved again within this time.
@@ -53,9 +56,6 @@ const SOON: Nanos = Nanos(50_000_000);
 const RETRY: Nanos = Nanos::SECOND;
 /// At the start, the interval of checks whether neighbours have answered.
 const FIRST_ANSWER: Duration = Duration::from_millis(20);
-/// A neighbour that has not answered for this long does not answer: the kernel asks three times, once a second.
-const PATIENCE: Nanos = Nanos(3_000_000_000);
-
 /// Next hops to other hosts that are remembered.
 const MAX_REMOTES: usize = 1024;
 
@@ -83,8 +83,8 @@ pub struct Raw {
     next_hops: NextHops,
     /// The next hops from a NIC to other hosts, and when each was looked up.
     remotes: BTreeMap<(usize, IpAddr), (Hop, Nanos)>,
-    routes: Changes,
-    interfaces: Changes,
+    routes: Notifications,
+    interfaces: Notifications,
     refresh: Refresh,
     guard: Guard,
     /// The sockets that are ready; the number of a socket is that of its NIC.
@@ -148,8 +148,8 @@ impl Raw {
             clock,
             system_clock: SystemClock::new(),
             departed: Vec::new(),
-            routes: Changes::open(changes::ROUTES)?,
-            interfaces: Changes::open(changes::INTERFACES)?,
+            routes: changes::subscribe(changes::ROUTES)?,
+            interfaces: changes::subscribe(changes::INTERFACES)?,
             refresh: Refresh {
                 nic: 0,
                 due: now,
@@ -163,7 +163,7 @@ impl Raw {
             frame: Vec::new(),
         };
         let sockets = (0..).zip(raw.ports.iter().map(|port| port.socket.fd()));
-        let changes = [(ROUTES, raw.routes.fd()), (INTERFACES, raw.interfaces.fd())];
+        let changes = [(ROUTES, raw.routes.as_fd()), (INTERFACES, raw.interfaces.as_fd())];
         for (number, fd) in sockets.chain(changes) {
             let number = epoll::EventData::new_u64(number);
             epoll::add(&raw.epoll, fd, number, epoll::EventFlags::IN)
@@ -226,9 +226,9 @@ impl Raw {
     /// Resolves the next NIC if it is due.
     fn resolve_next(&mut self, now: Nanos, events: &mut Vec<Event>) -> Result<(), Error> {
         let is_ready = |number| self.ready.iter().any(|ready| ready.data.u64() == number);
-        let interfaces = is_ready(INTERFACES) && self.interfaces.take();
+        let interfaces = is_ready(INTERFACES) && self.interfaces.drain();
         self.refresh.interfaces |= interfaces;
-        if interfaces || (is_ready(ROUTES) && self.routes.take()) {
+        if interfaces || (is_ready(ROUTES) && self.routes.drain()) {
             self.refresh.stale = self.ports.len();
             self.refresh.due = self.refresh.due.min(now + SOON);
         }
@@ -392,47 +392,6 @@ impl Port {
     }
 }
 
-/// What is known about a next hop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hop {
-    /// Not looked up yet.
-    Unknown,
-    /// Asked since this instant, without an answer.
-    Asked { since: Nanos },
-    /// Its MAC address.
-    At([u8; 6]),
-    /// It does not answer.
-    Silent,
-    /// There is no route.
-    NoRoute,
-}
-
-impl Hop {
-    /// The state after another lookup.
-    fn after(self, found: Resolved, now: Nanos) -> Self {
-        match (found, self) {
-            (Resolved::At(mac), _) => Self::At(mac),
-            (Resolved::NoRoute, _) => Self::NoRoute,
-            // Keep the old address: only sending shows whether it still works.
-            (Resolved::Asked, Self::At(_) | Self::Silent) => self,
-            (Resolved::Asked, Self::Asked { since }) if now - since >= PATIENCE => Self::Silent,
-            // The clock was set back.
-            (Resolved::Asked, Self::Asked { since }) if now >= since => self,
-            (Resolved::Asked, _) => Self::Asked { since: now },
-        }
-    }
-
-    /// Its MAC address, or why there is none.
-    const fn mac(self) -> Result<[u8; 6], Refusal> {
-        match self {
-            Self::At(mac) => Ok(mac),
-            Self::Unknown | Self::Asked { .. } => Err(Refusal::Resolving),
-            Self::Silent => Err(Refusal::Unreachable),
-            Self::NoRoute => Err(Refusal::NoRoute),
-        }
-    }
-}
-
 fn event(
     received: &Received<'_>,
     (nic, own): (NicIndex, IpAddr),
@@ -509,32 +468,5 @@ impl Backend for Raw {
         self.take(events);
         self.resolve_next(seen, events)?;
         Ok(Waited { seen, woken })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A neighbour that has just been asked is not one that does not answer: probes to it are evidence of nothing.
-    #[test]
-    fn a_next_hop_is_silent_only_after_the_kernel_has_asked_three_times() {
-        let at = |ms: i64| Nanos(ms * 1_000_000);
-        let asked = Hop::Unknown.after(Resolved::Asked, at(0));
-        assert_eq!(asked.mac(), Err(Refusal::Resolving));
-        let still = asked.after(Resolved::Asked, at(2_999));
-        assert_eq!(still.mac(), Err(Refusal::Resolving));
-        let silent = still.after(Resolved::Asked, at(3_000));
-        assert_eq!(silent.mac(), Err(Refusal::Unreachable));
-        assert_eq!(silent.after(Resolved::Asked, at(3_001)), silent);
-        assert_eq!(silent.after(Resolved::At([1; 6]), at(3_002)).mac(), Ok([1; 6]));
-        // An address that was known stays in use, whatever the neighbour table has.
-        let known = Hop::At([1; 6]).after(Resolved::Asked, at(9_000));
-        assert_eq!(known.mac(), Ok([1; 6]));
-        assert_eq!(known.after(Resolved::NoRoute, at(9_000)).mac(), Err(Refusal::NoRoute));
-        // The clock went back: the wait begins again.
-        let back = asked.after(Resolved::Asked, at(-10_000));
-        assert_eq!(back.after(Resolved::Asked, at(-7_001)).mac(), Err(Refusal::Resolving));
-        assert_eq!(back.after(Resolved::Asked, at(-7_000)).mac(), Err(Refusal::Unreachable));
     }
 }

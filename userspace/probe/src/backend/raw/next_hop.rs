@@ -7,19 +7,17 @@
 
 use super::super::Error;
 use super::link::Link;
-use netlink_packet_core::{NLM_F_REQUEST, NetlinkDeserializable, NetlinkMessage, NetlinkPayload, NetlinkSerializable};
-use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState};
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteType};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket as Netlink, SocketAddr as NetlinkAddress};
+use rocescope_host::netlink::{Socket, attribute, find, number};
 use rocescope_host::packet::set_option;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 
 /// The port "discard": usually closed, and a service on it ignores the datagram.
 const DISCARD: u16 = 9;
-const UDP: u8 = 17;
+/// `RTA_IP_PROTO`.
+const PROTOCOL: u16 = 27;
+/// The sizes of `struct rtmsg` and `struct ndmsg`, which attributes follow.
+const HEADER: usize = 12;
 
 /// The state of a next hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,27 +31,19 @@ pub(super) enum Resolved {
 }
 
 pub(super) struct NextHops {
-    netlink: Netlink,
+    netlink: Socket,
     /// For each NIC, a socket that sends out of it.
     nudges: Vec<UdpSocket>,
-    buffer: Vec<u8>,
 }
 
 impl NextHops {
     pub(super) fn open<'a>(links: impl Iterator<Item = &'a Link>) -> Result<Self, Error> {
-        let netlink = || {
-            let mut netlink = Netlink::new(NETLINK_ROUTE)?;
-            netlink.bind_auto()?;
-            netlink.connect(&NetlinkAddress::new(0, 0))?;
-            Ok(netlink)
-        };
         Ok(Self {
-            netlink: netlink().map_err(Error::at("netlink"))?,
+            netlink: Socket::open(libc::NETLINK_ROUTE).map_err(Error::at("netlink"))?,
             nudges: links
                 .map(nudge)
                 .collect::<io::Result<_>>()
                 .map_err(Error::at("a socket to ask neighbours"))?,
-            buffer: Vec::new(),
         })
     }
 
@@ -90,86 +80,49 @@ impl NextHops {
 
     /// Returns the gateway of the route out of the link, or the destination if it is a neighbour.
     fn route(&mut self, link: &Link, dst: IpAddr, src: Option<IpAddr>) -> Result<Option<IpAddr>, Error> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = family(dst);
-        message.header.destination_prefix_length = bits(dst);
-        message.header.flags = RouteFlags::LookupTable;
-        message.attributes = vec![
-            RouteAttribute::Destination(route_address(dst)),
-            RouteAttribute::Oif(link.index()),
-            RouteAttribute::IpProto(UDP),
-        ];
+        let source_bits = if src.is_some() { bits(dst) } else { 0 };
+        // `struct rtmsg`.
+        let mut request = vec![family(dst), bits(dst), source_bits, 0, 0, 0, 0, 0];
+        request.extend(libc::RTM_F_LOOKUP_TABLE.to_ne_bytes());
+        request.extend(attribute(libc::RTA_DST, &octets(dst)));
+        request.extend(attribute(libc::RTA_OIF, &link.index().to_ne_bytes()));
+        request.extend(attribute(PROTOCOL, &[libc::IPPROTO_UDP as u8]));
         if let Some(src) = src {
-            message.header.source_prefix_length = bits(src);
-            message.attributes.push(RouteAttribute::Source(route_address(src)));
+            request.extend(attribute(libc::RTA_SRC, &octets(src)));
         }
-        let Some(RouteNetlinkMessage::NewRoute(route)) = self.ask(RouteNetlinkMessage::GetRoute(message))? else {
+        let answer = self.netlink.ask(libc::RTM_GETROUTE, &request);
+        let answer = answer.map_err(Error::at("netlink"))?;
+        let Some((header, attributes)) = answer.and_then(<[u8]>::split_first_chunk::<HEADER>) else {
             return Ok(None);
         };
-        let is_out = |attribute: &RouteAttribute| match attribute {
-            RouteAttribute::Oif(index) => *index == link.index(),
-            _ => false,
-        };
-        let is_found = route.header.kind == RouteType::Unicast && route.header.table != RouteHeader::RT_TABLE_UNSPEC;
-        if !is_found || !route.attributes.iter().any(is_out) {
+        let [_, _, _, _, table, _, _, kind, ..] = *header;
+        let is_found = kind == libc::RTN_UNICAST && table != libc::RT_TABLE_UNSPEC;
+        if !is_found || find(attributes, libc::RTA_OIF).and_then(number) != Some(link.index()) {
             return Ok(None);
         }
-        let gateway = route.attributes.iter().find_map(|attribute| match attribute {
-            RouteAttribute::Gateway(RouteAddress::Inet(v4)) => Some(IpAddr::V4(*v4)),
-            RouteAttribute::Gateway(RouteAddress::Inet6(v6)) => Some(IpAddr::V6(*v6)),
-            _ => None,
-        });
+        let gateway = find(attributes, libc::RTA_GATEWAY).and_then(address);
         Ok(Some(gateway.unwrap_or(dst)))
     }
 
     /// Returns the MAC address of a neighbour, and whether the kernel has confirmed it.
     fn neighbour(&mut self, link: &Link, hop: IpAddr) -> Result<(Option<[u8; 6]>, bool), Error> {
-        let mut message = NeighbourMessage::default();
-        message.header.family = family(hop);
-        message.header.ifindex = link.index();
-        message.attributes = vec![NeighbourAttribute::Destination(match hop {
-            IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
-            IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
-        })];
-        let Some(RouteNetlinkMessage::NewNeighbour(neighbour)) =
-            self.ask(RouteNetlinkMessage::GetNeighbour(message))?
-        else {
+        // `struct ndmsg`.
+        let mut request = vec![family(hop), 0, 0, 0];
+        request.extend(link.index().to_ne_bytes());
+        request.extend([0; 4]);
+        request.extend(attribute(libc::NDA_DST, &octets(hop)));
+        let answer = self.netlink.ask(libc::RTM_GETNEIGH, &request);
+        let answer = answer.map_err(Error::at("netlink"))?;
+        let Some((header, attributes)) = answer.and_then(<[u8]>::split_first_chunk::<HEADER>) else {
             return Ok((None, false));
         };
-        let state = neighbour.header.state;
-        if matches!(state, NeighbourState::Failed | NeighbourState::Incomplete) {
+        let [_, _, _, _, _, _, _, _, state @ .., _, _] = *header;
+        let state = u16::from_ne_bytes(state);
+        if matches!(state, libc::NUD_FAILED | libc::NUD_INCOMPLETE) {
             return Ok((None, false));
         }
-        let mac = neighbour.attributes.iter().find_map(|attribute| match attribute {
-            NeighbourAttribute::LinkLayerAddress(mac) => <[u8; 6]>::try_from(&**mac).ok(),
-            _ => None,
-        });
-        Ok((mac, state != NeighbourState::Stale))
-    }
-
-    /// Asks the kernel; `None` if it has no answer.
-    fn ask(&mut self, message: RouteNetlinkMessage) -> Result<Option<RouteNetlinkMessage>, Error> {
-        let mut packet = NetlinkMessage::from(message);
-        packet.header.flags = NLM_F_REQUEST;
-        packet.finalize();
-        self.buffer.clear();
-        self.buffer.resize(packet.buffer_len(), 0);
-        packet.serialize(&mut self.buffer);
-        self.exchange().map_err(Error::at("netlink"))
-    }
-
-    fn exchange<M>(&mut self) -> io::Result<Option<M>>
-    where
-        M: NetlinkDeserializable + NetlinkSerializable,
-    {
-        self.netlink.send(&self.buffer, 0)?;
-        let (answer, _) = self.netlink.recv_from_full()?;
-        match NetlinkMessage::<M>::deserialize(&answer).map(|answer| answer.payload) {
-            Ok(NetlinkPayload::InnerMessage(answer)) => Ok(Some(answer)),
-            // No route, no neighbour.
-            Ok(_) => Ok(None),
-            Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error.to_string())),
-        }
+        let mac = find(attributes, libc::NDA_LLADDR).and_then(|mac| mac.try_into().ok());
+        Ok((mac, state != libc::NUD_STALE))
     }
 }
 
@@ -182,10 +135,10 @@ fn nudge(link: &Link) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-const fn family(address: IpAddr) -> AddressFamily {
+const fn family(address: IpAddr) -> u8 {
     match address {
-        IpAddr::V4(_) => AddressFamily::Inet,
-        IpAddr::V6(_) => AddressFamily::Inet6,
+        IpAddr::V4(_) => libc::AF_INET as u8,
+        IpAddr::V6(_) => libc::AF_INET6 as u8,
     }
 }
 
@@ -196,11 +149,16 @@ const fn bits(address: IpAddr) -> u8 {
     }
 }
 
-const fn route_address(address: IpAddr) -> RouteAddress {
+fn octets(address: IpAddr) -> Vec<u8> {
     match address {
-        IpAddr::V4(v4) => RouteAddress::Inet(v4),
-        IpAddr::V6(v6) => RouteAddress::Inet6(v6),
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
     }
+}
+
+fn address(octets: &[u8]) -> Option<IpAddr> {
+    let v4 = || <[u8; 4]>::try_from(octets).map(IpAddr::from).ok();
+    v4().or_else(|| <[u8; 16]>::try_from(octets).map(IpAddr::from).ok())
 }
 
 /// Link-local addresses are meaningless without their link.

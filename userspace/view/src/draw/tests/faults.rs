@@ -4,13 +4,13 @@ use super::Rig;
 use super::mesh::compare;
 use crate::pane::Pane;
 use crate::view::Options;
+use rocescope_model::time::SECOND_NS;
 use rocescope_model::{HostVerdictRow, Text, Time};
 
 const START: i64 = 1_767_225_600_000_000_000;
-const SECOND: i64 = 1_000_000_000;
 
 fn verdict(state: &'static str, class: &'static str, place: &'static str, since_s: i64) -> HostVerdictRow {
-    let time_ns = START + 200 * SECOND;
+    let time_ns = START + 200 * SECOND_NS;
     HostVerdictRow {
         observer: "collector".into(),
         time: Time(time_ns),
@@ -22,7 +22,7 @@ fn verdict(state: &'static str, class: &'static str, place: &'static str, since_
         host: Some("gpu-1".into()),
         device: Some("mlx5_0".into()),
         port: Some(1),
-        since_ns: START + since_s * SECOND,
+        since_ns: START + since_s * SECOND_NS,
         until_ns: time_ns,
         windows: 4,
         ..HostVerdictRow::default()

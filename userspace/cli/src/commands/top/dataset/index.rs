@@ -2,8 +2,8 @@
 
 use super::hosts;
 use super::mesh::MeshWindows;
-use crate::commands::span::PATHS_NS;
 use anyhow::Result;
+use rocescope_analysis::mesh::PATHS_NS;
 use rocescope_model::host_ports::{KNOWN_NS, READ_NS};
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, PdcRow, Row, Time, WindowRow, WindowRows, footer};
 use rocescope_store::query::SpanReader;

@@ -2,8 +2,8 @@
 
 use super::index::Index;
 use crate::commands::diagnose::analyzer_of;
-use crate::commands::span::PATHS_NS;
 use anyhow::Result;
+use rocescope_analysis::mesh::PATHS_NS;
 use rocescope_diagnose::hostmesh::Settings;
 use rocescope_diagnose::mesh::Pairs;
 use rocescope_model::{LinkRow, MeshRows, PathRow, ProbeRow, Revisions, SlaRow, Text, VerdictRow};

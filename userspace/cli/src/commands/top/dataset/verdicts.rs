@@ -19,8 +19,20 @@ impl HostVerdicts {
         let found = Query::default().tables(&[HostVerdictRow::TABLE]).open(root)?;
         let mut rows = Vec::new();
         found.select::<HostVerdictRow>().for_each(|row| rows.push(row))?;
+        Ok(Self::new(rows))
+    }
+
+    /// Of rows of one fault, those of the latest analysis count; one that was withdrawn is none.
+    fn new(mut rows: Vec<HostVerdictRow>) -> Self {
+        let fault = |row: &HostVerdictRow| (row.observer.clone(), row.class.clone(), row.place.clone(), row.since_ns);
+        let mut latest = HashMap::new();
+        for row in &rows {
+            let known = latest.entry(fault(row)).or_insert(row.revision);
+            *known = row.revision.max(*known);
+        }
+        rows.retain(|row| latest.get(&fault(row)) == Some(&row.revision) && &*row.state != HostVerdictRow::WITHDRAWN);
         rows.sort_by_key(|row| row.time_ns);
-        Ok(Self(rows))
+        Self(rows)
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -95,6 +107,18 @@ mod tests {
         assert_eq!(at(&verdicts, 61), "b began, a ended");
         assert_eq!(at(&verdicts, 359), "b began, a ended");
         assert_eq!(at(&verdicts, 360), "b began");
+    }
+
+    #[test]
+    fn a_fault_that_a_later_analysis_withdrew_is_not_shown() {
+        let mut withdrawn = row(20, 5, 20, HostVerdictRow::WITHDRAWN, "a");
+        withdrawn.revision = Some(1);
+        let verdicts = HostVerdicts::new(vec![
+            withdrawn,
+            row(20, 5, 20, "began", "a"),
+            row(20, 5, 20, "began", "b"),
+        ]);
+        assert_eq!(at(&verdicts, 30), "b began");
     }
 
     #[test]

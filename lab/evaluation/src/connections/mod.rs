@@ -1,0 +1,117 @@
+//! What the analysis of connections reports, measured against the truth of generated classes of traffic.
+//!
+//! Each class is a scenario in `userspace/generate/scenarios/classes`. The generator knows of every packet which
+//! transmission of its PSN it is and where it was lost; nothing here is derived from the analysis.
+//!
+//! `LAB_CLASS=spray-loss cargo xtask lab connections` runs this class alone; each difference is a line.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `floors` | what each class reaches |
+//! | `follow` | a class, generated and analyzed |
+//! | `matching` | losses reported and losses real, one to one |
+//! | `score` | the figures of a class |
+//! | `live`, `silent`, `window_length` | tests: times of a live capture, silent directions, windows of other lengths |
+
+mod floors;
+mod follow;
+#[cfg(test)]
+mod live;
+mod matching;
+mod score;
+#[cfg(test)]
+mod silent;
+#[cfg(test)]
+mod window_length;
+
+use crate::parallel;
+use crate::table::{Goal, Line, Size, percent};
+use floors::{FLOORS, Floor};
+use score::Score;
+
+/// The seeds of a usual run; the accuracy that the project states is that of 40.
+const SEEDS: u64 = 4;
+const ALL_SEEDS: u64 = 40;
+
+/// The goals are those of every class (`floors`).
+pub(crate) fn evaluate(size: Size) -> Vec<Line> {
+    let seeds = size.choose(SEEDS, ALL_SEEDS);
+    let only = std::env::var("LAB_CLASS").ok();
+    let is_chosen = |floor: &&Floor| only.as_ref().is_none_or(|only| only == floor.class);
+    let floors: Vec<&Floor> = FLOORS.iter().filter(is_chosen).collect();
+    let (mut sum, mut below) = (Score::default(), 0.0);
+    if size.details {
+        print!("{}", Score::header());
+    }
+    for (floor, score, wrong) in measured(&floors, seeds) {
+        if size.details {
+            print!("{}", score.line(floor.class));
+        }
+        if only.is_some() {
+            wrong.iter().for_each(|line| println!("{line}"));
+        }
+        for what in floor.missed_by(&score, seeds) {
+            println!("{}: {what}", floor.class);
+            below += 1.0;
+        }
+        sum.real += score.real;
+        sum.visible += score.visible;
+        sum.reported += score.reported;
+        sum.right += score.right;
+        sum.found += score.found;
+    }
+    let runs = floors.len() as u64 * seeds;
+    vec![
+        Line::new(
+            "losses",
+            runs,
+            "reported ones that are real, %",
+            percent(sum.right, sum.reported),
+            Goal::AtLeast(98.0),
+        ),
+        Line::new(
+            "losses",
+            runs,
+            "visible ones that are reported, %",
+            percent(sum.found, sum.visible),
+            Goal::AtLeast(95.0),
+        ),
+        Line::new("classes", runs, "figures below their floor", below, Goal::AtMost(0.0)),
+    ]
+}
+
+/// Each class over its seeds, and a line for each difference.
+fn measured<'a>(floors: &[&'a Floor], seeds: u64) -> Vec<(&'a Floor, Score, Vec<String>)> {
+    parallel::each(floors, |floor| {
+        let (mut score, mut wrong) = (Score::default(), Vec::new());
+        for seed in 1..=seeds {
+            let found = score.add(&follow::follow(&follow::class(floor.class), seed));
+            wrong.extend(found.into_iter().map(|line| format!("seed {seed}: {line}")));
+        }
+        (*floor, score, wrong)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL_SEEDS, FLOORS, SEEDS, Size, evaluate};
+    use rocescope_generate::CLASSES;
+
+    #[test]
+    fn every_class_reaches_its_floor() {
+        assert!(SEEDS < ALL_SEEDS);
+        let size = Size {
+            full: false,
+            details: true,
+        };
+        let lines = evaluate(size);
+        assert!(lines.iter().all(crate::table::Line::is_met), "{lines:#?}");
+    }
+
+    #[test]
+    fn every_class_has_a_floor() {
+        let floors: Vec<&str> = FLOORS.iter().map(|floor| floor.class).collect();
+        let classes: Vec<&str> = CLASSES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(floors, classes);
+    }
+}

@@ -1,0 +1,43 @@
+//! What the analyses find, measured against a truth that they do not know: `cargo xtask lab`.
+//!
+//! Each evaluation is a module with a function that returns lines of the table. Small sizes run in seconds; those of
+//! `docs/bench` take up to an hour. A test of the same module runs a part of it on every change.
+//!
+//! | module | what is evaluated | the truth |
+//! |---|---|---|
+//! | `connections` | losses and counters of connections | the generator's, packet by packet |
+//! | [`hosts`] | verdicts about hosts | scripted faults of a model of a NIC |
+//! | `mesh` | verdicts about a mesh of probes | faults of the simulated fabric |
+//! | `collectives` | root causes of slow collectives | flows and pauses of the simulated network |
+//! | `steps` | steps of collectives from the wire, and the culprit | the generator's |
+//! | `hostping` | links inside a host | faults of a simulated host, and the slides |
+//! | `sketches` | bounds and heavy hitters | the stream |
+//! | `fudan` | counts, sizes and changes as in the Fudan system's paper | the bytes of the frames |
+//! | [`table`] | the lines, and how they are printed | |
+//! | `parallel` | runs on all processors | |
+#![expect(clippy::unwrap_used, clippy::panic, reason = "an evaluation stops where it fails")]
+
+mod collectives;
+mod connections;
+mod fudan;
+mod hostping;
+pub mod hosts;
+mod mesh;
+mod parallel;
+mod sketches;
+mod steps;
+pub mod table;
+
+use table::{Line, Size};
+
+/// What `cargo xtask lab` can run, by name.
+pub const EVALUATIONS: [(&str, fn(Size) -> Vec<Line>); 8] = [
+    ("connections", connections::evaluate),
+    ("hosts", hosts::evaluate),
+    ("mesh", mesh::evaluate),
+    ("collectives", collectives::evaluate),
+    ("steps", steps::evaluate),
+    ("hostping", hostping::evaluate),
+    ("sketches", sketches::evaluate),
+    ("fudan", fudan::evaluate),
+];

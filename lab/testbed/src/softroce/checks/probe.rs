@@ -1,0 +1,58 @@
+//! Probes over UD queue pairs between the two NICs of a guest, beside the mirror.
+//!
+//! On 2026-11-23 the kernel refused every probe: the agent gave up its capabilities after it had opened the devices.
+
+use crate::softroce::fabric::{Fabric, LIMIT, json, number};
+use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
+use std::process::Command;
+use xtask::product::text;
+
+/// Ten seconds of probes, ten a second from each NIC. The processor of a guest is slow: the agent may use all of it.
+const PROBE: &str =
+    "rocescope probe --backend verbs -i eth0 eth1 --duration 10s --max-cpu 1 --timeout 1s --seed 1 -q -o json";
+/// What tshark prints of each frame of the mirror.
+const FIELDS: [&str; 4] = ["eth.dst", "ip.src", "ip.dst", "udp.srcport"];
+
+/// Probes, and compares.
+pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
+    let (mirror, printed) = fabric.mirrored("probe.pcap", |fabric| fabric.first.run(PROBE, LIMIT))?;
+    fabric.keep("probe.txt", &printed)?;
+    let summary = json(&printed)?;
+    let count = |key: &str| number(&summary, key);
+    let (probes, received) = (count("probes")?, count("received")?);
+    ensure!(probes >= 100, "only {probes} probes in 10 s");
+    ensure!(
+        received == probes,
+        "of {probes} probes {received} were received: {printed}"
+    );
+    // Every probe is one frame of the mirror, from one NIC to the MAC address of the other.
+    let mut tshark = Command::new("tshark");
+    tshark.args(["-r", &text(&mirror), "-Y", "udp.dstport == 4791", "-T", "fields"]);
+    for field in FIELDS {
+        tshark.args(["-e", field]);
+    }
+    let output = tshark.output().context("tshark")?;
+    let frames = String::from_utf8_lossy(&output.stdout);
+    let mut ports: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    for frame in frames.lines() {
+        let fields: Vec<&str> = frame.split('\t').collect();
+        let [mac, src, dst, port] = fields[..] else {
+            continue;
+        };
+        let expected = match (src, dst) {
+            ("10.77.0.1", "10.77.1.1") => "52:54:00:77:01:01",
+            ("10.77.1.1", "10.77.0.1") => "52:54:00:77:00:01",
+            other => anyhow::bail!("a frame between {other:?}"),
+        };
+        ensure!(mac == expected, "a frame from {src} to {dst} leaves for {mac}");
+        *ports.entry(src).or_default().entry(port).or_default() += 1;
+    }
+    let seen: u64 = ports.values().flat_map(BTreeMap::values).sum();
+    ensure!(seen == probes, "the mirror has {seen} frames of {probes} probes");
+    let ports: Vec<usize> = ports.values().map(BTreeMap::len).collect();
+    println!(
+        "{probes} probes = {received} received = {seen} frames of the mirror; UDP source ports of a NIC: {ports:?}"
+    );
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! What tests share. Only tests depend on it, and it depends on no other crate of the workspace.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `binary` | `rocescope` itself: run to its end, text and JSON of what it printed |
+//! | `running` | a process in the background: its messages, signals, its end |
+//! | `wait` | waiting for a condition; only a hang reaches the deadline |
+//! | `namespaces` | network namespaces, and links between them |
+//! | `certificates` | an authority, and certificates as operators make them |
+//! | `disk` | a small file system, and a file that fills it |
+//! | `shared` | data that lie beside the project |
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod binary;
+mod certificates;
+mod disk;
+mod namespaces;
+mod running;
+mod shared;
+mod wait;
+
+pub use binary::{binary, command, json, refusal, run, run_in, text};
+pub use certificates::{Authority, Signed, make_as_documented};
+pub use disk::{Ballast, SmallDisk};
+pub use namespaces::Namespaces;
+pub use running::{Ended, Running};
+pub use shared::{fails_in_ci, shared};
+pub use wait::{DEADLINE, until, until_some};

@@ -1,0 +1,80 @@
+//! The three modes of the paper over real OpenSSH servers: the same paths, and the time that each takes.
+
+use super::super::discovered;
+use super::{Fabric, bipartite, write_list};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// The driver of Linux with 50 ms a command, as a switch takes.
+const SLOW: &str = "session = \"sh\"\negress = [\"dev {egress}\"]\nhash = { complete = true }\n\n[ask]\n\
+                    ipv4 = \"sleep 0.05; ip route get {dst} from {src} iif {ingress} ipproto {protocol} sport {src_port} dport {dst_port}\"\n";
+
+fn prepare(fabric: &Fabric, folder: &Path, count: usize) {
+    fabric.prepare(folder);
+    fs::write(folder.join("slow.toml"), SLOW).unwrap();
+    fs::write(
+        folder.join("fabric.toml"),
+        fabric.topology("slow.toml", |_| String::new()),
+    )
+    .unwrap();
+    let flows = (0..count).map(|number| bipartite(number, 49_152 + u16::try_from(number).unwrap(), false));
+    write_list(&folder.join("flows.json"), &flows.collect::<Vec<_>>());
+}
+
+/// Runs a mode; returns its time in seconds, its sessions, and the paths.
+fn timed(folder: &Path, options: &[&str]) -> (f64, u64, Value) {
+    let found = discovered(folder, "flows.json", options);
+    let flows = &found["flows"];
+    assert_eq!(found["outcomes"], json!({"complete": flows}), "{:#}", found["devices"]);
+    let devices = found["devices"].as_array().unwrap().iter();
+    let sessions = devices.map(|device| device["sessions"].as_u64().unwrap()).sum();
+    (found["seconds"].as_f64().unwrap(), sessions, found["paths"].clone())
+}
+
+#[test]
+#[ignore = "takes 55 s; `cargo xtask ci --full` runs it"]
+fn modes_find_the_same_paths_and_each_is_faster_than_the_one_before() {
+    let Some(fabric) = Fabric::up(1) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    prepare(&fabric, folder.path(), 16);
+    let modes = ["baseline", "persistent", "parallel"].map(|mode| timed(folder.path(), &["--mode", mode]));
+    let [baseline, persistent, parallel] = &modes;
+    println!(
+        "16 flows: {:.2} s, {:.2} s, {:.2} s",
+        baseline.0, persistent.0, parallel.0
+    );
+    assert!(baseline.2 == persistent.2 && persistent.2 == parallel.2);
+    // A session for each question; one for each switch; up to eight.
+    assert_eq!((baseline.1, persistent.1 <= 8), (48, true), "{}", persistent.1);
+    assert!(baseline.0 > persistent.0 && persistent.0 > parallel.0);
+    // 48 commands of 50 ms.
+    assert!(persistent.0 > 2.4, "{}", persistent.0);
+}
+
+/// The table of docs/bench/paths.md.
+#[test]
+#[ignore = "measures speed: a minute, alone"]
+fn modes_with_128_flows() {
+    let Some(fabric) = Fabric::up(1) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    prepare(&fabric, folder.path(), 128);
+    for options in [
+        &["--mode", "baseline"][..],
+        &["--mode", "persistent"],
+        &["--threads", "2"],
+        &["--threads", "4"],
+        &["--threads", "8"],
+        &["--threads", "64"],
+        &["--threads", "64", "--sessions", "4"],
+    ] {
+        let (seconds, sessions, _) = timed(folder.path(), options);
+        println!("{}: {seconds:.2} s, {sessions} sessions", options.join(" "));
+    }
+    // The client's default is a key exchange that resists quantum computers, which costs more processor time.
+    let client = folder.path().join("ssh");
+    let text = fs::read_to_string(&client).unwrap();
+    fs::write(&client, format!("KexAlgorithms curve25519-sha256\n{text}")).unwrap();
+    let (seconds, sessions, _) = timed(folder.path(), &["--threads", "64"]);
+    println!("--threads 64, curve25519-sha256: {seconds:.2} s, {sessions} sessions");
+}

@@ -1,0 +1,109 @@
+//! The binary, which probes in the host.
+
+use crate::probe::rails::Rails;
+use rocescope_model::{PathRow, ProbeRow, Row};
+use rocescope_store::{repair, scan};
+use rocescope_testkit::{Running, binary, until};
+use serde_json::Value;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A running agent.
+pub(crate) struct Agent {
+    running: Running,
+    out: TempDir,
+}
+
+/// The output of an agent.
+pub(crate) struct Done {
+    pub(crate) summary: Value,
+    pub(crate) probes: Vec<ProbeRow>,
+    pub(crate) paths: Vec<PathRow>,
+    /// What it printed after its first line.
+    pub(crate) said: String,
+}
+
+impl Agent {
+    /// Starts an agent; returns when its first line reports that it probes.
+    pub(crate) fn begin(rails: &Rails, arguments: &[&str]) -> Self {
+        let mut command = rails.command("h", binary());
+        Self::spawn(command.args(["probe", "--all"]).args(arguments))
+    }
+
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        Self::spawn_until("probing between ", command)
+    }
+
+    /// Starts it; returns when it prints its first line, which begins with `first`.
+    pub(crate) fn spawn_until(first: &str, command: &mut Command) -> Self {
+        let out = tempfile::tempdir().unwrap();
+        command
+            .args(["-o", "json", "--seed", "7", "--observer", "h0", "--out"])
+            .arg(out.path());
+        let running = Running::begin(command, first);
+        Self { running, out }
+    }
+
+    /// Waits until it has reported this many windows.
+    pub(crate) fn until_windows(&self, windows: usize) {
+        until("a window is reported", || {
+            self.running.messages().matches(" received + ").count() >= windows
+        });
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        self.running.signal(name);
+    }
+
+    /// Kills it; returns the probes that it had written.
+    pub(crate) fn kill(self) -> Vec<ProbeRow> {
+        self.running.kill();
+        repair(self.out.path()).unwrap();
+        scan(self.out.path()).unwrap().rows().unwrap()
+    }
+
+    /// Waits for a successful end. Checks the invariant of the counters, and that every probe has a row.
+    pub(crate) fn end(self) -> Done {
+        let ended = self.running.end().success();
+        let found = scan(self.out.path()).unwrap();
+        assert!(found.unreadable.is_empty());
+        let mut done = Done {
+            summary: ended.json(),
+            probes: found.rows::<ProbeRow>().unwrap(),
+            paths: found.rows::<PathRow>().unwrap(),
+            said: ended.stderr,
+        };
+        done.probes.sort_by_key(|row| row.time_ns);
+        done.paths.sort_by_key(|row| (row.time_ns, row.hop));
+        done.add_up();
+        assert_eq!(found.row_count(ProbeRow::TABLE.name), done.probes.len() as u64);
+        done
+    }
+}
+
+impl Done {
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        self.summary[name]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{name}: {}", self.summary))
+    }
+
+    /// Rows with this outcome.
+    pub(crate) fn outcome<'a>(&'a self, outcome: &'a str) -> impl Iterator<Item = &'a ProbeRow> {
+        self.probes.iter().filter(move |row| &*row.outcome == outcome)
+    }
+
+    fn add_up(&self) {
+        let outcomes = ["received", "timeout", "corrupt", "unsent"];
+        let rows = outcomes.map(|outcome| self.outcome(outcome).count() as u64);
+        let counts = ["received", "timeouts", "corrupt", "unsent"].map(|name| self.count(name));
+        assert_eq!(rows, counts);
+        assert_eq!(self.count("probes"), counts.iter().sum::<u64>());
+        assert_eq!(self.count("in_flight"), 0);
+        assert!(self.count("probes") > 0);
+        for row in &self.probes {
+            assert_ne!(row.src_nic, row.dst_nic);
+            assert_eq!(&*row.observer, "h0");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The binary as a process: files in, exit codes, JSON, datasets and messages out.
+//!
+//! | module | command |
+//! |---|---|
+//! | `product` | `capture` of recorded captures: counts, damage, kills, full disks |
+//! | `connections` | `connections`, compared with the endpoints' own reports |
+//! | `collective` | `collective import`, `diagnose collective` |
+//! | `hostping` | `hostping`, `diagnose hostping` |
+//! | `counters` | `counters` of made devices |
+//! | `configuration` | the layers of settings |
+//! | `compact`, `merge` | the commands of these names |
+//! | `hosts` | `--hosts FILE`: names of addresses |
+//! | `quiet_traffic` | what hours of nearly no traffic cost |
+//! | `reference` | generated pages are up to date |
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
+
+mod collective;
+mod compact;
+mod configuration;
+mod connections;
+mod counters;
+mod hostping;
+mod hosts;
+mod merge;
+mod product;
+mod quiet_traffic;
+mod reference;

@@ -1,0 +1,7 @@
+//! Every test of the analyses in one executable: each links for seconds.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+mod hostmesh;
+mod hostping;
+mod hosts;
+mod mesh;

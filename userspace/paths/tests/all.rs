@@ -1,0 +1,7 @@
+//! Every test of paths in one executable: each links for seconds.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+mod discover;
+mod sflow;
+mod topology;
+mod vxlan;

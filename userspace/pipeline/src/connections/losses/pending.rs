@@ -1,0 +1,177 @@
+//! What the packets so far do not decide: the copies that pass later, or the answers, will.
+
+use crate::connections::order::intervals::{Interval, Intervals};
+use crate::connections::order::psn_tracker::ExtendedPsn;
+use crate::connections::rows::event::LossEvidence;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Packets of a direction that a NAK named although they had passed, until their acknowledgement.
+pub(crate) const MAX_SUSPECTS: usize = 32;
+
+/// A packet that passed and that a NAK named: if it was transmitted again, the answer decides whether it was lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspect {
+    pub(crate) psn: ExtendedPsn,
+    pub(crate) nak_ns: u64,
+    pub(crate) resent_ns: Option<u64>,
+    /// The receiver is known to keep early packets, so that it did not request this one because of the order.
+    pub(crate) is_kept: bool,
+}
+
+/// A packet passed alone, after a NAK for it: late, or transmitted again. If its next copy passes, it was late.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SuspectedLoss {
+    /// What its first copy left, and how late this one would be.
+    pub(crate) evidence: LossEvidence,
+    pub(crate) late_ns: u64,
+    pub(crate) nak_ns: u64,
+    pub(crate) passed_ns: u64,
+}
+
+/// A retransmission filled a gap. Its first copy was lost upstream, unless it passes after its own retransmission.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recovered {
+    pub(crate) opened_ns: u64,
+    pub(crate) passed_ns: u64,
+}
+
+/// The pending packets of a direction; allocated only when there are some.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pending(Option<Box<Lists>>);
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists {
+    /// PSNs that a retransmission skipped, and when. They were lost upstream if another retransmission brings them.
+    pub(crate) skipped: Intervals<u64>,
+    pub(crate) suspected: Intervals<SuspectedLoss>,
+    pub(crate) recovered: Intervals<Recovered>,
+    pub(crate) suspects: Vec<Suspect>,
+}
+
+impl Pending {
+    /// Bytes that they have allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |lists| {
+            size_of::<Lists>()
+                + lists.skipped.heap_bytes()
+                + lists.suspected.heap_bytes()
+                + lists.recovered.heap_bytes()
+                + lists.suspects.capacity() * size_of::<Suspect>()
+        })
+    }
+
+    pub(crate) fn get(&self) -> Option<&Lists> {
+        self.0.as_deref()
+    }
+
+    pub(crate) fn get_mut(&mut self) -> Option<&mut Lists> {
+        self.0.as_deref_mut()
+    }
+
+    pub(crate) fn lists(&mut self) -> &mut Lists {
+        self.0.get_or_insert_default()
+    }
+
+    /// Forgets everything but what will be lost in time.
+    pub(crate) fn clear(&mut self) {
+        if let Some(lists) = self.0.take()
+            && !lists.recovered.is_empty()
+        {
+            self.lists().recovered = lists.recovered;
+        }
+    }
+
+    /// The packet was transmitted again at `resent_ns`, after a NAK.
+    pub(crate) fn suspect(&mut self, (psn, nak_ns): (ExtendedPsn, u64), resent_ns: u64) {
+        let suspects = &mut self.lists().suspects;
+        if suspects.len() < MAX_SUSPECTS {
+            suspects.push(Suspect {
+                psn,
+                nak_ns,
+                resent_ns: Some(resent_ns),
+                is_kept: true,
+            });
+        }
+    }
+
+    /// Whether no time decides any of them.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.get()
+            .is_none_or(|lists| lists.suspected.is_empty() && lists.recovered.is_empty() && lists.suspects.is_empty())
+    }
+
+    /// Whether `psn` passed alone.
+    pub(crate) fn is_suspected(&self, psn: ExtendedPsn) -> bool {
+        self.get().is_some_and(|lists| lists.suspected.at(psn).is_some())
+    }
+
+    /// These passed alone.
+    pub(crate) fn suspect_loss(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), value: SuspectedLoss) {
+        let suspected = &mut self.lists().suspected;
+        suspected.remove(first, last, &mut |_| {});
+        // Without room, the fate of the lowest is unknown.
+        let _ = suspected.insert(Interval { first, last, value });
+    }
+
+    /// Retransmissions filled these. Returns what there was no room for.
+    pub(crate) fn recover(
+        &mut self,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        value: Recovered,
+    ) -> Option<Interval<Recovered>> {
+        self.lists().recovered.insert(Interval { first, last, value })
+    }
+
+    /// The retransmission of these, if it filled a gap.
+    pub(crate) fn recovered_at(&self, first: ExtendedPsn, last: ExtendedPsn) -> Option<Recovered> {
+        let recovered = self.get()?.recovered.at(first)?;
+        (last <= recovered.last).then_some(recovered.value)
+    }
+
+    /// Takes the doubts that `is_decided`.
+    pub(crate) fn take_suspected(
+        &mut self,
+        is_decided: impl Fn(&Interval<SuspectedLoss>) -> bool,
+    ) -> Vec<Interval<SuspectedLoss>> {
+        let Some(lists) = self.get_mut() else {
+            return Vec::new();
+        };
+        let decided: Vec<Interval<SuspectedLoss>> = lists
+            .suspected
+            .iter()
+            .filter(|loss| is_decided(loss))
+            .copied()
+            .collect();
+        for loss in &decided {
+            lists.suspected.remove(loss.first, loss.last, &mut |_| {});
+        }
+        decided
+    }
+
+    /// These were skipped, and passed late.
+    pub(crate) fn passed(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
+        if let Some(lists) = self.get_mut() {
+            lists.skipped.remove(first, last, &mut |_| {});
+        }
+    }
+
+    /// The range of skipped PSNs with `psn`, and when it was skipped.
+    pub(crate) fn skipped_at(&self, psn: ExtendedPsn) -> Option<SkippedRange> {
+        let skipped = self.get()?.skipped.at(psn)?;
+        Some(SkippedRange {
+            first: skipped.first,
+            last: skipped.last,
+            time_ns: skipped.value,
+        })
+    }
+}
+
+/// PSNs that a retransmission skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedRange {
+    pub(crate) first: ExtendedPsn,
+    pub(crate) last: ExtendedPsn,
+    /// Time of the packet after them.
+    pub(crate) time_ns: u64,
+}

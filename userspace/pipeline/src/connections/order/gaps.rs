@@ -1,0 +1,30 @@
+//! Closes gaps of a direction: acknowledged by the peer, without room, or left at the end.
+
+use crate::connections::direction::Direction;
+use crate::connections::order::gap_fate::GapFate;
+use crate::connections::order::psn_tracker::Gap;
+
+impl Direction {
+    /// Gaps that the peer has acknowledged passed on another path than the tap.
+    pub(crate) fn settle_gaps(&mut self, overlaps_capture_loss: &dyn Fn(u64, u64) -> bool) {
+        if self.requests.gaps().is_empty() || self.acked < self.requests.low() {
+            return;
+        }
+        let mut requests = core::mem::take(&mut self.requests);
+        requests.settle(self.acked, |gap| {
+            let is_unknown = overlaps_capture_loss(gap.value.before_ns, gap.value.opened_ns);
+            self.count_unfilled_gap(&gap, is_unknown);
+        });
+        self.requests = requests;
+    }
+
+    /// Counts a gap that was never filled; `is_unknown`: because the capture or its memory had no room for it.
+    pub(crate) fn count_unfilled_gap(&mut self, gap: &Gap, is_unknown: bool) {
+        let fate = GapFate::of(gap, self.acked, is_unknown);
+        self.counts.unfilled_gaps.add(fate);
+        self.counts.unfilled_gap_packets += gap.packets();
+        if fate == GapFate::Acknowledged {
+            self.counts.mirror_lost_packets += gap.packets();
+        }
+    }
+}
