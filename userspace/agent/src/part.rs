@@ -15,7 +15,10 @@ use std::sync::Arc;
 
 /// Takes the rows of all parts, from any thread.
 #[derive(Clone)]
-pub struct Rows(Arc<dyn Fn(&dyn Cells) + Send + Sync>);
+pub struct Rows(Arc<Take>);
+
+/// Takes the rows of a table.
+type Take = dyn Fn(&dyn Cells) + Send + Sync;
 
 impl Rows {
     /// Passes rows to `take`.
