@@ -7,6 +7,7 @@
 use crate::label::Number;
 use crate::{Error, MESSAGE_BYTES, PARCEL_ROWS};
 use rocescope_model::Cells;
+use rocescope_runtime::clock::now;
 use rocescope_store::parcel;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -14,7 +15,6 @@ use std::io;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::Notify;
 
 const END: &str = ".arrows";
@@ -98,7 +98,8 @@ impl Spool {
         let spool = Self {
             directory: directory.to_owned(),
             max_bytes,
-            epoch: now().max(after),
+            // The time distinguishes an epoch from the earlier ones.
+            epoch: now().0.max(after),
             state: Mutex::new(state),
             appended: Notify::new(),
             _lock: lock,
@@ -283,12 +284,6 @@ fn parse(name: &str) -> Option<(Number, u64)> {
     let rows = word()?;
     let rows = u64::try_from(rows).ok()?;
     words.next().is_none().then_some((number, rows))
-}
-
-/// Nanoseconds since 1970: distinguishes an epoch from the earlier ones.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

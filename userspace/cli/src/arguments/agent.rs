@@ -5,6 +5,10 @@ use super::{
 };
 use crate::units::{HOUR, name, positive_duration, within};
 use clap::Args;
+use rocescope_agent::Settings;
+use rocescope_agent::collective::MonitorSettings;
+use rocescope_agent::counters::Pace;
+use rocescope_agent::settings::ProbePace;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -52,4 +56,14 @@ pub struct Parts {
     pub hostping: Option<Box<HostpingRunArguments>>,
     /// The table `[collective]`: the options of `collective follow`.
     pub collective: Option<Box<CollectiveFollowArguments>>,
+}
+
+impl From<&Parts> for Settings {
+    fn from(parts: &Parts) -> Self {
+        Self {
+            probe: parts.probe.as_deref().map(ProbePace::from),
+            counters: parts.counters.as_deref().map(Pace::from),
+            monitor: parts.collective.as_deref().map(MonitorSettings::from),
+        }
+    }
 }

@@ -3,6 +3,8 @@
 use super::RetentionArguments;
 use crate::units::{DAY, HOUR, bytes, name, positive_duration, within};
 use clap::Args;
+use rocescope_agent::relay::RelaySettings;
+use rocescope_collector::Files;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -100,6 +102,32 @@ pub struct SendArguments {
 }
 
 impl SendArguments {
+    /// Where rows go, if a collector is set.
+    pub(crate) fn relay(&self) -> Option<RelaySettings> {
+        let Self {
+            collector: Some(url),
+            cert: Some(certificate),
+            key: Some(key),
+            ca: Some(authority),
+            spool: Some(spool),
+            spool_bytes,
+        } = self.clone()
+        else {
+            return None;
+        };
+        let files = Files {
+            certificate,
+            key,
+            authority,
+        };
+        Some(RelaySettings {
+            url,
+            files,
+            spool,
+            spool_bytes,
+        })
+    }
+
     /// The error if only some of the options that sending requires are set.
     pub(crate) fn missing(&self) -> Option<String> {
         let given = [

@@ -4,6 +4,8 @@ use super::SpanArguments;
 use crate::units::{HOUR, name, positive_duration, within};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use rocescope_agent::collective::MonitorSettings;
+use rocescope_collective::read::follow::Format;
 use rocescope_collective::readings::Readings;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -67,6 +69,17 @@ pub enum FollowFormat {
     FlightRecorder,
 }
 
+impl From<FollowFormat> for Format {
+    fn from(format: FollowFormat) -> Self {
+        match format {
+            FollowFormat::Comma => Self::Comma,
+            FollowFormat::NcclProfiler => Self::NcclProfiler,
+            FollowFormat::NcclInspector => Self::NcclInspector,
+            FollowFormat::FlightRecorder => Self::FlightRecorder,
+        }
+    }
+}
+
 /// `rocescope collective follow`, and the table `[collective]` of an agent.
 #[derive(Clone, Debug, Args)]
 pub struct CollectiveFollowArguments {
@@ -109,6 +122,20 @@ pub struct CollectiveFollowArguments {
     /// Maximum number of paths that are probed at a time
     #[arg(long, value_name = "COUNT", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1_000), help_heading = MONITOR)]
     pub max_paths: u16,
+}
+
+impl From<&CollectiveFollowArguments> for MonitorSettings {
+    fn from(arguments: &CollectiveFollowArguments) -> Self {
+        Self {
+            threshold_percent: arguments.threshold,
+            min_delay: arguments.min_delay.into(),
+            detections: arguments.detections,
+            interval: arguments.interval.into(),
+            burst: arguments.burst,
+            source_port: arguments.source_port,
+            max_paths: arguments.max_paths.into(),
+        }
+    }
 }
 
 /// The heading of what only an agent does.

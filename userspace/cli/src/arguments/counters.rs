@@ -3,6 +3,7 @@
 use super::{Output, RetentionArguments};
 use crate::units::{DAY, HOUR, name, positive_duration, within};
 use clap::Args;
+use rocescope_agent::counters::Pace;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,10 +44,10 @@ pub struct CountersArguments {
     #[arg(long, value_name = "DIR", help_heading = "Sources")]
     pub sysfs_root: Option<PathBuf>,
     /// Read a copy of `/proc` in DIR
-    #[arg(long, value_name = "DIR", help_heading = "Sources")]
+    #[arg(long, value_name = "DIR", hide = true)]
     pub proc_root: Option<PathBuf>,
     /// Read the output of `ethtool -S IFACE` in DIR/IFACE, instead of asking the driver
-    #[arg(long, value_name = "DIR", help_heading = "Sources")]
+    #[arg(long, value_name = "DIR", hide = true)]
     pub ethtool_root: Option<PathBuf>,
     /// Serve Prometheus metrics on this address, such as 127.0.0.1:9466
     #[arg(long, value_name = "ADDRESS", conflicts_with = "once")]
@@ -63,4 +64,14 @@ pub struct CountersArguments {
     /// When segments are sealed and deleted.
     #[command(flatten)]
     pub retention: RetentionArguments,
+}
+
+impl From<&CountersArguments> for Pace {
+    fn from(arguments: &CountersArguments) -> Self {
+        Self {
+            interval: arguments.interval,
+            refresh: arguments.refresh,
+            queue_pairs: arguments.queue_pairs,
+        }
+    }
 }

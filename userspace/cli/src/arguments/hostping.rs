@@ -120,7 +120,7 @@ pub struct HostpingRunArguments {
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Schedule")]
     pub duration: Option<Duration>,
     /// Read the counters of the NICs below DIR instead of `/sys`
-    #[arg(long, value_name = "DIR", help_heading = "Schedule")]
+    #[arg(long, value_name = "DIR", hide = true)]
     pub counters_root: Option<PathBuf>,
     /// Measurements of a healthy host of the same model, or their medians; default: compare the host with itself
     #[arg(long, value_name = "FILE")]

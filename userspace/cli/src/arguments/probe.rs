@@ -3,6 +3,7 @@
 use super::{Output, RetentionArguments, SendArguments};
 use crate::units::{DAY, HOUR, each_second, name, positive_duration, share_of_core, within};
 use clap::{Args, ValueEnum};
+use rocescope_agent::settings::ProbePace;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -136,4 +137,20 @@ pub enum RailsOfPeers {
     Same,
     /// Those of all rails
     All,
+}
+
+impl From<&ProbeArguments> for ProbePace {
+    fn from(arguments: &ProbeArguments) -> Self {
+        Self {
+            interval: arguments.interval.into(),
+            timeout: arguments.timeout.into(),
+            peer_interval: arguments.peer_interval.into(),
+            // Queue pairs trace no paths.
+            traces_per_second: (arguments.backend == ProbeBackend::Raw).then_some(arguments.paths_rate),
+            answers_per_second: arguments.icmp_rate,
+            ttl_max: arguments.max_hops,
+            refresh: arguments.refresh.into(),
+            cpu_bound: arguments.max_cpu,
+        }
+    }
 }

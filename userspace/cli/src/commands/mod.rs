@@ -24,7 +24,6 @@ mod merge;
 mod paths;
 mod probe;
 mod program;
-mod relay;
 mod repair;
 mod report;
 mod restore_vlan_offload;

@@ -17,7 +17,7 @@ pub fn template() -> String {
     );
     for command in COMMANDS {
         let _ = writeln!(out, "\n[{command}]");
-        for option in options(command) {
+        for option in options(command).filter(|option| !option.is_hide_set()) {
             let help = option.get_help().map(ToString::to_string);
             let _ = writeln!(out, "\n# {}", help.unwrap_or_default());
             let possible = option.get_possible_values();

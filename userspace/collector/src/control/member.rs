@@ -137,20 +137,36 @@ impl Member {
     }
 
     /// Takes the configuration that waits, if one does: call it at the edge of a window, and apply what it returns.
-    /// The file is replaced first. A file that cannot be written refuses the version.
+    ///
+    /// It is checked again, because the host's own file may have changed since it came; then the file is replaced. A
+    /// version that is invalid by now, or that cannot be written, is refused: what ran before runs on.
     pub fn take(&self) -> Option<Held> {
+        let taken = self.take_as(|held| (self.check)(&held.text));
+        taken.map(|(held, ())| held)
+    }
+
+    /// Takes the configuration that waits as [`take`](Self::take) does, in the form that `prepare` gives it. A version
+    /// that cannot be prepared is refused.
+    pub fn take_as<T>(&self, prepare: impl FnOnce(&Held) -> Result<T, String>) -> Option<(Held, T)> {
+        let next = self.inside().waiting.take()?;
+        // Without the lock: it may take milliseconds.
+        let prepared = prepare(&next);
         let mut inside = self.inside();
-        let next = inside.waiting.take()?;
-        inside.state.waiting = None;
-        let taken = match next.write(&self.file) {
-            Ok(()) => {
+        // Another one may have come.
+        inside.state.waiting = inside.waiting.as_ref().map(|held| held.version);
+        let written = prepared.and_then(|prepared| {
+            let written = next.write(&self.file);
+            written.map_err(|error| format!("cannot write {}: {error}", self.file.display()))?;
+            Ok(prepared)
+        });
+        let taken = match written {
+            Ok(prepared) => {
                 inside.state.running = next.version;
                 inside.held = next.clone();
-                Some(next)
+                Some((next, prepared))
             }
-            Err(error) => {
-                let reason = format!("cannot write {}: {error}", self.file.display());
-                self.refuse(&mut inside, next.version, reason);
+            Err(reason) => {
+                self.refuse(&mut inside, next.version, &reason);
                 None
             }
         };
@@ -270,17 +286,17 @@ impl Member {
             Ok(()) if next == inside.held => {}
             Ok(()) => inside.waiting = Some(next),
             Err(reason) => {
-                let reason = visible(&reason).chars().take(MAX_REASON).collect();
                 // The controller sends it again with every connection.
                 inside.state.refused = before;
-                self.refuse(&mut inside, next.version, reason);
+                self.refuse(&mut inside, next.version, &reason);
             }
         }
         inside.state.waiting = inside.waiting.as_ref().map(|held| held.version);
         self.report(inside);
     }
 
-    fn refuse(&self, inside: &mut Inside, version: u64, reason: String) {
+    fn refuse(&self, inside: &mut Inside, version: u64, reason: &str) {
+        let reason: String = visible(reason).chars().take(MAX_REASON).collect();
         let line = format!("refused version {version} of the controller's configuration: {reason}");
         let refused = Some(Refused { version, reason });
         if inside.state.refused != refused {
@@ -319,6 +335,7 @@ impl Member {
 mod tests {
     use super::{Held, Member};
     use crate::control::message::{Role, ToMember};
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, Mutex};
 
     fn send(member: &Member, version: u64, text: &str) {
@@ -389,5 +406,42 @@ mod tests {
         let state = member.state();
         assert_eq!(state.running, 0);
         assert!(state.refused.unwrap().reason.starts_with("cannot write /nowhere/x: "));
+    }
+
+    #[test]
+    fn a_version_that_cannot_be_applied_is_refused_and_does_not_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("controlled.toml");
+        let is_broken = Arc::new(AtomicBool::new(false));
+        let broken = Arc::clone(&is_broken);
+        let check = move |_: &str| match broken.load(Ordering::Relaxed) {
+            true => Err("the host's own file is invalid".to_owned()),
+            false => Ok(()),
+        };
+        let member = Member::new(Role::Agent, &file, None, Box::new(check), Arc::new(|_| {}));
+        send(&member, 1, "a = 1\n");
+        let held = member.take().unwrap();
+        send(&member, 2, "a = 2\n");
+        // After it was checked, and before it is taken.
+        is_broken.store(true, Ordering::Relaxed);
+        assert_eq!(member.take(), None);
+        let state = member.state();
+        assert_eq!((state.running, state.waiting), (1, None));
+        let refused = state.refused.unwrap();
+        assert_eq!(
+            (refused.version, &*refused.reason),
+            (2, "the host's own file is invalid")
+        );
+        assert_eq!(Held::read(&file).unwrap(), Some(held), "a restart runs what runs");
+        // When the file is repaired, the controller may send it again.
+        is_broken.store(false, Ordering::Relaxed);
+        send(&member, 2, "a = 2\n");
+        assert_eq!(member.take_as(|_| Err::<(), _>("no part takes it".into())), None);
+        assert_eq!(member.state().running, 1);
+        send(&member, 2, "a = 2\n");
+        let (held, settings) = member.take_as(|held| Ok(held.text.len())).unwrap();
+        assert_eq!((held.version, settings), (2, 6));
+        let state = member.state();
+        assert_eq!((state.running, state.refused), (2, None));
     }
 }

@@ -16,11 +16,12 @@ use crate::control::versions::Versions;
 use crate::control::{Plan, durable};
 use crate::spool::lock;
 use rocescope_model::human::{plural, visible};
+use rocescope_runtime::clock::now;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 /// Members that are remembered; beyond them, those that are away the longest are forgotten.
@@ -70,7 +71,7 @@ impl Controller {
     /// Opens the directory of the controller.
     pub(super) fn open(settings: &ControlSettings, status: StatusSink) -> Result<Self, Error> {
         let directory = &settings.directory;
-        let versions = Versions::open(&directory.join(VERSIONS), settings.first.as_deref(), now_ns())?;
+        let versions = Versions::open(&directory.join(VERSIONS), settings.first.as_deref(), now().0)?;
         let roster = directory.join("members.json");
         let lock = lock(directory)?;
         if let Some(first) = &settings.first
@@ -89,7 +90,7 @@ impl Controller {
         let members = known.into_iter().map(|mut status| {
             if std::mem::take(&mut status.connected) {
                 // It was there when the controller ended.
-                status.since_ns = now_ns();
+                status.since_ns = now().0;
             }
             status.state.waiting = None;
             (status.name.clone(), Member { status, mailbox: None })
@@ -127,7 +128,7 @@ impl Controller {
         member.mailbox = Some((number, mailbox));
         member.status.group = group;
         member.status.connected = true;
-        member.status.since_ns = now_ns();
+        member.status.since_ns = now().0;
         // What it reported on an earlier connection.
         member.status.state.waiting = None;
         state.is_changed = true;
@@ -150,7 +151,7 @@ impl Controller {
         }
         member.mailbox = None;
         member.status.connected = false;
-        member.status.since_ns = now_ns();
+        member.status.since_ns = now().0;
         // Whether it takes that, it reports when it returns.
         member.status.state.waiting = None;
         state.is_changed = true;
@@ -211,12 +212,12 @@ impl Controller {
 
     /// Puts a text in force.
     pub(super) fn apply(&self, text: &str, by: &str) -> Result<Applied, String> {
-        self.put(by, |versions| versions.apply(text, by, now_ns()))
+        self.put(by, |versions| versions.apply(text, by, now().0))
     }
 
     /// Puts the text of an earlier version in force as the next version: of the one before, if no number is given.
     pub(super) fn roll_back(&self, number: Option<u64>, by: &str) -> Result<Applied, String> {
-        self.put(by, |versions| versions.roll_back(number, by, now_ns()))
+        self.put(by, |versions| versions.roll_back(number, by, now().0))
     }
 
     fn put(&self, by: &str, put: impl FnOnce(&mut Versions) -> Result<bool, String>) -> Result<Applied, String> {
@@ -381,11 +382,6 @@ fn few(mut lines: Vec<String>) -> Vec<String> {
         lines.push(format!("and {more} more"));
     }
     lines
-}
-
-fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Saves the members until the controller is gone.

@@ -19,7 +19,7 @@ use rocescope_store::{Batch, Numbered, Parcel};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tonic::{Code, Status, Streaming};
 
@@ -213,10 +213,8 @@ fn check_rows(batch: &Batch, label: &Label, max_ahead: Duration) -> Result<(), (
 
 /// An open window of the analysis stays in memory until its time comes.
 fn check_times(batch: &Batch, max_ahead: Duration) -> Result<(), (Refusal, String)> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    let now = nanos(since);
-    let last = now.saturating_add(nanos(max_ahead));
+    let now = rocescope_runtime::clock::now().0;
+    let last = now.saturating_add(i64::try_from(max_ahead.as_nanos()).unwrap_or(i64::MAX));
     for name in ["time", "time_ns", "window_start", "window_start_ns"] {
         let Some(column) = batch.table().position(name) else {
             continue;

@@ -1,4 +1,4 @@
-//! The metrics of a capture, and of the counters of a host.
+//! The metrics of a capture.
 //!
 //! Names and units come from the registry of the model: the column `nak_packets` of `windows` is
 //! `rocescope_nak_packets_total`; a column of another table has the name of the table as prefix. The number of
@@ -8,15 +8,12 @@
 //! |---|---|
 //! | [`gauge`] | totals over the windows of a capture |
 //! | [`text`] | these as `OpenMetrics` |
-//! | [`counters`] | the counters of a host, under the names of other exporters |
 //! | `rtt` | round trips of all connections as one histogram |
 //! | `help` | what each metric counts |
 
-pub mod counters;
 pub mod gauge;
 mod help;
 mod rtt;
 pub mod text;
 
-pub use counters::CounterMetrics;
 pub use gauge::{Measured, Metrics};

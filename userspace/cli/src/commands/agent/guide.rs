@@ -1,51 +1,36 @@
 //! What the controller asks of an agent, taken at the edges of its windows.
 
-use super::counting::Pace;
-use super::watching::Watching;
-use crate::arguments::{AgentArguments, Command};
-use crate::commands::probe::{Companion, set_pace};
-use crate::configuration;
-use rocescope_collector::control::Member;
+use crate::commands::membership::Membership;
+use crate::commands::probe::LoopHook;
+use rocescope_agent::collective::Monitor;
+use rocescope_agent::{Parts, Result};
 use rocescope_collector::control::message::{FlowCounts, FlowRequest};
 use rocescope_model::SmallFlowRow;
 use rocescope_probe::{Agent, FlowTask, Nanos};
 use rocescope_runtime::clock::now;
 use rocescope_runtime::status;
-use std::ffi::OsString;
-use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::time::Duration;
 
-/// Waits for the edges of windows.
+/// Waits for the edges of windows, and passes on what the controller sent.
 pub(super) struct Guide {
-    member: Arc<Member>,
+    membership: Membership,
     window_ns: i64,
     edge_ns: i64,
-    /// Where the pace of the counters is set.
-    counters: Option<Sender<Pace>>,
+    parts: Parts,
     /// The monitor of collectives.
-    watching: Option<Watching>,
+    monitor: Option<Monitor>,
 }
 
 impl Guide {
-    pub(super) fn new(
-        member: Arc<Member>,
-        arguments: &AgentArguments,
-        counters: Option<Sender<Pace>>,
-        watching: Option<Watching>,
-    ) -> Self {
-        let window_ns = i64::try_from(arguments.window.as_nanos()).unwrap_or(i64::MAX);
+    pub(super) fn new(membership: Membership, window: Duration, parts: Parts, monitor: Option<Monitor>) -> Self {
+        let window_ns = i64::try_from(window.as_nanos()).unwrap_or(i64::MAX);
         Self {
-            member,
+            membership,
             window_ns,
             edge_ns: edge(window_ns),
-            counters,
-            watching,
+            parts,
+            monitor,
         }
-    }
-
-    /// What the monitor of collectives did, in a line.
-    pub(super) fn watched(&self) -> Option<String> {
-        self.watching.as_ref().map(Watching::summary)
     }
 
     /// Takes a configuration if a window has ended and one waits.
@@ -56,34 +41,28 @@ impl Guide {
             return;
         }
         self.edge_ns = edge(self.window_ns);
-        let Some(held) = self.member.take() else {
+        let Some((held, settings)) = self.membership.take() else {
             return;
         };
-        let line: Vec<OsString> = std::env::args_os().collect();
-        // It was checked with this command line and file; the file may have changed since.
-        let parts = match configuration::arguments(&line).map(|arguments| arguments.command) {
-            Ok(Command::Agent(arguments)) => arguments.parts,
-            Ok(_) => return,
-            Err(error) => {
-                let why = error.to_string();
-                status!(
-                    "the configuration cannot be read again: {}",
-                    why.lines().next().unwrap_or_default()
-                );
-                return;
-            }
-        };
-        if let (Some((agent, now)), Some(probe)) = (agent, &parts.probe) {
-            set_pace(agent, probe, now);
+        if let (Some((agent, now)), Some(pace)) = (agent, &settings.probe) {
+            pace.apply(agent, now);
         }
-        if let (Some(counters), Some(arguments)) = (&self.counters, &parts.counters) {
-            // A thread that failed is reported at the end.
-            let _ = counters.send(Pace::from(&**arguments));
+        if let (Some(monitor), Some(settings)) = (&mut self.monitor, &settings.monitor) {
+            monitor.reconfigure(settings);
         }
-        if let (Some(watching), Some(arguments)) = (&mut self.watching, &parts.collective) {
-            watching.reconfigure(arguments);
-        }
+        self.parts.reconfigure(&settings);
         status!("running version {} of the controller's configuration", held.version);
+    }
+
+    /// Ends the parts, and reports what they did.
+    pub(super) fn end(mut self) -> Result<()> {
+        if let Some(monitor) = &self.monitor {
+            status!("{}", monitor.summary());
+        }
+        for line in self.parts.end()? {
+            status!("{line}");
+        }
+        Ok(())
     }
 }
 
@@ -95,15 +74,15 @@ fn edge(window_ns: i64) -> i64 {
         .saturating_add(window_ns)
 }
 
-impl Companion for Guide {
-    fn turn(&mut self, agent: &mut Agent, now: Nanos) {
+impl LoopHook for Guide {
+    fn tick(&mut self, agent: &mut Agent, now: Nanos) {
         for FlowRequest {
             capture,
             window_start_ns,
             window_ns,
             flow,
             probes,
-        } in self.member.requests()
+        } in self.membership.member.requests()
         {
             let row = SmallFlowRow {
                 capture: capture.into(),
@@ -120,11 +99,11 @@ impl Companion for Guide {
             };
             agent.probe_flow(FlowTask { flow: row, probes }, now);
         }
-        if let Some(watching) = &mut self.watching {
-            watching.turn(agent, &self.member, now);
+        if let Some(monitor) = &mut self.monitor {
+            monitor.turn(agent, &self.membership.member, now);
         }
         let counters = agent.flow_counters();
-        self.member.has_probed(FlowCounts {
+        self.membership.member.has_probed(FlowCounts {
             probed: counters.probed,
             over_budget: counters.over_budget,
             not_owned: counters.refused,
@@ -132,7 +111,7 @@ impl Companion for Guide {
         // A backend that sends only within the host cannot be asked.
         if agent.settings().flow_probes > 0 {
             let addresses = agent.nics().iter().map(|nic| nic.address);
-            self.member.has_addresses(addresses.collect());
+            self.membership.member.has_addresses(addresses.collect());
         }
         self.take(Some((agent, now)));
     }

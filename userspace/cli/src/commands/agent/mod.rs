@@ -4,30 +4,24 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `counting` | reads counters in a thread |
-//! | `following` | reads the files of jobs in a thread |
 //! | `guide` | takes the controller's configuration |
 //! | `testing` | runs loopback tests in a thread |
-//! | `watching` | the monitor of collectives: asks about slow steps |
 
-mod counting;
-mod following;
 mod guide;
 mod testing;
-mod watching;
 
-use super::collective::follow::Following;
 use super::counters;
-use super::hostping::run::Tester;
-use super::membership;
+use super::membership::Membership;
 use super::probe::Opened;
-use super::relay::Relay;
-use crate::arguments::AgentArguments;
+use crate::arguments::{AgentArguments, CollectiveFollowArguments};
 use crate::configuration::controlled::HELD;
 use anyhow::{Context, Result};
-use counting::{Counting, Pace};
-use following::Reading;
 use guide::Guide;
+use rocescope_agent::collective::follow::Following;
+use rocescope_agent::collective::{Collectives, Monitor, MonitorSettings};
+use rocescope_agent::counters::{Counters, Pace, serve};
+use rocescope_agent::relay::Relay;
+use rocescope_agent::{Parts, Rows};
 use rocescope_collector::control::message::Role;
 use rocescope_host::privileges;
 use rocescope_runtime::cost::Cost;
@@ -40,7 +34,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testing::Testing;
-use watching::Watching;
 
 /// Interval between two checks of the connection, where nothing is probed.
 const TICK: Duration = Duration::from_secs(1);
@@ -55,17 +48,7 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
         Some(observer) => observer.clone(),
         None => host_name()?,
     };
-    let reader = match &arguments.parts.counters {
-        Some(counters) => {
-            // A counter is a file.
-            allow_most_files();
-            let reader = counters::reader(counters, &observer)?;
-            let pace = Pace::from(&**counters);
-            status!("{pace}");
-            Some((reader, pace, counters::serve(counters, &observer)?))
-        }
-        None => None,
-    };
+    let counters = counters(arguments, &observer)?;
     let probe = arguments.parts.probe.as_deref();
     let opened = probe.map(|probe| Ok((Opened::open(probe, arguments.flow_probes)?, probe)));
     let opened = opened
@@ -78,33 +61,30 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
     // The kernel refuses requests on an RDMA device that was opened with other capabilities.
-    let tester = arguments.parts.hostping.as_deref();
-    let tester = tester.map(|hostping| Ok((Tester::open(hostping, &observer)?, hostping.clone())));
-    let tester = tester
-        .transpose()
-        .map_err(|error: anyhow::Error| error.context("[hostping]"))?;
+    let hostping = arguments.parts.hostping.as_deref();
+    let hostping = hostping.map(|hostping| Testing::open(hostping, &observer));
+    let hostping = hostping.transpose().context("[hostping]")?;
     let place = arguments
         .control_file
         .clone()
         .or_else(|| arguments.send.spool.as_ref().map(|spool| spool.join(HELD)));
-    let member = membership::open(Role::Agent, &place.unwrap_or_default());
-    let relay = Relay::open(&arguments.send, &observer, Some(Arc::clone(&member)))?;
-    let mut relay = relay.context("an agent sends its rows: set --collector")?;
-    let counting = reader.map(|(reader, pace, metrics)| {
-        let name = observer.clone().into();
-        Counting::start(reader, pace, relay.spooler(), metrics, name)
-    });
-    let counting = counting.transpose()?;
-    let testing = tester.map(|(tester, arguments)| Testing::start(tester, arguments, relay.spooler()));
-    let testing = testing.transpose()?;
-    let (mut reading, mut watching) = (None, None);
-    if let Some(collective) = arguments.parts.collective.as_deref() {
-        let (thread, steps) = Reading::start(Following::new(collective, &observer), relay.spooler())?;
-        reading = Some(thread);
-        watching = Watching::open(collective, &observer, steps, relay.spooler()).context("[collective]")?;
+    let membership = Membership::open(Role::Agent, &place.unwrap_or_default());
+    let member = Arc::clone(&membership.member);
+    let settings = arguments.send.relay();
+    let settings = settings.context("an agent sends its rows: set --collector")?;
+    let mut relay = Relay::open(settings, &observer, Some(Arc::clone(&member)))?;
+    let mut parts = Parts::default();
+    let collective = arguments.parts.collective.as_deref();
+    let monitor = collective.map(|collective| follow(collective, &observer, relay.rows(), &mut parts));
+    let monitor = monitor.transpose().context("[collective]")?.flatten();
+    if let Some(counters) = counters {
+        parts.add(counters);
     }
-    let pace = counting.as_ref().map(Counting::pace);
-    let mut guide = Guide::new(Arc::clone(&member), arguments, pace, watching);
+    if let Some(hostping) = hostping {
+        parts.add(hostping);
+    }
+    parts.start(&relay.rows())?;
+    let mut guide = Guide::new(membership, arguments.window, parts, monitor);
     cost.shrink()?;
     let prober = match opened {
         Some((opened, probe)) => {
@@ -117,25 +97,42 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
             None
         }
     };
-    if let Some(watched) = guide.watched() {
-        status!("{watched}");
-    }
-    // Its end ends the thread of the counters.
-    drop(guide);
-    if let Some(reading) = reading {
-        status!("{}", reading.end()?);
-    }
-    if let Some(counting) = counting {
-        status!("{}", counting.end()?);
-    }
-    if let Some(testing) = testing {
-        status!("{}", testing.end()?);
-    }
+    guide.end()?;
     status!("{}", relay.finish());
     if let Some(prober) = prober {
         prober.finish(arguments.output)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the counters, if they are wanted.
+fn counters(arguments: &AgentArguments, observer: &str) -> Result<Option<Counters>> {
+    let Some(counters) = arguments.parts.counters.as_deref() else {
+        return Ok(None);
+    };
+    // A counter is a file.
+    allow_most_files();
+    let reader = counters::reader(counters, observer)?;
+    let pace = Pace::from(counters);
+    status!("{pace}");
+    let metrics = counters.metrics.map(|address| serve(address, observer));
+    Ok(Some(Counters::open(reader, pace, metrics.transpose()?, observer)))
+}
+
+/// Adds the part that follows the files of jobs; returns their monitor, if the ranks are known.
+fn follow(
+    arguments: &CollectiveFollowArguments,
+    observer: &str,
+    rows: Rows,
+    parts: &mut Parts,
+) -> Result<Option<Monitor>> {
+    let following = Following::new(&arguments.steps, arguments.format.into(), observer);
+    let (part, steps) = Collectives::open(following);
+    parts.add(part);
+    let ranks = arguments.ranks.as_ref();
+    let settings = MonitorSettings::from(arguments);
+    let monitor = ranks.map(|ranks| Monitor::open(&settings, ranks, observer, steps, rows));
+    Ok(monitor.transpose()?)
 }
 
 /// Waits for a signal or the end of the duration.

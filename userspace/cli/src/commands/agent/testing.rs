@@ -2,50 +2,57 @@
 
 use crate::arguments::HostpingRunArguments;
 use crate::commands::hostping::run::{Tester, wait};
-use crate::commands::relay::Spooler;
-use anyhow::{Context, Result};
+use rocescope_agent::worker::Worker;
+use rocescope_agent::{Part, Result, Rows, Settings};
 use rocescope_runtime::status;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// The thread.
+/// The part. Its thread counts its runs.
 pub(super) struct Testing {
-    is_over: Arc<AtomicBool>,
-    thread: JoinHandle<u64>,
+    /// `None` once the thread has it.
+    tester: Option<(Tester, HostpingRunArguments)>,
+    worker: Option<Worker<(), u64>>,
 }
 
 impl Testing {
-    /// Starts it; the first run is due when the host was idle long enough.
-    pub(super) fn start(mut tester: Tester, arguments: HostpingRunArguments, spooler: Spooler) -> Result<Self> {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let over = Arc::clone(&is_over);
-        let run = move || {
-            let mut runs = 0;
-            let is_over = || over.load(Ordering::Relaxed);
-            let ended = wait(&mut tester, &arguments, &is_over, &mut |tester, tested| {
-                let diagnosis = tester.diagnose(tested);
-                spooler.append(&tester.rows(tested, &diagnosis));
-                runs += 1;
-                Ok(())
-            });
-            if let Err(error) = ended {
-                status!("loopback tests ended: {error:#}");
-            }
-            runs
-        };
-        let thread = std::thread::Builder::new().name("hostping".into()).spawn(run);
+    pub(super) fn open(arguments: &HostpingRunArguments, observer: &str) -> anyhow::Result<Self> {
         Ok(Self {
-            is_over,
-            thread: thread.context("a thread that runs loopback tests")?,
+            tester: Some((Tester::open(arguments, observer)?, arguments.clone())),
+            worker: None,
         })
     }
+}
 
-    /// Ends it, and a run that goes on; returns what it did, in a line.
-    pub(super) fn end(self) -> Result<String> {
-        self.is_over.store(true, Ordering::Relaxed);
-        let runs = self.thread.join();
-        let runs = runs.map_err(|_| anyhow::anyhow!("the thread of the loopback tests failed, which is a defect"))?;
-        Ok(format!("hostping: {runs} runs"))
+impl Part for Testing {
+    /// The first run is due when the host was idle long enough.
+    fn start(&mut self, rows: Rows) -> Result<()> {
+        if let Some((tester, arguments)) = self.tester.take() {
+            let run = move |ended: Receiver<()>| test(tester, &arguments, &ended, &rows);
+            self.worker = Some(Worker::start("hostping", run)?);
+        }
+        Ok(())
     }
+
+    fn reconfigure(&mut self, _: &Settings) {}
+
+    /// Ends a run that goes on, too.
+    fn end(&mut self) -> Result<String> {
+        let runs = self.worker.take().map(Worker::end).transpose()?;
+        Ok(format!("hostping: {} runs", runs.unwrap_or_default()))
+    }
+}
+
+fn test(mut tester: Tester, arguments: &HostpingRunArguments, ended: &Receiver<()>, rows: &Rows) -> u64 {
+    let mut runs = 0;
+    let is_over = || ended.try_recv() == Err(TryRecvError::Disconnected);
+    let finished = wait(&mut tester, arguments, &is_over, &mut |tester, tested| {
+        let diagnosis = tester.diagnose(tested);
+        rows.append(&tester.rows(tested, &diagnosis));
+        runs += 1;
+        Ok(())
+    });
+    if let Err(error) = finished {
+        status!("loopback tests ended: {error:#}");
+    }
+    runs
 }

@@ -10,7 +10,7 @@
 
 pub(super) mod diagnose;
 mod files;
-pub(super) mod follow;
+mod follow;
 mod taps;
 mod vedrfolnir;
 

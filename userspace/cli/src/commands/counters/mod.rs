@@ -16,23 +16,20 @@ use crate::arguments::{CountersArguments, Output};
 use anyhow::{Result, ensure};
 use lines::Lines;
 use outputs::CounterOutputs;
-use rocescope_engine::metrics::{CounterMetrics, counters};
+use rocescope_agent::counters::{CounterMetrics, following, moment, serve, summary, unknown_metrics};
 use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::reader::StatisticsFrom;
-use rocescope_host::counters::{Counts, Moment, Reader, Rows, Sources, Wanted};
+use rocescope_host::counters::{Reader, Rows, Sources, Wanted};
 use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, Text, json};
-use rocescope_runtime::clock::now;
 use rocescope_runtime::cost::Cost;
 use rocescope_runtime::host_name::host_name;
-use rocescope_runtime::metrics;
 use rocescope_runtime::resources::allow_most_files;
 use rocescope_runtime::service::Service;
 use rocescope_runtime::signals::Signals;
 use rocescope_runtime::status;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
     // First, because parsing the command line needs the most memory.
@@ -59,7 +56,7 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
     let signals = Signals::install()?;
     cost.shrink()?;
     let mut outputs = CounterOutputs::open(arguments, &observer)?;
-    let metrics = serve(arguments, &observer)?;
+    let metrics = arguments.metrics.map(|address| serve(address, &observer)).transpose()?;
     let observer = observer.into();
     watch(
         arguments,
@@ -145,17 +142,6 @@ fn unknown_devices(reader: &Reader, patterns: &[String]) -> Option<String> {
     Some(format!("--device {}: no such device; {known}", unknown.join(" ")))
 }
 
-/// A line about the patterns of `--metric` that no counter of the last read matches.
-pub(super) fn unknown_metrics(reader: &Reader) -> Option<String> {
-    let unknown: Vec<&str> = reader.unknown_metrics().collect();
-    (!unknown.is_empty()).then(|| {
-        format!(
-            "--metric {}: no counter of this host has such a metric or name; `rocescope counters --once` lists them",
-            unknown.join(" ")
-        )
-    })
-}
-
 fn sources(arguments: &CountersArguments) -> Sources {
     let mut sources = match &arguments.sysfs_root {
         Some(root) => Sources::copy(root.clone()),
@@ -168,18 +154,6 @@ fn sources(arguments: &CountersArguments) -> Sources {
         sources.ethtool = StatisticsFrom::Files(root.clone());
     }
     sources
-}
-
-/// Starts the metrics endpoint, if requested.
-pub(super) fn serve(arguments: &CountersArguments, observer: &str) -> Result<Option<CounterMetrics>> {
-    let Some(address) = arguments.metrics else {
-        return Ok(None);
-    };
-    let metrics = CounterMetrics::default();
-    let (values, observer) = (metrics.clone(), observer.to_owned());
-    let bound = metrics::serve(address, Arc::new(move || counters::page(&values, &observer)))?;
-    status!("metrics at http://{bound}/metrics");
-    Ok(Some(metrics))
 }
 
 /// Prints every value.
@@ -204,13 +178,6 @@ fn once(arguments: &CountersArguments, reader: &mut Reader) -> Result<()> {
         }
     }
     Ok(())
-}
-
-pub(super) fn moment(begun: Instant) -> Moment {
-    Moment {
-        time: now(),
-        clock: begun.elapsed(),
-    }
 }
 
 /// Reads at every interval until a signal or the end of the duration.
@@ -271,63 +238,5 @@ fn watch(
             }
             signals.wait(left);
         }
-    }
-}
-
-/// When to read after a read that was due at `due` and began at `read`: an interval later, or a whole number of intervals
-/// if that is less than half an interval after it began. The host was suspended then, or the read before took too long;
-/// the increase since a read just before is no rate.
-pub(super) fn following(due: Instant, read: Instant, interval: Duration) -> Instant {
-    let next = due + interval;
-    let earliest = read + interval / 2;
-    let late = earliest.saturating_duration_since(next);
-    let skipped = late.as_nanos().div_ceil(interval.as_nanos().max(1));
-    next + interval * u32::try_from(skipped).unwrap_or(u32::MAX)
-}
-
-/// What was read, in a line.
-pub(super) fn summary(counts: &Counts) -> String {
-    let mut line = format!("{} in {}", plural(counts.values, "value"), plural(counts.reads, "read"));
-    for (count, what) in [
-        (counts.wraps, "wrapped"),
-        (counts.resets, "reset"),
-        (counts.vanished, "devices vanished"),
-        (counts.returned, "devices returned"),
-    ] {
-        if count > 0 {
-            line += &format!("; {count} {what}");
-        }
-    }
-    if let Some(why) = &counts.last_unreadable {
-        line += &format!("; {} unreadable, such as {why}", counts.unreadable);
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::following;
-    use std::time::{Duration, Instant};
-
-    /// A read that caught up came a few milliseconds after the late one, and its rate was a multiple of the real one.
-    #[test]
-    fn after_a_late_read_the_next_one_keeps_half_an_interval_and_the_beat() {
-        let due = Instant::now();
-        let ms = Duration::from_millis;
-        for (began, next) in [
-            (0, 100),
-            (30, 100),
-            (50, 100),
-            (51, 200),
-            (99, 200),
-            (150, 200),
-            (151, 300),
-            (1_000, 1_100),
-        ] {
-            let following = following(due, due + ms(began), ms(100));
-            assert_eq!(following - due, ms(next), "a read that began {began} ms late");
-        }
-        let year = ms(365 * 86_400_000);
-        assert!(following(due, due + year, ms(10)) >= due + year);
     }
 }

@@ -18,12 +18,11 @@ mod prober;
 mod summary;
 mod window;
 
-pub(super) use open::set_pace;
-pub(super) use prober::{Companion, Opened};
+pub(super) use prober::{LoopHook, Opened};
 
-use super::relay::Relay;
 use crate::arguments::ProbeArguments;
 use anyhow::{Context, Result};
+use rocescope_agent::relay::Relay;
 use rocescope_host::privileges;
 use rocescope_runtime::cost::Cost;
 use rocescope_runtime::signals::Signals;
@@ -37,7 +36,9 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     let opened = Opened::open(arguments, 0)?;
     // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
-    let mut relay = Relay::open(&arguments.send, opened.observer(), None)?;
+    let relay = arguments.send.relay();
+    let relay = relay.map(|settings| Relay::open(settings, opened.observer(), None));
+    let mut relay = relay.transpose()?;
     let mut prober = opened.start(arguments, None)?;
     cost.shrink()?;
     prober.run(&signals, relay.as_mut(), &mut cost, None)?;

@@ -5,7 +5,7 @@ use crate::arguments::{ProbeArguments, ProbeBackend};
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_host::privileges;
 use rocescope_probe::backend::raw::{self, Link, Raw};
-use rocescope_probe::{Agent, Backend, Nanos, Nic, Settings};
+use rocescope_probe::{Backend, Nanos, Nic, Settings};
 use rocescope_runtime::host_name::host_name;
 use rocescope_runtime::status;
 use std::collections::hash_map::RandomState;
@@ -178,26 +178,6 @@ fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
         );
     }
     port
-}
-
-/// Adopts what may change while an agent runs.
-pub(in crate::commands) fn set_pace(agent: &mut Agent, arguments: &ProbeArguments, now: Nanos) {
-    let mut settings = Settings {
-        interval: Nanos::from(arguments.interval),
-        timeout: Nanos::from(arguments.timeout),
-        answers_per_second: arguments.icmp_rate,
-        ttl_max: arguments.max_hops,
-        refresh: Nanos::from(arguments.refresh),
-        cpu_bound: arguments.max_cpu,
-        ..agent.settings().clone()
-    };
-    if let Some(peers) = &mut settings.peers {
-        peers.interval = Nanos::from(arguments.peer_interval);
-    }
-    if arguments.backend == ProbeBackend::Raw {
-        settings.traces_per_second = arguments.paths_rate;
-    }
-    agent.reconfigure(&settings, now);
 }
 
 fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {

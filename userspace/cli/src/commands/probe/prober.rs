@@ -6,8 +6,9 @@ use super::outputs::ProbeOutputs;
 use super::summary::Summary;
 use super::window::Window;
 use crate::arguments::{Output, ProbeArguments};
-use crate::commands::relay::{Relay, Spooler};
 use anyhow::{Result, ensure};
+use rocescope_agent::Rows;
+use rocescope_agent::relay::Relay;
 use rocescope_collector::control::Member;
 use rocescope_probe::types::Presence;
 use rocescope_probe::{Agent, Backend, Nanos, Nic, Settings, drive};
@@ -24,13 +25,13 @@ const TICK: Nanos = Nanos::SECOND;
 /// between; a collector waits 10 s for the rows of a window.
 const HAND_OVER: Duration = Duration::from_secs(5);
 
-/// The longest interval between two turns of a companion.
+/// The longest interval between two calls of the hook.
 const STEP: Nanos = Nanos(100_000_000);
 
 /// Takes part in the loop.
-pub(in crate::commands) trait Companion {
+pub(in crate::commands) trait LoopHook {
     /// Called at least every 100 ms.
-    fn turn(&mut self, agent: &mut Agent, now: Nanos);
+    fn tick(&mut self, agent: &mut Agent, now: Nanos);
 }
 
 /// NICs, port and dataset, opened with privileges; nothing is sent yet.
@@ -105,9 +106,9 @@ impl Prober {
         signals: &Signals,
         mut relay: Option<&mut Relay>,
         cost: &mut Cost,
-        mut companion: Option<&mut dyn Companion>,
+        mut hook: Option<&mut dyn LoopHook>,
     ) -> Result<()> {
-        let spooler = relay.as_deref().map(Relay::spooler);
+        let sink = relay.as_deref().map(Relay::rows);
         let mut events = Vec::new();
         let mut service = Service::default();
         let mut tick = self.backend.now() + TICK;
@@ -116,9 +117,9 @@ impl Prober {
         loop {
             service.alive(Instant::now());
             let mut until = tick;
-            if let Some(companion) = &mut companion {
+            if let Some(hook) = &mut hook {
                 let now = self.backend.now();
-                companion.turn(&mut self.agent, now);
+                hook.tick(&mut self.agent, now);
                 until = until.min(now + STEP);
             }
             let is_done = drive(&mut self.agent, &mut *self.backend, until, &mut events)?;
@@ -137,7 +138,7 @@ impl Prober {
             }
             if is_done || (is_due && is_wanted()) {
                 handed_over = Instant::now();
-                self.hand_over(spooler.as_ref())?;
+                self.hand_over(sink.as_ref())?;
             }
             if is_done {
                 return Ok(());
@@ -166,27 +167,27 @@ impl Prober {
     }
 
     /// Passes on the rows since the last call.
-    fn hand_over(&mut self, spooler: Option<&Spooler>) -> Result<()> {
+    fn hand_over(&mut self, sink: Option<&Rows>) -> Result<()> {
         let (probes, paths) = self.agent.rows();
         self.window.take(probes);
         self.outputs.append(probes, paths)?;
-        if let Some(spooler) = spooler {
+        if let Some(sink) = sink {
             // Paths first, as in the dataset.
-            spooler.append(paths);
-            spooler.append(probes);
+            sink.append(paths);
+            sink.append(probes);
         }
         probes.clear();
         paths.clear();
         let flows = self.agent.flow_rows();
-        if let Some(spooler) = spooler {
-            spooler.append(flows);
+        if let Some(sink) = sink {
+            sink.append(flows);
         }
         flows.clear();
         if let Some(operating) = &mut self.operating {
             let rows = operating.rows();
             self.outputs.append_operations(&rows)?;
-            if let Some(spooler) = spooler {
-                spooler.append(&rows);
+            if let Some(sink) = sink {
+                sink.append(&rows);
             }
         }
         Ok(())

@@ -9,10 +9,12 @@
 mod recordings;
 mod wire;
 
-use super::membership;
+use super::membership::Membership;
 use crate::arguments::SubscriptionArguments;
 use anyhow::{Context, Result};
 use recordings::Recordings;
+use rocescope_agent::Rows;
+use rocescope_agent::relay::{GRACE, spooled};
 use rocescope_collector::control::Member;
 use rocescope_collector::control::message::{Flow, Role, SmallFlows, WireCounts};
 use rocescope_collector::{Files, Sender, Spool, sender};
@@ -27,8 +29,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wire::Wire;
 
-/// How long the end waits for the collector; rows it has not acknowledged by then stay in the spool.
-const GRACE: Duration = Duration::from_secs(5);
 /// Interval between two reports of the rows sent and left out.
 const REPORT: Duration = Duration::from_secs(10);
 
@@ -46,12 +46,10 @@ pub(super) struct Subscription {
 struct Link {
     sender: Option<Sender>,
     /// What waits for the collector, if rows are sent.
-    spool: Option<Arc<Spool>>,
+    spool: Option<(Arc<Spool>, Rows)>,
     wire: Wire,
     member: Arc<Member>,
     reported: Instant,
-    /// The last reason why rows could not be written.
-    refused: Option<String>,
 }
 
 impl Subscription {
@@ -79,7 +77,7 @@ impl Subscription {
         };
         Some(Self {
             settings: sender::Settings::new(url, files, observer),
-            member: membership::open(Role::Capture, &file),
+            member: Membership::open(Role::Capture, &file).member,
             reloader,
             spool: spool.map(|spool| (spool, spool_bytes)),
             wire_rows,
@@ -153,11 +151,10 @@ impl Subscription {
             let sender = Sender::start_with(spool.clone(), member, self.settings.clone())?;
             Ok(Link {
                 sender: Some(sender),
-                spool,
+                spool: spool.map(|spool| (Arc::clone(&spool), spooled(spool))),
                 wire: Wire::new(self.wire_rows),
                 member: Arc::clone(&self.member),
                 reported: Instant::now(),
-                refused: None,
             })
         };
         open()
@@ -169,20 +166,14 @@ impl Subscription {
 impl Link {
     /// Sends the rows of a window when it has ended.
     fn rows(&mut self, rows: &WindowRows, is_end: bool) {
-        let Some(spool) = &self.spool else {
+        let Some((spool, sink)) = &self.spool else {
             return;
         };
         if let Some(chosen) = self.wire.take(rows, is_end) {
             let tables: [&dyn Cells; 3] = [&chosen.flows, &chosen.events, &chosen.connections];
-            for cells in tables.into_iter().filter(|cells| cells.rows() > 0) {
+            for cells in tables {
                 // Rows that could not be written are counted by the spool.
-                if let Err(error) = spool.append(cells) {
-                    let why = Some(error.to_string());
-                    if self.refused != why {
-                        status!("{error}");
-                        self.refused = why;
-                    }
-                }
+                sink.append(cells);
             }
             self.wire.sent(&chosen);
         }

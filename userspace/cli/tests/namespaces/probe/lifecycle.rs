@@ -126,6 +126,6 @@ fn probes_of_a_second_agent_count_as_foreign() {
     let first = first.end();
     assert_eq!(first.count("received"), first.count("probes"));
     // All probes of the second agent, and the packets of its traces that arrived.
-    let strangers = first.count("datagrams_of_others");
+    let strangers = first.count("foreign_datagrams");
     assert!(strangers >= second["received"].as_u64().unwrap(), "{}", first.summary);
 }

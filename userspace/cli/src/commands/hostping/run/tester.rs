@@ -153,7 +153,7 @@ impl Tester {
             self.shape.clone()
         };
         let plan = plan(&self.topology, &self.arguments, shape)?;
-        let _alone = self.traffic.as_ref().map(|_| alone()).transpose()?;
+        let _lock = self.traffic.as_ref().map(|_| host_lock()).transpose()?;
         if let Some(traffic) = &mut self.traffic {
             traffic.begin();
         }
@@ -162,12 +162,12 @@ impl Tester {
             bytes: self.arguments.max_bytes,
         };
         let start_ns = now().0;
-        let mut looking = Looking {
+        let mut watcher = RunWatcher {
             traffic: self.traffic.as_mut(),
             is_forced,
             is_over,
         };
-        let outcome = loopback::run(&plan, limits, self.backend.as_mut(), &mut looking);
+        let outcome = loopback::run(&plan, limits, self.backend.as_mut(), &mut watcher);
         if let Some(traffic) = &mut self.traffic {
             // Short tests end before the first check.
             traffic.look(self.backend.now(), &outcome.own);
@@ -221,14 +221,14 @@ impl Tested {
     }
 }
 
-/// What a run looks at.
-struct Looking<'a> {
+/// Watches traffic during a run.
+struct RunWatcher<'a> {
     traffic: Option<&'a mut Traffic>,
     is_forced: bool,
     is_over: &'a dyn Fn() -> bool,
 }
 
-impl Watch for Looking<'_> {
+impl Watch for RunWatcher<'_> {
     fn busy(&mut self, now: Nanos, own: &Own) -> Option<Busy> {
         let busy = self.traffic.as_mut()?.busy(now, own);
         busy.filter(|_| !self.is_forced)
@@ -240,7 +240,7 @@ impl Watch for Looking<'_> {
 }
 
 /// Holds a name that one process of the host has at a time.
-fn alone() -> Result<UnixListener> {
+fn host_lock() -> Result<UnixListener> {
     let name = SocketAddr::from_abstract_name("rocescope-hostping")?;
     UnixListener::bind_addr(&name).context("another process of this host runs loopback tests: one at a time")
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const MAX_BYTES: u64 = 4 << 20;
 
 /// A file.
+#[derive(Debug)]
 pub(super) struct Growing {
     path: PathBuf,
     /// The device and the number of the file, which another file of this name has not.

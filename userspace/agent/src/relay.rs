@@ -1,20 +1,36 @@
 //! Sends rows to a collector: through the spool, from which a thread sends them. A process has one.
 
-use crate::arguments::SendArguments;
-use anyhow::{Context, Result};
+use crate::error::{AgentError, Result};
+use crate::part::Rows;
 use rocescope_collector::control::Member;
 use rocescope_collector::control::message::DroppedRows;
 use rocescope_collector::{Files, Sender, Spool, sender, spool};
 use rocescope_model::Cells;
 use rocescope_runtime::status;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long the end waits for the collector; rows it has not acknowledged by then stay in the spool.
-const GRACE: Duration = Duration::from_secs(5);
+pub const GRACE: Duration = Duration::from_secs(5);
 
-pub(super) struct Relay {
-    spooler: Spooler,
+/// Where rows go.
+#[derive(Clone, Debug)]
+pub struct RelaySettings {
+    /// The collector.
+    pub url: String,
+    /// Certificates and key of this host.
+    pub files: Files,
+    /// The directory of the spool.
+    pub spool: PathBuf,
+    /// Its maximum size.
+    pub spool_bytes: u64,
+}
+
+/// The spool, and the thread that sends from it.
+#[derive(Debug)]
+pub struct Relay {
+    spool: Arc<Spool>,
     sender: Sender,
     /// Reports dropped rows to the controller.
     member: Option<Arc<Member>>,
@@ -23,74 +39,41 @@ pub(super) struct Relay {
     refused_by_collector: Option<String>,
 }
 
-/// Writes rows to the spool; each thread that makes rows has one.
-#[derive(Clone)]
-pub(super) struct Spooler {
-    spool: Arc<Spool>,
-    /// The last reason why rows could not be written.
-    refused: Arc<Mutex<Option<String>>>,
-}
-
-impl Spooler {
-    /// Appends rows to the spool. A full disk loses rows, which are counted, but ends nothing.
-    pub(super) fn append(&self, rows: &dyn Cells) {
-        if rows.rows() == 0 {
-            return;
-        }
-        if let Err(error) = self.spool.append(rows) {
-            let why = error.to_string();
-            let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-            if refused.as_ref() != Some(&why) {
-                status!("{why}");
-                *refused = Some(why);
-            }
-        }
-    }
-}
-
 impl Relay {
-    /// The relay, if a collector is set. If that is a controller, it configures `member`.
-    pub(super) fn open(arguments: &SendArguments, observer: &str, member: Option<Arc<Member>>) -> Result<Option<Self>> {
-        let SendArguments {
-            collector: Some(url),
-            cert: Some(certificate),
-            key: Some(key),
-            ca: Some(authority),
-            spool: Some(directory),
+    /// The relay of this host. If the collector is a controller, it configures `member`.
+    ///
+    /// # Errors
+    /// The certificates are those of another host, the spool cannot be opened, or the URL is invalid.
+    pub fn open(settings: RelaySettings, observer: &str, member: Option<Arc<Member>>) -> Result<Self> {
+        let RelaySettings {
+            url,
+            files,
+            spool,
             spool_bytes,
-        } = arguments.clone()
-        else {
-            return Ok(None);
-        };
-        let spool = Arc::new(Spool::open(&directory, spool_bytes)?);
-        let files = Files {
-            certificate,
-            key,
-            authority,
-        };
+        } = settings;
+        let spool = Arc::new(Spool::open(&spool, spool_bytes)?);
         files.check_observer(observer)?;
         let settings = sender::Settings::new(url, files, observer);
-        let sender = Sender::start_with(Some(Arc::clone(&spool)), member.clone(), settings).context("the collector")?;
-        Ok(Some(Self {
-            spooler: Spooler {
-                spool,
-                refused: Arc::default(),
-            },
+        let sender =
+            Sender::start_with(Some(Arc::clone(&spool)), member.clone(), settings).map_err(AgentError::Collector)?;
+        Ok(Self {
+            spool,
             sender,
             member,
             dropped: DroppedRows::default(),
             reported: (false, None),
             refused_by_collector: None,
-        }))
+        })
     }
 
-    /// A handle that writes rows from any thread.
-    pub(super) fn spooler(&self) -> Spooler {
-        self.spooler.clone()
+    /// Where any thread appends rows: to the spool. A full disk loses rows, which are counted, but ends nothing.
+    #[must_use]
+    pub fn rows(&self) -> Rows {
+        spooled(Arc::clone(&self.spool))
     }
 
     /// Reports dropped rows, and a change of the connection to the collector.
-    pub(super) fn report_changes(&mut self) {
+    pub fn report_changes(&mut self) {
         self.report_dropped();
         let status = self.sender.status();
         if let Some(why) = &status.last_refusal
@@ -106,7 +89,7 @@ impl Relay {
         match &now {
             (true, _) if !self.reported.0 => status!("collector connected"),
             (false, Some(why)) => {
-                let waiting = self.spooler.spool.counts().rows;
+                let waiting = self.spool.counts().rows;
                 let what = match status.was_reached {
                     true => "the connection to the collector ended",
                     false => "collector unreachable",
@@ -120,7 +103,7 @@ impl Relay {
 
     /// Reports dropped rows to the controller, and the first that a full spool drops to the log.
     fn report_dropped(&mut self) {
-        let dropped = dropped(&self.spooler.spool.counts());
+        let dropped = dropped(&self.spool.counts());
         if dropped == self.dropped {
             return;
         }
@@ -137,10 +120,11 @@ impl Relay {
     }
 
     /// Sends spooled rows for a limited time; returns the final counts.
-    pub(super) fn finish(self) -> String {
+    #[must_use]
+    pub fn finish(self) -> String {
         let status = self.sender.status();
         self.sender.finish(GRACE);
-        let counts = self.spooler.spool.counts();
+        let counts = self.spool.counts();
         let mut text = format!(
             "collector: {} rows acknowledged, {} left in the spool",
             counts.acknowledged_rows, counts.rows
@@ -165,4 +149,21 @@ fn dropped(counts: &spool::Counts) -> DroppedRows {
         damaged: counts.dropped_damaged_rows,
         refused: counts.refused_rows,
     }
+}
+
+/// Appends rows to a spool. A reason why rows cannot be written is reported once, until there is another.
+#[must_use]
+pub fn spooled(spool: Arc<Spool>) -> Rows {
+    let refused: Mutex<Option<String>> = Mutex::default();
+    Rows::to(move |rows: &dyn Cells| {
+        let Err(error) = spool.append(rows) else {
+            return;
+        };
+        let why = error.to_string();
+        let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.as_ref() != Some(&why) {
+            status!("{why}");
+            *refused = Some(why);
+        }
+    })
 }

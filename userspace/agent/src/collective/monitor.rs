@@ -1,8 +1,7 @@
 //! The monitor of collectives: steps and round trips in, probes, recordings and detections out.
 
-use crate::arguments::CollectiveFollowArguments;
-use crate::commands::relay::Spooler;
-use anyhow::{Context, Result};
+use crate::error::{AgentError, Result};
+use crate::part::Rows;
 use rocescope_collective::monitor::Settings;
 use rocescope_collective::monitor::host::{Host, HostSettings, Path};
 use rocescope_collective::monitor::notice::StepNotice;
@@ -15,17 +14,38 @@ use rocescope_model::{SmallFlowRow, StepProbeRow, Unit, Value};
 use rocescope_probe::{Agent, FlowTask, Nanos, WatchedPath};
 use rocescope_runtime::status;
 use std::collections::HashSet;
+use std::path::Path as FilePath;
 use std::sync::mpsc::Receiver;
+
+/// When and how the monitor asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MonitorSettings {
+    /// A round trip is slow from this share of the shortest, in percent.
+    pub threshold_percent: u32,
+    /// A round trip is slow only if it takes longer than the shortest by this time.
+    pub min_delay: Nanos,
+    /// Maximum number of detections in each step.
+    pub detections: u32,
+    /// Time between two probes along the path of a step.
+    pub interval: Nanos,
+    /// Probes in a burst.
+    pub burst: u16,
+    /// The UDP source port of probes for steps whose port is unknown.
+    pub source_port: u16,
+    /// Maximum number of paths that are probed at a time.
+    pub max_paths: usize,
+}
 
 /// The time over which the probes of a burst are spread.
 const BURST_NS: i64 = 100_000_000;
 
-/// The monitor.
-pub(super) struct Watching {
+/// The monitor. The loop of the probes drives it.
+#[derive(Debug)]
+pub struct Monitor {
     host: Host,
     observer: String,
     steps: Receiver<Appended>,
-    spooler: Spooler,
+    rows: Rows,
     pace: Nanos,
     burst: u16,
     /// What was reported.
@@ -35,42 +55,43 @@ pub(super) struct Watching {
     passed_on: u64,
 }
 
-impl Watching {
-    /// The monitor, if the ranks are known.
-    pub(super) fn open(
-        arguments: &CollectiveFollowArguments,
+impl Monitor {
+    /// The monitor of the steps of these ranks: a file has a line for each.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is invalid.
+    pub fn open(
+        settings: &MonitorSettings,
+        ranks: &FilePath,
         observer: &str,
         steps: Receiver<Appended>,
-        spooler: Spooler,
-    ) -> Result<Option<Self>> {
-        let Some(ranks) = &arguments.ranks else {
-            return Ok(None);
-        };
-        let text = std::fs::read_to_string(ranks).with_context(|| format!("cannot read {}", ranks.display()))?;
-        let placement = Placement::parse(&text).map_err(|why| anyhow::anyhow!("{}: {why}", ranks.display()))?;
-        Ok(Some(Self {
-            host: Host::new(observer.to_owned(), settings(arguments), placement),
+        rows: Rows,
+    ) -> Result<Self> {
+        let text = std::fs::read_to_string(ranks).map_err(|error| AgentError::File(ranks.into(), error))?;
+        let placement = Placement::parse(&text).map_err(|why| AgentError::Ranks(ranks.into(), why.to_string()))?;
+        Ok(Self {
+            host: Host::new(observer.to_owned(), settings.host(), placement),
             observer: observer.to_owned(),
             steps,
-            spooler,
-            pace: Nanos::from(arguments.interval),
-            burst: arguments.burst,
+            rows,
+            pace: settings.interval,
+            burst: settings.burst,
             reported: HashSet::new(),
             detections: 0,
             questions: 0,
             passed_on: 0,
-        }))
+        })
     }
 
     /// Adopts what may change while the agent runs, from the next step on.
-    pub(super) fn reconfigure(&mut self, arguments: &CollectiveFollowArguments) {
-        self.host.reconfigure(settings(arguments));
-        self.pace = Nanos::from(arguments.interval);
-        self.burst = arguments.burst;
+    pub fn reconfigure(&mut self, settings: &MonitorSettings) {
+        self.host.reconfigure(settings.host());
+        self.pace = settings.interval;
+        self.burst = settings.burst;
     }
 
     /// Takes what happened since the last turn.
-    pub(super) fn turn(&mut self, agent: &mut Agent, member: &Member, now: Nanos) {
+    pub fn turn(&mut self, agent: &mut Agent, member: &Member, now: Nanos) {
         for trip in agent.trips() {
             self.host.probed(&path(&trip.path), trip.at.0, trip.round_trip.0);
         }
@@ -97,7 +118,7 @@ impl Watching {
         for (to, notice) in turn.notices {
             member.send_to(&to, notice.to_string());
         }
-        self.spooler.append(&turn.rows);
+        self.rows.append(&turn.rows);
         for (kind, first) in self.host.complaints.kinds() {
             if self.reported.insert(kind.to_owned()) {
                 status!("collective: {first}: {kind}");
@@ -149,7 +170,8 @@ impl Watching {
     }
 
     /// What it did, in a line.
-    pub(super) fn summary(&self) -> String {
+    #[must_use]
+    pub fn summary(&self) -> String {
         format!(
             "monitor of collectives: {} detections, {} of them asked for probes and recordings; detections passed on {} times",
             self.detections, self.questions, self.passed_on
@@ -162,16 +184,18 @@ fn path(watched: &WatchedPath) -> Path {
     Path { src, dst, port }
 }
 
-fn settings(arguments: &CollectiveFollowArguments) -> HostSettings {
-    HostSettings {
-        monitor: Settings {
-            threshold_percent: arguments.threshold,
-            detections: arguments.detections,
-            // No counters of switches are read, which would have to fill first.
-            settle_ns: 0,
-        },
-        min_delay_ns: Nanos::from(arguments.min_delay).0,
-        port: arguments.source_port,
-        paths: arguments.max_paths.into(),
+impl MonitorSettings {
+    fn host(&self) -> HostSettings {
+        HostSettings {
+            monitor: Settings {
+                threshold_percent: self.threshold_percent,
+                detections: self.detections,
+                // No counters of switches are read, which would have to fill first.
+                settle_ns: 0,
+            },
+            min_delay_ns: self.min_delay.0,
+            port: self.source_port,
+            paths: self.max_paths,
+        }
     }
 }

@@ -1,71 +1,16 @@
-//! `rocescope collective follow`: steps of collectives, while jobs write them. `rocescope agent` follows the same files.
-//!
-//! | module | what it does |
-//! |---|---|
-//! | `growing` | what was appended to a file |
+//! The files that jobs write: what was appended to each since the last turn.
 
-mod growing;
-
-use crate::arguments::{CollectiveFollowArguments, FollowFormat};
-use anyhow::{Context, Result};
-use growing::Growing;
+use super::growing::{self, Growing};
 use rocescope_collective::read::Imported;
 use rocescope_collective::read::follow::{Appended, Follower, Format};
-use rocescope_model::human::plural;
-use rocescope_model::{Row, StepRow};
-use rocescope_runtime::clock::now;
-use rocescope_runtime::host_name::host_name;
-use rocescope_runtime::service::Service;
-use rocescope_runtime::signals::Signals;
+use rocescope_model::StepRow;
 use rocescope_runtime::status;
-use rocescope_store::{Options, Writer};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::{Duration, Instant};
-
-/// Time between two reads.
-pub(in crate::commands) const STEP: Duration = Duration::from_millis(100);
-
-pub(super) fn run(arguments: &CollectiveFollowArguments) -> Result<ExitCode> {
-    let signals = Signals::install()?;
-    let out = arguments.out.as_ref().context("set --out DATASET")?;
-    let observer = match &arguments.observer {
-        Some(observer) => observer.clone(),
-        None => host_name()?,
-    };
-    if arguments.ranks.is_some() {
-        status!("steps are not watched: that needs the probes of `rocescope agent`");
-    }
-    let mut following = Following::new(arguments, &observer);
-    let options = Options {
-        tables: &[StepRow::TABLE],
-        ..Options::new(&*observer)
-    };
-    let mut writer = Writer::create(out, options)?;
-    let mut service = Service::default();
-    let begun = Instant::now();
-    let is_over = || arguments.duration.is_some_and(|duration| begun.elapsed() >= duration);
-    let mut steps = 0;
-    while !signals.ended() && !is_over() {
-        service.alive(Instant::now());
-        for appended in following.turn(now().0) {
-            steps += appended.ended.steps.len() as u64;
-            writer.append_cells(&appended.ended.steps, Instant::now())?;
-        }
-        signals.wait(STEP);
-    }
-    Service::stopping();
-    let open = following.open();
-    steps += open.len() as u64;
-    writer.append_cells(&open, Instant::now())?;
-    writer.finish()?;
-    status!("rocescope: {} in {}", plural(steps, "step"), out.display());
-    Ok(ExitCode::SUCCESS)
-}
 
 /// The files that jobs write.
-pub(in crate::commands) struct Following {
+#[derive(Debug)]
+pub struct Following {
     paths: Vec<PathBuf>,
     format: Format,
     observer: String,
@@ -79,16 +24,12 @@ pub(in crate::commands) struct Following {
 }
 
 impl Following {
-    /// Follows the files that the arguments name.
-    pub(in crate::commands) fn new(arguments: &CollectiveFollowArguments, observer: &str) -> Self {
+    /// Follows these files, or the files of these folders.
+    #[must_use]
+    pub fn new(paths: &[PathBuf], format: Format, observer: &str) -> Self {
         Self {
-            paths: arguments.steps.clone(),
-            format: match arguments.format {
-                FollowFormat::Comma => Format::Comma,
-                FollowFormat::NcclProfiler => Format::NcclProfiler,
-                FollowFormat::NcclInspector => Format::NcclInspector,
-                FollowFormat::FlightRecorder => Format::FlightRecorder,
-            },
+            paths: paths.to_owned(),
+            format,
             observer: observer.to_owned(),
             files: BTreeMap::new(),
             open: BTreeMap::new(),
@@ -98,7 +39,7 @@ impl Following {
     }
 
     /// What was appended to each file since the last turn. What is wrong with a file is reported once.
-    pub(in crate::commands) fn turn(&mut self, now_ns: i64) -> Vec<Appended> {
+    pub fn turn(&mut self, now_ns: i64) -> Vec<Appended> {
         let is_first = std::mem::take(&mut self.is_first);
         let paths = growing::list(&self.paths);
         self.files.retain(|path, _| paths.contains(path));
@@ -147,7 +88,8 @@ impl Following {
     }
 
     /// The steps that go on.
-    pub(in crate::commands) fn open(&self) -> Vec<StepRow> {
+    #[must_use]
+    pub fn open(&self) -> Vec<StepRow> {
         self.open.values().flatten().cloned().collect()
     }
 
@@ -183,22 +125,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         append(&at("old"), &format!("[{}, ", object(1)));
-        let arguments = CollectiveFollowArguments {
-            format: FollowFormat::Comma,
-            steps: vec![directory.path().into()],
-            out: None,
-            observer: None,
-            duration: None,
-            ranks: None,
-            threshold: 150,
-            min_delay: Duration::ZERO,
-            detections: 1,
-            interval: STEP,
-            burst: 1,
-            source_port: 1,
-            max_paths: 1,
-        };
-        let mut following = Following::new(&arguments, "h0");
+        let mut following = Following::new(&[directory.path().into()], Format::Comma, "h0");
         let mut turn = || {
             let all = following.turn(9);
             let steps = all.into_iter().flat_map(|appended| appended.ended.steps);

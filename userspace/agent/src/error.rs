@@ -1,0 +1,33 @@
+//! Why a part does not start, or fails.
+
+use std::io;
+use std::path::PathBuf;
+
+/// The result of a step of an agent.
+pub type Result<T, E = AgentError> = std::result::Result<T, E>;
+
+/// Why a part does not start, or fails.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The thread of a part cannot be started.
+    #[error("cannot start the thread of {0}")]
+    Thread(&'static str, #[source] io::Error),
+    /// The thread of a part panicked.
+    #[error("the thread of {0} failed, which is a defect")]
+    Defect(&'static str),
+    /// A file cannot be read.
+    #[error("cannot read {}", .0.display())]
+    File(PathBuf, #[source] io::Error),
+    /// The list of ranks is invalid.
+    #[error("{}: {}", .0.display(), .1)]
+    Ranks(PathBuf, String),
+    /// The collector, its certificates or the spool.
+    #[error("the collector")]
+    Collector(#[source] rocescope_collector::Error),
+    /// The spool, or certificates of another host.
+    #[error(transparent)]
+    Spool(#[from] rocescope_collector::Error),
+    /// The endpoint of metrics.
+    #[error(transparent)]
+    Runtime(#[from] rocescope_runtime::RuntimeError),
+}

@@ -1,0 +1,146 @@
+//! Every part keeps the contract of [`Part`]: rows arrive after the start, new settings take effect while it runs, the end
+//! joins the thread and says what was done, and a thread that panicked is an error.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
+
+use rocescope_agent::collective::Collectives;
+use rocescope_agent::collective::follow::Following;
+use rocescope_agent::counters::{Counters, Pace};
+use rocescope_agent::{AgentError, Part, Rows, Settings};
+use rocescope_collective::read::follow::Format;
+use rocescope_host::counters::{Reader, Sources, Wanted};
+use rocescope_model::Cells;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A part, what makes it see something new, and settings that a controller may send.
+struct Case {
+    name: &'static str,
+    part: Box<dyn Part>,
+    cause: Box<dyn FnMut()>,
+    settings: Settings,
+    _directory: TempDir,
+}
+
+fn cases() -> [Case; 2] {
+    [counters(), collectives()]
+}
+
+/// Counters that are read every hour, until settings say otherwise.
+fn counters() -> Case {
+    let directory = tempfile::tempdir().unwrap();
+    let port = directory.path().join("class/infiniband/mlx5_0/ports/1/counters");
+    fs::create_dir_all(&port).unwrap();
+    let counter = port.join("port_xmit_data");
+    fs::write(&counter, "1\n").unwrap();
+    let reader = Reader::new(Sources::copy(directory.path().into()), Wanted::default(), "h0");
+    let pace = |interval| Pace {
+        interval,
+        refresh: Duration::from_secs(3_600),
+        queue_pairs: false,
+    };
+    let mut value = 1;
+    Case {
+        name: "counters",
+        part: Box::new(Counters::open(reader, pace(Duration::from_secs(3_600)), None, "h0")),
+        cause: Box::new(move || {
+            value += 1;
+            fs::write(&counter, format!("{value}\n")).unwrap();
+        }),
+        settings: Settings {
+            counters: Some(pace(Duration::from_millis(10))),
+            ..Settings::default()
+        },
+        _directory: directory,
+    }
+}
+
+fn collectives() -> Case {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("rank0");
+    let following = Following::new(&[directory.path().into()], Format::Comma, "h0");
+    let (part, _) = Collectives::open(following);
+    let mut number = 0;
+    Case {
+        name: "collective",
+        part: Box::new(part),
+        cause: Box::new(move || {
+            number += 1;
+            append_step(&file, number);
+        }),
+        settings: Settings::default(),
+        _directory: directory,
+    }
+}
+
+fn append_step(file: &Path, number: u64) {
+    let begin = if number == 1 { "[" } else { ", " };
+    let step = format!(
+        "{begin}{{\"name\":\"a\",\"comm_hash\":\"1\",\"rank\":0,\"seq_num\":{number},\"proxyops\":[{{\"is_send\":true,\
+         \"peer\":1,\"steps\":[{{\"step\":1,\"start_time\":{number},\"end_time\":{},\"size\":5}}]}}]}}",
+        number + 1
+    );
+    let mut file = OpenOptions::new().append(true).create(true).open(file).unwrap();
+    file.write_all(step.as_bytes()).unwrap();
+}
+
+/// Causes something new until there are more rows than before.
+fn more(count: &AtomicUsize, cause: &mut dyn FnMut(), what: &str) {
+    let (before, begun) = (count.load(Ordering::SeqCst), Instant::now());
+    while count.load(Ordering::SeqCst) == before {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        cause();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn rows_arrive_settings_take_effect_and_the_end_is_the_last_of_it() {
+    for mut case in cases() {
+        let name = case.name;
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let rows = Rows::to(move |cells: &dyn Cells| {
+            counted.fetch_add(cells.rows(), Ordering::SeqCst);
+        });
+        case.part.start(rows).unwrap();
+        more(&count, &mut case.cause, name);
+        case.part.reconfigure(&case.settings);
+        more(&count, &mut case.cause, &format!("{name}, reconfigured"));
+        let summary = case.part.end().unwrap();
+        assert!(summary.starts_with(name), "{summary}");
+        // No one is left who could append a row.
+        assert_eq!(Arc::strong_count(&count), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_part_that_never_started_ends() {
+    for mut case in cases() {
+        let summary = case.part.end().unwrap();
+        assert!(summary.starts_with(case.name), "{summary}");
+    }
+}
+
+#[test]
+fn a_thread_that_panicked_is_a_defect() {
+    for mut case in cases() {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let rows = Rows::to(move |_: &dyn Cells| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            panic!("the sink of a test");
+        });
+        case.part.start(rows).unwrap();
+        more(&count, &mut case.cause, case.name);
+        let error = case.part.end().unwrap_err();
+        assert!(
+            matches!(error, AgentError::Defect(name) if name == case.name),
+            "{error}"
+        );
+    }
+}
