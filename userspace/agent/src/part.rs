@@ -4,7 +4,7 @@
 //!
 //! 1. [`start`](Part::start) begins to make rows, in a thread of the part, until the end;
 //! 2. [`reconfigure`](Part::reconfigure) takes effect while it runs, and nothing is lost;
-//! 3. [`end`](Part::end) joins the thread, after which no row comes any more, and says in a line what the part did. A
+//! 3. [`end`](Part::end) joins the thread, after which no row comes any more, and reports in a line what the part did. A
 //!    thread that panicked is an error there.
 
 use crate::error::Result;

@@ -1,5 +1,5 @@
 //! Every part keeps the contract of [`Part`]: rows arrive after the start, new settings take effect while it runs, the end
-//! joins the thread and says what was done, and a thread that panicked is an error.
+//! joins the thread and reports what was done, and a thread that panicked is an error.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 use rocescope_agent::collective::Collectives;

@@ -152,7 +152,7 @@ impl Member {
         // Without the lock: it may take milliseconds.
         let prepared = prepare(&next);
         let mut inside = self.inside();
-        // Another one may have come.
+        // Another one may have arrived.
         inside.state.waiting = inside.waiting.as_ref().map(|held| held.version);
         let written = prepared.and_then(|prepared| {
             let written = next.write(&self.file);
