@@ -25,7 +25,6 @@
 //! | [`packet`], [`class`] | the result: a packet, or the reason why not |
 //! | [`mod@decode`] | all of the above: decodes a frame into its [`Class`] |
 //! | [`plain`] | the straight path: the same result for the headers that nearly every packet has |
-//! | [`mod@source_port`] | the UDP source port of a queue pair, from its flow label |
 //! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
 //!
 //! Nothing here keeps state between frames: that begins in `rocescope-record`.
@@ -48,7 +47,6 @@ pub mod octets;
 pub mod opcode;
 pub mod packet;
 pub mod plain;
-pub mod source_port;
 pub mod tcp;
 pub mod traffic_class;
 pub mod transport;
@@ -65,7 +63,6 @@ pub use number::{Psn, Qpn};
 pub use octets::Octets;
 pub use opcode::Opcode;
 pub use packet::{FlowKey, FrameLengths, Packet};
-pub use source_port::source_port;
 pub use traffic_class::TrafficClass;
 
 /// The UDP destination port of RoCEv2 (IANA `roce`, IBTA Annex A17.9).

@@ -4,6 +4,8 @@
 //! field of `tshark -T pdml -d udp.port==4791,infiniband` except reserved bits, private data, and flow
 //! label and packet rate of the paths, which tshark 4.0 reads from the wrong bits.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
+
 use proptest::prelude::*;
 use rocescope_wire::cm::{ip, *};
 use rocescope_wire::{Class, FrameLengths, LinkType, Opcode, Packet, Psn, Qpn, ROCE_UDP_PORT, decode};

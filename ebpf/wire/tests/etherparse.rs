@@ -1,9 +1,13 @@
 //! Generated frames against etherparse, an independent parser: both must agree from the first byte
 //! to the UDP payload, and `wire` must read behind it what was written there.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
 
-use crate::frames::{ethernet, ip, transported};
-use crate::oracle::{ours, theirs};
+mod frames;
+mod oracle;
+
 use etherparse::{IpNumber, Ipv4Header, SlicedPacket, UdpHeader};
+use frames::{ethernet, ip, transported};
+use oracle::{ours, theirs};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rocescope_wire::tunnel::{Encapsulation, NO_VNI, Tunnel};

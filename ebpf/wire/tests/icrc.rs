@@ -1,5 +1,7 @@
 //! The invariant CRC on recorded frames: `data/icrc.txt` holds a verdict, a name and the bytes of
 //! each, among them one that the wire corrupted.
+#![cfg(feature = "icrc")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 use rocescope_wire::icrc::{Icrc, Unverifiable, compute, verify};
 use rocescope_wire::{Class, FrameLengths, LinkType, Packet, ROCE_UDP_PORT, decode};

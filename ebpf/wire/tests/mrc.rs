@@ -1,6 +1,9 @@
 //! MRC packets written by hand, byte by byte, from the layouts that `rocescope_wire::mrc` names: no real wire was seen.
+#![expect(clippy::panic, reason = "it is a test")]
 
-use crate::by_hand::{hex, on_udp};
+mod by_hand;
+
+use by_hand::{hex, on_udp};
 use rocescope_wire::extension::{Aeth, Reth, Syndrome};
 use rocescope_wire::mrc::{Meth, NackReason, Neth, Seth, Tseth};
 use rocescope_wire::tunnel::Encapsulation;

@@ -1,6 +1,9 @@
 //! UET packets written by hand, byte by byte, from the layouts that `rocescope_wire::uet` names: no real wire was seen.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
 
-use crate::by_hand::hex;
+mod by_hand;
+
+use by_hand::hex;
 use bytemuck::Zeroable;
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::uet::{self, Kind, NackCode, Pds, Prologue, Sack, Ses, UetPacket};
@@ -10,12 +13,12 @@ const PORTS: [u16; 4] = [4791, 0, 0, 0];
 
 /// On UDP port 4793.
 fn on_udp(pds: &[u8]) -> Vec<u8> {
-    crate::by_hand::on_udp(4793, pds)
+    by_hand::on_udp(4793, pds)
 }
 
 /// As IP protocol 253, behind 16 bits of entropy and 16 reserved ones.
 fn on_ip(pds: &[u8]) -> Vec<u8> {
-    crate::by_hand::on_ip(253, &[&[0xbe, 0xef, 0, 0][..], pds].concat())
+    by_hand::on_ip(253, &[&[0xbe, 0xef, 0, 0][..], pds].concat())
 }
 
 fn class(frame: &[u8]) -> (Class, Kind) {

@@ -16,6 +16,7 @@
 //! | [`tables`] | the rows, one file for each table, and [`WindowRows`], the rows of a finished window |
 //! | [`text`], [`time`], [`sparse`], [`dscp_set`] | small cell types that `core` does not have |
 //! | [`mod@units`] | sizes, rates and durations as users write them |
+//! | [`mod@source_port`] | the UDP source port of a queue pair, from its flow label |
 //! | [`recent`] | texts of a column that were read recently |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
@@ -53,6 +54,7 @@ pub mod render;
 pub mod revisions;
 pub mod row;
 pub mod schema;
+pub mod source_port;
 pub mod sparse;
 pub mod tables;
 pub mod text;
@@ -68,6 +70,7 @@ pub use group::GroupBy;
 pub use revisions::{Revised, Revisions};
 pub use rocescope_wire::ROCE_UDP_PORT;
 pub use row::{Cells, Mismatch, Row};
+pub use source_port::source_port;
 pub use sparse::SparseBytes;
 pub use tables::{
     AGENT_TABLES, CAPTURE_TABLES, COLLECTIVE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES,

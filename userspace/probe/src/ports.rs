@@ -105,7 +105,7 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rocescope_wire::source_port;
+    use rocescope_model::source_port;
 
     #[test]
     fn a_pool_that_starts_again_has_the_ports_of_before() {

@@ -1,4 +1,5 @@
 //! Frames around headers that are written by hand, byte by byte.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 /// Bytes from hexadecimal digits, with comments behind `;`.
 pub(crate) fn hex(text: &str) -> Vec<u8> {

@@ -48,7 +48,7 @@ fn small_segments_are_joined_and_reports_stay_the_same() {
     let before = windows(folder);
     assert_eq!(before.len(), CAPTURES.len());
     let report = text(&["report", "data", "-o", "json"], folder);
-    let left = text(&["compact", "data", "--settle", "99years"], folder);
+    let left = text(&["compact", "data", "--settle", "5000w"], folder);
     assert_eq!(left, "nothing to compact\n");
     let joined: Value = serde_json::from_str(&text(&["compact", "data", "-o", "json"], folder)).unwrap();
     let of_windows = joined["joined"]

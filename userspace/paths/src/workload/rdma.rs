@@ -6,7 +6,7 @@
 
 use super::Workload;
 use crate::Flow;
-use rocescope_wire::source_port;
+use rocescope_model::source_port;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::IpAddr;

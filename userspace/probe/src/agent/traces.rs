@@ -136,10 +136,15 @@ impl Prober for Traces {
             nic, payload, arrival, ..
         } = *received;
         if let (DatagramKind::Answer { .. }, Some(from)) = (payload.kind, received.from) {
-            let question = host.questions.remove(payload.sequence.0);
-            if let Some(Asker::Trace { id, ttl }) = question.map(|question| question.asked) {
-                let tuple = Tuple::to(nic, from, payload.port);
-                host.tracer.arrived(tuple, (id, ttl), from, arrival.received);
+            let number = payload.sequence.0;
+            let asked = host.questions.get(number).map(|question| question.asked);
+            // An answer of another host than the one that was asked answers nothing: the one that was asked may still answer.
+            if let Some(Asker::Trace { id, ttl }) = asked
+                && host
+                    .tracer
+                    .arrived(Tuple::to(nic, from, payload.port), (id, ttl), from, arrival.received)
+            {
+                host.questions.remove(number);
             }
             return;
         }

@@ -21,7 +21,7 @@ pub struct Options {
     pub depth: u32,
     /// The PSN of its first request, of 24 bits. Another one than its predecessor's keeps late packets apart.
     pub first_psn: u32,
-    /// Selects the UDP source port where the driver allows it ([`source_port`](rocescope_wire::source_port)), of 20 bits;
+    /// Selects the UDP source port where the driver allows it ([`source_port`](rocescope_model::source_port)), of 20 bits;
     /// 0: the driver chooses.
     pub flow_label: u32,
     /// The traffic class: DSCP and ECN.

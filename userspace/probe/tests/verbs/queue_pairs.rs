@@ -228,7 +228,7 @@ pub(crate) unsafe extern "C" fn post_send(
             return 0;
         }
         let Ah { gid, flow_label } = double.ahs[&to.ah.addr()];
-        let port = rocescope_wire::source_port(flow_label);
+        let port = rocescope_model::source_port(flow_label);
         double.wire.push((port, bytes.clone()));
         let left = now();
         if double.lose_completions > 0 {

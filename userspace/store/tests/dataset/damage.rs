@@ -103,7 +103,7 @@ fn directories_that_vanish_during_a_walk_are_no_error() {
 fn a_segment_of_a_later_format_is_rejected() {
     let root = tempfile::tempdir().unwrap();
     let mut options = Options::new("rail3");
-    options.metadata = vec![(footer::FORMAT.into(), "2".into())];
+    options.metadata = vec![(footer::FORMAT.into(), "3".into())];
     let mut writer = Writer::create(root.path(), options).unwrap();
     writer.append(&window(0), Instant::now()).unwrap();
     writer.finish().unwrap();
@@ -111,7 +111,7 @@ fn a_segment_of_a_later_format_is_rejected() {
     assert_eq!(found.segments.len(), 0);
     let reason = &found.unreadable[0].reason;
     assert!(
-        reason.ends_with("has format version 2, but this program reads versions up to 1: use a newer rocescope"),
+        reason.ends_with("has format version 3, but this program reads versions up to 2: use a newer rocescope"),
         "{reason}"
     );
 }

@@ -216,8 +216,8 @@ fn text(advice: &Advice, changes: &[Change], left_out: &[LeftOut]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{FIRST_PORT, candidates, label};
+    use rocescope_model::source_port;
     use rocescope_paths::Flow;
-    use rocescope_wire::source_port;
     use std::collections::BTreeSet;
 
     #[test]

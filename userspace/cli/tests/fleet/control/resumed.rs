@@ -51,6 +51,9 @@ fn collect(rig: &Rig, log: &str) -> Child {
         "10",
         "--lateness",
         "100ms",
+        // Rows of an open segment are not readable beside the collector.
+        "--segment-age",
+        "1s",
     ]);
     for (option, file) in [
         ("--out", "dataset"),

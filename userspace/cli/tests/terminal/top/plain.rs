@@ -217,7 +217,7 @@ fn a_broken_file_shows_its_whole_part_and_the_place_of_the_damage() {
 fn a_dataset_of_a_newer_version_names_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let options = rocescope_store::Options {
-        metadata: vec![(rocescope_model::footer::FORMAT.into(), "2".into())],
+        metadata: vec![(rocescope_model::footer::FORMAT.into(), "3".into())],
         ..rocescope_store::Options::new("box")
     };
     let mut writer = rocescope_store::Writer::create(folder.path(), options).unwrap();
@@ -230,7 +230,7 @@ fn a_dataset_of_a_newer_version_names_the_reason() {
         "{error}"
     );
     assert!(
-        error.contains("format version 2") && error.contains("use a newer rocescope"),
+        error.contains("format version 3") && error.contains("use a newer rocescope"),
         "{error}"
     );
 }

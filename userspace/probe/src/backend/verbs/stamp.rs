@@ -42,7 +42,7 @@ pub(super) fn nanos(ticks: u64, kilohertz: u64) -> Nanos {
     Nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// Returns a flow label whose [`source_port`](rocescope_wire::source_port) is `port`. It is never 0, which would make a
+/// Returns a flow label whose [`source_port`](rocescope_model::source_port) is `port`. It is never 0, which would make a
 /// driver choose a port itself.
 pub(super) const fn flow_label(port: u16) -> u32 {
     1 << 14 | (port as u32 & 0x3fff) ^ 1
@@ -51,7 +51,7 @@ pub(super) const fn flow_label(port: u16) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rocescope_wire::source_port;
+    use rocescope_model::source_port;
 
     #[test]
     fn every_port_has_a_label() {

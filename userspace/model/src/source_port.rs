@@ -4,7 +4,7 @@
 /// 49152 or higher.
 ///
 /// ```
-/// use rocescope_wire::source_port;
+/// use rocescope_model::source_port;
 /// assert_eq!(source_port(0), 0xc000);
 /// assert_eq!(source_port(0x4001), 0xc000);
 /// assert_eq!(source_port(0xf_ffff), 0xffc0);
