@@ -117,10 +117,10 @@ pub enum DatagramKind {
 }
 
 impl DatagramKind {
-    /// Whether an agent of another host answers it.
+    /// Whether the agent of the host that it is addressed to may answer it.
     #[must_use]
     pub const fn is_answered(self) -> bool {
-        matches!(self, Self::Question | Self::PeerProbe(_))
+        matches!(self, Self::Question | Self::PeerProbe(_) | Self::Trace { .. })
     }
 }
 
