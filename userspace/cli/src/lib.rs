@@ -8,7 +8,7 @@
 //! | `requests` | requests to the engine, from arguments |
 //! | `reload` | reloads the configuration while a capture runs |
 //! | [`commands`] | one file for each subcommand |
-//! | [`output`] | the summary of a capture as text and as JSON |
+//! | `color` | whether standard output shows colors |
 //! | [`mod@reference`] | files generated from the command line: pages, completions, template |
 //! | [`mod@status`] | status lines on standard error |
 //! | `status_line` | the line that a live capture prints at an interval |
@@ -16,10 +16,10 @@
 //! | [`progress`] | the progress bar |
 
 pub mod arguments;
+mod color;
 pub mod commands;
 pub mod configuration;
 pub mod filters;
-pub mod output;
 pub mod progress;
 pub mod reference;
 mod reload;

@@ -18,12 +18,14 @@
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
 //! | [`frames`] | the frames that match the filter: counted up to a limit, and written to a file |
 //! | [`metrics`] | the metrics of a capture or a collector |
+//! | [`document`] | the outcome, connections, findings and interfaces as text and as JSON |
 //! | [`drops`] | frames dropped before this program saw them |
 //! | [`anonymize`] | prefix-preserving anonymization of IP addresses |
 //! | [`notice`] | the notices of a running capture |
 //! | [`error`] | why a capture does not start, or ends early |
 
 pub mod anonymize;
+pub mod document;
 pub mod drops;
 pub mod error;
 mod file_writer;

@@ -19,6 +19,7 @@
 //! | [`mod@source_port`] | the UDP source port of a queue pair, from its flow label |
 //! | [`recent`] | texts of a column that were read recently |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
+//! | [`lines`] | windows as JSON lines |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
 //! | [`catalogue`] | the metrics of hosts: meaning, unit, and the names that drivers have for them |
 //! | [`csv`] | rows as CSV |
@@ -47,6 +48,7 @@ pub mod host_ports;
 pub mod hosts;
 pub mod human;
 pub mod json;
+pub mod lines;
 pub mod markdown;
 pub mod nearest;
 pub mod recent;

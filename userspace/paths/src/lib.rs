@@ -9,11 +9,13 @@
 //! | [`driver`] | how a switch is asked for the egress port of a flow |
 //! | [`transport`], [`ssh`] | how commands reach it |
 //! | [`mod@discover`] | the paths of flows, hop by hop |
+//! | [`document`] | flows, paths and advice as text, as JSON and as rows |
 //! | [`known`] | reads and writes paths as JSON |
 //!
 //! [`rocescope_diagnose::paths`] computes how evenly they load the links.
 
 pub mod discover;
+pub mod document;
 pub mod driver;
 pub mod flow;
 pub mod known;

@@ -3,8 +3,7 @@
 use super::input;
 use super::subscription::Subscription;
 use crate::arguments::{CaptureArguments, CaptureOutput};
-use crate::output::color::Color;
-use crate::output::{Source, check, json, lines, ports, text};
+use crate::color;
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
@@ -13,6 +12,7 @@ use crate::status_line;
 use crate::stdout::{print, print_line};
 use anyhow::{Context, Result, ensure};
 use rocescope_capture::file::FileSpan;
+use rocescope_engine::document::{Source, check, json, ports, text};
 use rocescope_engine::intake::Tap;
 use rocescope_engine::live::check::PortCheck;
 use rocescope_engine::live::{LiveCapture, LiveReport};
@@ -20,6 +20,7 @@ use rocescope_engine::origin::Origin;
 use rocescope_engine::replay;
 use rocescope_engine::{CaptureRequest, EngineError, IntakeRequest, Outcome, Session};
 use rocescope_host::port::Port;
+use rocescope_model::lines;
 use rocescope_model::{Row, WindowRows};
 use rocescope_runtime::Signals;
 use rocescope_runtime::status;
@@ -141,7 +142,7 @@ fn summarize(
     let summary = match arguments.output {
         CaptureOutput::Json => hosts.json(&json::summary(&source, outcome)),
         CaptureOutput::Jsonl => hosts.json(&json::line(&source, outcome)),
-        CaptureOutput::Table => text::summary(&source, outcome, Color::of_stdout()),
+        CaptureOutput::Table => text::summary(&source, outcome, color::of_stdout()),
     };
     // Standard output may carry the frames.
     match &outcome.frames {

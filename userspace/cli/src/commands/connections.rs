@@ -3,14 +3,14 @@
 use super::input;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ConnectionsArguments, Output};
-use crate::output::color::Color;
-use crate::output::connections::{Connection, Gathered, Report, gather, json, text};
-use crate::output::files::notes;
+use crate::color;
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
 use crate::status::notices;
 use anyhow::{Result, anyhow, bail};
+use rocescope_engine::document::connections::{Connection, Gathered, Report, gather, json, text};
+use rocescope_engine::document::files::notes;
 use rocescope_engine::live::LiveCapture;
 use rocescope_engine::origin::Origin;
 use rocescope_engine::{EngineError, Outcome, Session, replay};
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
     };
     crate::print(&match arguments.output {
         Output::Json => hosts.json(&json(&report)),
-        Output::Table => text(&report, Color::of_stdout()),
+        Output::Table => text(&report, color::of_stdout()),
     })?;
     match found.error {
         Some(error) => Err(error),

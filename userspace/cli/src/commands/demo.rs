@@ -1,10 +1,10 @@
 //! `rocescope demo`: the whole pipeline, without privileges or input.
 
 use crate::arguments::DemoArguments;
-use crate::output::color::Color;
-use crate::output::{Source, text};
+use crate::color;
 use anyhow::{Context, Result};
 use rocescope_capture::file::{self, FrameReader};
+use rocescope_engine::document::{Source, text};
 use rocescope_engine::origin::Origin;
 use rocescope_engine::{Session, replay};
 use rocescope_generate::{self as generate, Generator, Scenario};
@@ -113,7 +113,7 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
         input_error: None,
         live: None,
     };
-    crate::print(&text::summary(&source, &outcome, Color::of_stdout()))
+    crate::print(&text::summary(&source, &outcome, color::of_stdout()))
 }
 
 /// Removes only the segments of an earlier demo.

@@ -2,10 +2,10 @@
 
 use super::input;
 use crate::arguments::ExtractArguments;
-use crate::output::files::notes;
 use crate::progress::Progress;
 use anyhow::{Context, Result};
 use rocescope_capture::file::{FrameSource, PcapNgWriter};
+use rocescope_engine::document::files::notes;
 use rocescope_engine::request::udp_ports;
 use rocescope_runtime::Signals;
 use rocescope_runtime::status;

@@ -6,13 +6,16 @@
 //! | `ask` | one question: sessions, commands, answers |
 //! | `one_by_one` | flow after flow, as the paper's first two modes |
 //! | `parallel` | all flows at once, over several sessions a node |
+//! | `until` | a run that something else may end early |
 
 mod ask;
 mod one_by_one;
 mod parallel;
 mod trace;
+mod until;
 
 pub use trace::{Outcome, Trace};
+pub use until::discover_until;
 
 use crate::driver::Driver;
 use crate::flow::Flow;
@@ -32,6 +35,18 @@ pub enum Mode {
     /// All flows at once.
     #[default]
     Parallel,
+}
+
+impl Mode {
+    /// Its name in the command line and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Persistent => "persistent",
+            Self::Parallel => "parallel",
+        }
+    }
 }
 
 /// What a run does.

@@ -1,18 +1,18 @@
 //! `rocescope paths discover`: the paths of flows, hop by hop, over SSH.
 
-use super::{discovered, fim, input, workload};
+use super::{input, workload};
 use crate::arguments::{AskArguments, DiscoverArguments, DiscoverMode, Output};
 use crate::commands::topology;
 use anyhow::{Context, Result, anyhow, ensure};
-use rocescope_diagnose::paths::{Imbalance, Loads};
 use rocescope_model::human::visible_lines;
-use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkLoadRow, Text, Time};
-use rocescope_paths::discover::{Mode, Plan, Run, Settings, discover};
+use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkLoadRow};
+use rocescope_paths::Flow;
+use rocescope_paths::discover::{Mode, Plan, Run, Settings, discover_until};
+use rocescope_paths::document::{discovered, rows};
 use rocescope_paths::driver::Driver;
 use rocescope_paths::ssh::{Ssh, SshOptions};
 use rocescope_paths::topology::tiers;
 use rocescope_paths::transport::Device;
-use rocescope_paths::{Flow, Workload};
 use rocescope_runtime::clock::now;
 use rocescope_runtime::signals::{SIGHUP, Signals};
 use rocescope_store::{Options, Writer};
@@ -30,12 +30,9 @@ pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
     let list: Vec<Flow> = workload.flows.iter().map(|rated| rated.flow).collect();
     let run = ask(&arguments.ask, &plan, &list)?;
     if let Some(root) = &arguments.out {
-        let loads = fim::rows(&arguments.observer, time.0, 0, &imbalance(&plan, &run, &workload));
-        write(
-            root,
-            (&rows(arguments, time, &plan, (&run, &workload)), &loads),
-            &arguments.observer,
-        )?;
+        let loads = rows::link_loads(&arguments.observer, time.0, 0, &rows::imbalance(&plan, &run, &workload));
+        let paths = rows::paths(&arguments.observer, time, &plan, (&run, &workload));
+        write(root, (&paths, &loads), &arguments.observer)?;
     }
     let mut outcomes: BTreeMap<&'static str, u64> = BTreeMap::new();
     for trace in &run.traces {
@@ -44,7 +41,14 @@ pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
         Output::Json => {
-            let document = discovered::document(arguments, time, &plan, &run, (&workload, &short), &outcomes);
+            let document = discovered::document(
+                mode(arguments.ask.mode),
+                time,
+                &plan,
+                &run,
+                (&workload, &short),
+                &outcomes,
+            );
             hosts.json(&(document + "\n"))
         }
         Output::Table => visible_lines(&hosts.text(&discovered::text(&plan, &run, (&workload, &short), &outcomes))),
@@ -67,11 +71,7 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
     })
     .context("cannot prepare SSH")?;
     let settings = Settings {
-        mode: match arguments.mode {
-            DiscoverMode::Baseline => Mode::Baseline,
-            DiscoverMode::Persistent => Mode::Persistent,
-            DiscoverMode::Parallel => Mode::Parallel,
-        },
+        mode: mode(arguments.mode),
         threads: arguments.threads.into(),
         sessions: arguments.sessions.into(),
         limit: arguments.time_limit,
@@ -81,18 +81,22 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
     let signals = Signals::install()?;
     signals.end_at(SIGHUP)?;
     let ender = signals.ender();
-    Ok(std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !signals.ended() {
-                signals.wait(Duration::MAX);
-            }
-            ssh.end();
-        });
-        let run = discover(plan, flows, &ssh, &settings);
-        // Wakes the thread, as a signal would.
-        ender.end();
-        run
-    }))
+    let wait = || {
+        while !signals.ended() {
+            signals.wait(Duration::MAX);
+        }
+    };
+    // Wakes the thread, as a signal would.
+    let wake = || ender.end();
+    Ok(discover_until(plan, flows, &ssh, &settings, (wait, wake)))
+}
+
+fn mode(mode: DiscoverMode) -> Mode {
+    match mode {
+        DiscoverMode::Baseline => Mode::Baseline,
+        DiscoverMode::Persistent => Mode::Persistent,
+        DiscoverMode::Parallel => Mode::Parallel,
+    }
 }
 
 /// Which nodes can be asked, and how.
@@ -140,63 +144,6 @@ pub(super) fn plan(arguments: &AskArguments) -> Result<Plan> {
         fabric,
         devices,
     })
-}
-
-fn rows(
-    arguments: &DiscoverArguments,
-    time: Time,
-    plan: &Plan,
-    (run, workload): (&Run, &Workload),
-) -> Vec<FlowPathRow> {
-    let fabric = &plan.fabric;
-    let observer: Text = arguments.observer.clone().into();
-    let mut rows = Vec::new();
-    for (trace, rated) in run.traces.iter().zip(&workload.flows) {
-        let flow = &trace.flow;
-        let row = |hop: usize| FlowPathRow {
-            observer: observer.clone(),
-            time,
-            time_ns: time.0,
-            src: flow.src,
-            dst: flow.dst,
-            protocol: flow.protocol,
-            src_port: flow.src_port,
-            dst_port: flow.dst_port,
-            dst_qpn: flow.dst_qpn,
-            outcome: trace.outcome.reason.into(),
-            detail: trace.outcome.detail.clone().into(),
-            hops: u16::try_from(trace.ways.len()).unwrap_or(u16::MAX),
-            hop: u16::try_from(hop).unwrap_or(u16::MAX),
-            flow_bps: rated.bps,
-            ..FlowPathRow::default()
-        };
-        if trace.ways.is_empty() {
-            rows.push(row(0));
-        }
-        let mut ingress: Option<Text> = None;
-        for (hop, way) in (1..).zip(&trace.ways) {
-            let (from, to) = (fabric.from(*way), fabric.to(*way));
-            rows.push(FlowPathRow {
-                node: fabric.name(from.node).to_owned().into(),
-                ingress: ingress.take(),
-                egress: Some(from.port.clone().into()),
-                ..row(hop)
-            });
-            ingress = Some(to.port.clone().into());
-        }
-    }
-    rows
-}
-
-/// The loads of the links that were found.
-fn imbalance(plan: &Plan, run: &Run, workload: &Workload) -> Imbalance {
-    let mut loads = Loads::new(&plan.fabric);
-    let found = run.traces.iter().zip(&workload.flows);
-    // A part of a path would look like an uneven load.
-    for (trace, rated) in found.filter(|(trace, _)| trace.outcome.reason == "complete" && !trace.ways.is_empty()) {
-        loads.add(&trace.ways, rated.bps);
-    }
-    loads.imbalance(&plan.fabric)
 }
 
 fn write(root: &Path, (rows, loads): (&[FlowPathRow], &[LinkLoadRow]), observer: &str) -> Result<()> {

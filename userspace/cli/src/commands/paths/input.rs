@@ -3,13 +3,12 @@
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use rocescope_analysis::paths::captured::{Captured, flow_of};
 use rocescope_analysis::paths::runs::{Run, captured_key, held, runs};
-use rocescope_diagnose::paths::{Fabric, Imbalance, Loads, Walk};
+use rocescope_diagnose::paths::Fabric;
 use rocescope_model::human::plural;
 use rocescope_model::{FLOW_PATH_TABLES, FlowRow, Time};
 use rocescope_paths::known;
 use rocescope_store::{Query, Scan, TimeRange};
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Which run of a dataset.
@@ -100,65 +99,6 @@ fn rate(found: &Scan, run: &mut Run) -> Result<()> {
         path.bps = captured.map(|bytes| per_second(*bytes)).or(path.bps);
     }
     Ok(())
-}
-
-/// The loads of a run, and what contradicts the topology.
-#[derive(Debug, Default)]
-pub(super) struct Measured {
-    pub(super) imbalance: Imbalance,
-    pub(super) problems: Vec<Problem>,
-    /// All problems by reason; `problems` has the first of them.
-    pub(super) counts: BTreeMap<&'static str, u64>,
-}
-
-/// A hop that contradicts the topology.
-#[derive(Debug, Serialize)]
-pub(super) struct Problem {
-    pub(super) flow: String,
-    pub(super) reason: &'static str,
-    pub(super) message: String,
-}
-
-/// Problems in the output, at most.
-const MAX_PROBLEMS: usize = 1_000;
-
-pub(super) fn measure(fabric: &Fabric, run: &Run) -> Measured {
-    let mut loads = Loads::new(fabric);
-    let mut measured = Measured::default();
-    for path in run.paths.iter().filter(|path| !path.hops.is_empty()) {
-        let walk = Walk::new(fabric, &path.hops);
-        for problem in &walk.problems {
-            *measured.counts.entry(problem.reason()).or_default() += 1;
-            if measured.problems.len() < MAX_PROBLEMS {
-                measured.problems.push(Problem {
-                    flow: path.name.clone(),
-                    reason: problem.reason(),
-                    message: problem.to_string(),
-                });
-            }
-        }
-        loads.add(&walk.ways, path.bps);
-    }
-    measured.imbalance = loads.imbalance(fabric);
-    measured
-}
-
-impl Measured {
-    /// A line for each reason of hops that contradict the topology, with the first of them.
-    pub(super) fn lines(&self, whose: &str) -> String {
-        let lines = self.counts.iter().map(|(reason, count)| {
-            let example = self.problems.iter().find(|problem| problem.reason == *reason);
-            let example = example.map_or(String::new(), |problem| {
-                format!(": {}: {}", problem.flow, problem.message)
-            });
-            let verb = if *count == 1 { "contradicts" } else { "contradict" };
-            format!(
-                "{}{whose} {verb} the topology ({reason}){example}\n",
-                plural(*count, "hop")
-            )
-        });
-        lines.collect()
-    }
 }
 
 /// Refuses a topology without links.

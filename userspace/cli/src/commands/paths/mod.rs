@@ -5,23 +5,20 @@
 //! | `input` | reads paths from JSON or a dataset |
 //! | `held` | the run that holds in a time, for reports |
 //! | `fim` | the Flow Imbalance Metric |
-//! | `windows` | the same for each window of a dataset |
 //! | `compare` | two runs |
 //! | `workload`, `flows` | the flows of a workload |
 //! | `sflow` | flows from the samples of switches |
-//! | `discover`, `discovered` | paths hop by hop, over SSH; what is printed of them |
+//! | `discover` | paths hop by hop, over SSH |
 //! | `advise` | source ports that would make the layers even |
 
 mod advise;
 mod compare;
 mod discover;
-mod discovered;
 mod fim;
 mod flows;
 pub(super) mod held;
 pub(super) mod input;
 mod sflow;
-mod windows;
 mod workload;
 
 use crate::arguments::PathsAction;

@@ -4,26 +4,14 @@ use crate::arguments::{Output, SflowArguments};
 use anyhow::{Context, Result};
 use rocescope_engine::request::udp_ports;
 use rocescope_host::packet::set_receive_buffer;
-use rocescope_model::human::{self, Rates, plural};
-use rocescope_model::{json, render};
-use rocescope_paths::sflow::{Counts, Reader, SampledFlow, SampledFlows};
+use rocescope_paths::document::sampled::{document, text};
+use rocescope_paths::sflow::{Reader, SampledFlows};
 use rocescope_runtime::Signals;
 use rocescope_runtime::status;
-use serde::Serialize;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(serialize_with = "json::float")]
-    seconds: f64,
-    counts: &'a Counts,
-    /// Packets of flows beyond a million, and of points of a flow beyond 32.
-    overflow_packets: u64,
-    flows: &'a [SampledFlow],
-}
 
 /// How often a signal is looked for.
 const STRIDE: Duration = Duration::from_millis(100);
@@ -64,15 +52,7 @@ pub(super) fn run(arguments: &SflowArguments) -> Result<ExitCode> {
     let found = flows.flows(took);
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
-        Output::Json => {
-            let document = Document {
-                seconds: took.as_secs_f64(),
-                counts: &reader.counts,
-                overflow_packets: flows.overflow(),
-                flows: &found,
-            };
-            hosts.json(&(json::pretty(&document) + "\n"))
-        }
+        Output::Json => hosts.json(&document(took, &reader.counts, flows.overflow(), &found)),
         Output::Table => hosts.text(&text(&reader.counts, &found)),
     })?;
     Ok(ExitCode::SUCCESS)
@@ -84,52 +64,4 @@ fn is_nothing(error: &io::Error) -> bool {
         error.kind(),
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
     )
-}
-
-fn text(counts: &Counts, flows: &[SampledFlow]) -> String {
-    let mut lines = vec![
-        [
-            "Source",
-            "Destination",
-            "Port",
-            "QP",
-            "Samples",
-            "Points",
-            "Packets",
-            "Error",
-            "Rate",
-        ]
-        .map(String::from)
-        .to_vec(),
-    ];
-    lines.extend(flows.iter().map(|found| {
-        vec![
-            found.flow.src.to_string(),
-            found.flow.dst.to_string(),
-            found.flow.src_port.to_string(),
-            found.flow.dst_qpn.map_or_else(|| "-".into(), |qpn| qpn.to_string()),
-            found.samples.to_string(),
-            found.points.to_string(),
-            found.packets.to_string(),
-            format!("±{:.0} %", found.error_percent),
-            human::rate(found.bps, Rates::default()),
-        ]
-    }));
-    let mut text = render::align(&lines, &[false, false, true, true, true, true, true, true, true]);
-    text.push_str(&format!(
-        "\n{}, {} missing, {} of frames, {}\n",
-        plural(counts.datagrams, "datagram"),
-        counts.missing_datagrams,
-        plural(counts.flow_samples, "sample"),
-        plural(counts.packets, "RoCEv2 packet"),
-    ));
-    for (what, reasons) in [
-        ("unreadable datagrams", &counts.unreadable),
-        ("other frames", &counts.not_roce),
-    ] {
-        for (reason, count) in reasons {
-            text.push_str(&format!("{what}: {count} {reason}\n"));
-        }
-    }
-    text
 }

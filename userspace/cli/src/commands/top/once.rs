@@ -2,7 +2,6 @@
 
 use super::appearance;
 use crate::arguments::{OnceOutput, TableName, TopArguments};
-use crate::output::lines;
 use crate::stdout::print_line;
 use anyhow::{Result, anyhow};
 use rocescope_diagnose::mesh::Metric;
@@ -10,6 +9,7 @@ use rocescope_model::csv;
 use rocescope_model::filter::{Filter, RowFilter};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
+use rocescope_model::lines;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
     Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, HostVerdictRow, LinkRow, MeshRows,

@@ -3,8 +3,8 @@
 //! One place on the wire cannot always show what happened. Where the truth and the tap differ, the difference follows
 //! from the position of the tap. The rules are here, each with its reason, and in `docs/connections.md`.
 
-use rocescope::output::connections::{Connection, gather};
 use rocescope_capture::file::FrameReader;
+use rocescope_engine::document::connections::{Connection, gather};
 use rocescope_engine::session::Session;
 use rocescope_generate::truth::{ConnectionTruth, EndTruth};
 use rocescope_generate::{self as generate, Direction, LossPoint, LostPacket, PacketKind, Scenario, Truth};

@@ -2,20 +2,19 @@
 //!
 //! A flow has the path of the last run that started before the end of the window, otherwise of the first run.
 
-use super::fim::percent;
-use anyhow::{Result, ensure};
-use rocescope_analysis::dataset;
-use rocescope_analysis::paths::fim::Fim;
-use rocescope_analysis::paths::runs::runs;
+use crate::dataset;
+use crate::paths::fim::Fim;
+use crate::paths::runs::runs;
 use rocescope_diagnose::paths::{Fabric, Imbalance};
 use rocescope_model::{FLOW_PATH_TABLES, Time, json, render};
-use rocescope_store::{Query, TimeRange};
+use rocescope_paths::document::fim::percent;
+use rocescope_store::{Error, Query, TimeRange};
 use serde::Serialize;
 use std::path::Path;
 
 /// The metric of a window.
 #[derive(Debug, Serialize)]
-pub(super) struct WindowFim {
+pub struct WindowFim {
     window_start: Time,
     window_ns: i64,
     /// Flows with a path.
@@ -28,17 +27,16 @@ pub(super) struct WindowFim {
     bytes_fim_percent: Option<f64>,
 }
 
-pub(super) fn each(
+/// The metric of each window of a dataset; `take` gets the start, the length and the loads of each.
+///
+/// # Errors
+/// The operating system refuses to read a segment.
+pub fn each(
     fabric: &Fabric,
     root: &Path,
     time: TimeRange,
     mut take: impl FnMut(i64, i64, &Imbalance),
-) -> Result<Vec<WindowFim>> {
-    ensure!(
-        root.is_dir(),
-        "--windows needs a dataset with the tables `flows` and `flow_paths`, and {} is a file",
-        root.display()
-    );
+) -> Result<Vec<WindowFim>, Error> {
     // A run may have started before the time that is asked for.
     let runs = runs(&Query::default().tables(FLOW_PATH_TABLES).open(root)?)?;
     let found = Query::default().within(time).open(root)?;
@@ -54,12 +52,14 @@ pub(super) fn each(
             fim_percent: imbalance.fim_percent,
             bytes_fim_percent: imbalance.bytes_fim_percent,
         });
-        Ok::<(), rocescope_store::Error>(())
+        Ok::<(), Error>(())
     })?;
     Ok(windows)
 }
 
-pub(super) fn text(windows: &[WindowFim]) -> String {
+/// A line for each window.
+#[must_use]
+pub fn text(windows: &[WindowFim]) -> String {
     let heading = ["Window", "Flows", "Without path", "FIM", "FIM by rate"];
     let mut lines = vec![heading.map(String::from).to_vec()];
     lines.extend(windows.iter().map(|window| {

@@ -3,9 +3,9 @@
 use super::color::Color;
 use super::losses::Losses;
 use super::{Source, aeth, files, flow_rows, no_roce, opcode_rows};
-use rocescope_engine::Outcome;
-use rocescope_engine::live::LiveReport;
-use rocescope_engine::recorder::RecorderSummary;
+use crate::Outcome;
+use crate::live::LiveReport;
+use crate::recorder::RecorderSummary;
 use rocescope_model::human::{grouped as count, plural, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};

@@ -3,9 +3,9 @@
 use super::files::FilesDocument;
 use super::losses::Losses;
 use super::{Source, aeth, flow_rows, opcode_rows};
-use rocescope_engine::Outcome;
-use rocescope_engine::live::{LiveReport, VerdictReason};
-use rocescope_engine::recorder::RecorderSummary;
+use crate::Outcome;
+use crate::live::{LiveReport, VerdictReason};
+use crate::recorder::RecorderSummary;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{Column, FlowRow, OpcodeRow, Time};
 use rocescope_pipeline::pdcs::PdcTotals;

@@ -1,15 +1,14 @@
-//! What `paths discover` prints: paths with their outcomes, and what devices did.
+//! Paths with their outcomes, and what devices did.
 
 use super::flows;
-use crate::arguments::{DiscoverArguments, DiscoverMode};
+use crate::discover::{DeviceWork, Mode, Outcome, Plan, Run, Trace, hops};
+use crate::driver::HASH_FIELDS_UNKNOWN;
+use crate::known::COMPLETE;
+use crate::workload::pairs::Shortfall;
+use crate::{Flow, Workload};
 use rocescope_diagnose::paths::Hop;
 use rocescope_model::human::plural;
 use rocescope_model::{Time, json, render};
-use rocescope_paths::discover::{DeviceWork, Outcome, Plan, Run, Trace, hops};
-use rocescope_paths::driver::HASH_FIELDS_UNKNOWN;
-use rocescope_paths::known::COMPLETE;
-use rocescope_paths::workload::pairs::Shortfall;
-use rocescope_paths::{Flow, Workload};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -55,8 +54,9 @@ struct PathItem<'a> {
 }
 
 /// The JSON of a run.
-pub(super) fn document(
-    arguments: &DiscoverArguments,
+#[must_use]
+pub fn document(
+    mode: Mode,
     time: Time,
     plan: &Plan,
     run: &Run,
@@ -80,11 +80,7 @@ pub(super) fn document(
     });
     json::pretty(&Document {
         time,
-        mode: match arguments.ask.mode {
-            DiscoverMode::Baseline => "baseline",
-            DiscoverMode::Persistent => "persistent",
-            DiscoverMode::Parallel => "parallel",
-        },
+        mode: mode.name(),
         seconds: run.took.as_secs_f64(),
         flows: run.traces.len(),
         outcomes,
@@ -108,7 +104,8 @@ const MAX_PATHS: usize = 1_000;
 const MAX_REASONS: usize = 50;
 
 /// The text of a run. What several flows share is printed once, below the list.
-pub(super) fn text(
+#[must_use]
+pub fn text(
     plan: &Plan,
     run: &Run,
     (workload, short): (&Workload, &[Shortfall]),

@@ -1,7 +1,9 @@
 //! Windows as JSON lines: one object of tables for each window, each table with its rows, without sketches.
 
-use rocescope_model::json::{self, Object, Rows};
-use rocescope_model::{Cells, GroupRow, MeshRows, WindowRows};
+use crate::json::{self, Object, Rows};
+use crate::{Cells, GroupRow, MeshRows, WindowRows};
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// The line of a window, with a newline at its end.
 #[must_use]

@@ -6,7 +6,8 @@ use serde::Serialize;
 use std::fmt::Write;
 
 /// One line for each interface.
-pub(crate) fn text(ports: &[Port]) -> String {
+#[must_use]
+pub fn text(ports: &[Port]) -> String {
     let heading = ["name", "state", "speed", "driver", "xdp", "rdma", "addresses"].map(String::from);
     let rows: Vec<[String; 7]> = std::iter::once(heading).chain(ports.iter().map(cells)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -79,7 +80,8 @@ struct PortDocument<'a> {
 }
 
 /// One JSON object.
-pub(crate) fn json(ports: &[Port]) -> String {
+#[must_use]
+pub fn json(ports: &[Port]) -> String {
     let interfaces = ports.iter().map(|port| PortDocument {
         name: &port.name,
         index: port.index,

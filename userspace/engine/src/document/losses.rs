@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::color::Color;
-use rocescope_engine::Outcome;
+use crate::Outcome;
 use rocescope_model::human::{grouped as count, plural};
 use rocescope_pipeline::Delivery;
 use std::fmt::Write;

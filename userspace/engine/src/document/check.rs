@@ -1,10 +1,12 @@
 //! The verdict on the port, as text and as JSON.
 
-use rocescope_engine::live::check::{Finding, PortCheck, verdict};
+use crate::live::check::{Finding, PortCheck, verdict};
 use rocescope_model::json::{self, Object};
 use serde::Serialize;
 
-pub(crate) fn text(check: &PortCheck, findings: &[Finding]) -> String {
+/// One line for each finding, below the verdict.
+#[must_use]
+pub fn text(check: &PortCheck, findings: &[Finding]) -> String {
     let mut out = format!("{} ({} s)\n\n", verdict(findings), check.seconds);
     for finding in findings {
         let level = if finding.is_fine { "ok" } else { "warn" };
@@ -36,7 +38,9 @@ struct FindingDocument<'a> {
     message: &'a str,
 }
 
-pub(crate) fn json(check: &PortCheck, findings: &[Finding]) -> String {
+/// One JSON object.
+#[must_use]
+pub fn json(check: &PortCheck, findings: &[Finding]) -> String {
     let documents = findings.iter().map(|finding| FindingDocument {
         topic: finding.topic,
         level: if finding.is_fine { "ok" } else { "warn" },

@@ -1,22 +1,21 @@
-//! The summary of a capture.
+//! Documents: what a capture found, as text and as JSON.
 //!
-//! [`text`] and [`mod@json`] print the same content; `losses` comes first.
-//! [`mod@files`] adds the capture files; [`connections`] prints connections, `check` the verdict on the port, and `ports`
-//! the list of interfaces, each as text or JSON; [`lines`] prints windows.
+//! [`text`] and [`mod@json`] are the summary of a capture, with the same content; `losses` comes first.
+//! [`mod@files`] adds the capture files; [`connections`] is the document of connections, [`check`] of the verdict on the
+//! port, and [`ports`] of the list of interfaces, each as text or JSON.
 
-pub(crate) mod check;
+pub mod check;
 pub mod color;
 pub mod connections;
 pub mod files;
 pub mod json;
-pub mod lines;
 mod losses;
 mod no_roce;
-pub(crate) mod ports;
+pub mod ports;
 pub mod text;
 
+use crate::live::LiveReport;
 use rocescope_capture::file::FileSpan;
-use rocescope_engine::live::LiveReport;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{FlowRow, OpcodeRow, Text, Time};
 use rocescope_pipeline::Summary;
