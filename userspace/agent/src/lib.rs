@@ -11,12 +11,14 @@
 //! | [`relay`] | sends rows to the collector |
 //! | [`counters`] | reads the counters of the host |
 //! | [`collective`] | follows the files of jobs, and asks about slow steps |
+//! | [`probes`] | probes from the NICs of the host |
 //! | [`error`] | why a part does not start, or fails |
 
 pub mod collective;
 pub mod counters;
 pub mod error;
 pub mod part;
+pub mod probes;
 pub mod relay;
 pub mod settings;
 pub mod worker;
