@@ -42,6 +42,9 @@ pub enum AgentError {
     /// The collector, its certificates or the spool.
     #[error("the collector")]
     Collector(#[source] rocescope_collector::Error),
+    /// The certificates for the controller.
+    #[error("the controller")]
+    Controller(#[source] rocescope_collector::Error),
     /// The spool, or certificates of another host.
     #[error(transparent)]
     Spool(#[from] rocescope_collector::Error),

@@ -12,6 +12,7 @@
 //! | [`counters`] | reads the counters of the host |
 //! | [`collective`] | follows the files of jobs, and asks about slow steps |
 //! | [`probes`] | probes from the NICs of the host |
+//! | [`subscription`] | the connection of a capture box to the controller |
 //! | [`error`] | why a part does not start, or fails |
 
 pub mod collective;
@@ -21,6 +22,7 @@ pub mod part;
 pub mod probes;
 pub mod relay;
 pub mod settings;
+pub mod subscription;
 pub mod worker;
 
 pub use error::{AgentError, Result};

@@ -29,7 +29,6 @@ mod report;
 mod restore_vlan_offload;
 mod schema;
 mod span;
-mod subscription;
 mod top;
 mod topology;
 mod verify;
