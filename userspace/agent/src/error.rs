@@ -21,9 +21,30 @@ pub enum AgentError {
     /// The list of ranks is invalid.
     #[error("{}: {}", .0.display(), .1)]
     Ranks(PathBuf, String),
+    /// What is asked for is impossible here.
+    #[error("{0}")]
+    Refused(String),
+    /// Capabilities cannot be read or dropped.
+    #[error("capabilities")]
+    Capabilities(#[source] io::Error),
+    /// The list of other hosts cannot be read.
+    #[error("{}", .0.display())]
+    ListFile(PathBuf, #[source] io::Error),
+    /// The list of other hosts is invalid.
+    #[error("{}", .0.display())]
+    List(PathBuf, #[source] rocescope_probe::peers::list::ListError),
+    /// NICs that probe.
+    #[error(transparent)]
+    Probe(#[from] rocescope_probe::backend::Error),
+    /// The dataset.
+    #[error(transparent)]
+    Dataset(#[from] rocescope_store::Error),
     /// The collector, its certificates or the spool.
     #[error("the collector")]
     Collector(#[source] rocescope_collector::Error),
+    /// The certificates for the controller.
+    #[error("the controller")]
+    Controller(#[source] rocescope_collector::Error),
     /// The spool, or certificates of another host.
     #[error(transparent)]
     Spool(#[from] rocescope_collector::Error),
@@ -31,3 +52,13 @@ pub enum AgentError {
     #[error(transparent)]
     Runtime(#[from] rocescope_runtime::RuntimeError),
 }
+
+/// Refuses what is impossible.
+macro_rules! ensure {
+    ($condition:expr, $($text:tt)+) => {
+        if !$condition {
+            return Err($crate::error::AgentError::Refused(format!($($text)+)));
+        }
+    };
+}
+pub(crate) use ensure;

@@ -11,14 +11,18 @@
 //! | [`relay`] | sends rows to the collector |
 //! | [`counters`] | reads the counters of the host |
 //! | [`collective`] | follows the files of jobs, and asks about slow steps |
+//! | [`probes`] | probes from the NICs of the host |
+//! | [`subscription`] | the connection of a capture box to the controller |
 //! | [`error`] | why a part does not start, or fails |
 
 pub mod collective;
 pub mod counters;
 pub mod error;
 pub mod part;
+pub mod probes;
 pub mod relay;
 pub mod settings;
+pub mod subscription;
 pub mod worker;
 
 pub use error::{AgentError, Result};

@@ -8,6 +8,7 @@
 //! | [`cost`] | the cost of an agent: its share of a core, and its memory |
 //! | [`metrics`] | the endpoint that Prometheus reads |
 //! | [`dataset`] | a dataset that grows, and what it writes when the disk is full |
+//! | [`storage`] | what it is opened with |
 //! | [`retention`] | which segments of it are deleted |
 //! | [`reserve`] | the part of a file system that a dataset leaves free |
 //! | `gap` | rows that a full disk kept out of the dataset |
@@ -31,6 +32,7 @@ pub mod retention;
 pub mod service;
 pub mod signals;
 pub mod status;
+pub mod storage;
 
 pub use error::{Result, RuntimeError};
 pub use signals::Signals;

@@ -3,7 +3,9 @@
 use super::Output;
 use crate::units::bytes;
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
+use rocescope_agent::subscription::SubscriptionSettings;
+use rocescope_collector::Files;
+use std::path::{Path, PathBuf};
 
 /// `rocescope control`.
 #[derive(Clone, Debug, Args)]
@@ -110,6 +112,23 @@ pub struct SubscriptionArguments {
 }
 
 impl SubscriptionArguments {
+    /// The settings, and the file that keeps the configuration, if a controller is set.
+    pub(crate) fn settings(&self) -> Option<(SubscriptionSettings, &Path)> {
+        let files = Files {
+            certificate: self.cert.clone()?,
+            key: self.key.clone()?,
+            authority: self.ca.clone()?,
+        };
+        let settings = SubscriptionSettings {
+            url: self.collector.clone()?,
+            files,
+            spool: self.spool.clone().map(|spool| (spool, self.spool_bytes)),
+            wire_rows: self.wire_rows,
+            recordings: self.recordings,
+        };
+        Some((settings, self.control_file.as_deref()?))
+    }
+
     /// The error if a controller is set, and an option that it requires is not.
     pub(crate) fn missing(&self) -> Option<String> {
         self.collector.as_ref()?;

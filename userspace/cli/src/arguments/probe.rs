@@ -3,7 +3,10 @@
 use super::{Output, RetentionArguments, SendArguments};
 use crate::units::{DAY, HOUR, each_second, name, positive_duration, share_of_core, within};
 use clap::{Args, ValueEnum};
+use rocescope_agent::probes::ProbeSettings;
+use rocescope_agent::probes::settings::{OperationSettings, PeerFile, ProbeBackend as Backend};
 use rocescope_agent::settings::ProbePace;
+use rocescope_probe::peers::list::PeerRails;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -151,6 +154,44 @@ impl From<&ProbeArguments> for ProbePace {
             ttl_max: arguments.max_hops,
             refresh: arguments.refresh.into(),
             cpu_bound: arguments.max_cpu,
+        }
+    }
+}
+
+impl From<&ProbeArguments> for ProbeSettings {
+    fn from(arguments: &ProbeArguments) -> Self {
+        Self {
+            interfaces: arguments.interfaces.clone(),
+            all: arguments.all,
+            observer: arguments.observer.clone(),
+            duration: arguments.duration,
+            quiet: arguments.quiet,
+            backend: match arguments.backend {
+                ProbeBackend::Raw => Backend::Raw,
+                ProbeBackend::Verbs => Backend::Verbs,
+            },
+            pace: arguments.into(),
+            port: arguments.port,
+            source_ports: arguments.source_ports,
+            renew: arguments.renew,
+            dscps: arguments.dscp.clone(),
+            seed: arguments.seed,
+            operations: arguments.operations.map(|interval| OperationSettings {
+                interval,
+                peers: arguments.operations_peers.clone(),
+            }),
+            peers: arguments.peers.as_ref().map(|file| PeerFile {
+                file: file.clone(),
+                rails: match arguments.peer_rails {
+                    RailsOfPeers::Same => PeerRails::Same,
+                    RailsOfPeers::All => PeerRails::All,
+                },
+                at_once: arguments.peers_at_once,
+                ports: arguments.peer_ports,
+                period: arguments.peer_period,
+            }),
+            window: arguments.window,
+            out: arguments.out.as_deref().map(|root| arguments.retention.storage(root)),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::units::{DAY, bytes, positive_duration, within};
 use clap::Args;
+use rocescope_runtime::storage::Storage;
+use std::path::Path;
 use std::time::Duration;
 
 /// When segments are sealed, and which are deleted.
@@ -22,4 +24,18 @@ pub struct RetentionArguments {
     /// the file system, at most 1 GiB
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub keep_free: Option<u64>,
+}
+
+impl RetentionArguments {
+    /// The dataset in this directory.
+    #[must_use]
+    pub fn storage(&self, root: &Path) -> Storage {
+        Storage {
+            root: root.to_owned(),
+            segment_age: self.segment_age,
+            keep_age: self.keep_age,
+            keep_bytes: self.keep_bytes,
+            keep_free: self.keep_free,
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
 use super::input;
-use super::subscription::Subscription;
+use super::membership::Membership;
 use crate::arguments::{CaptureArguments, CaptureOutput};
 use crate::color;
 use crate::progress::Progress;
@@ -11,7 +11,9 @@ use crate::status::notices;
 use crate::status_line;
 use crate::stdout::{print, print_line};
 use anyhow::{Context, Result, ensure};
+use rocescope_agent::subscription::Subscription;
 use rocescope_capture::file::FileSpan;
+use rocescope_collector::control::message::Role;
 use rocescope_engine::document::{Source, check, json, ports, text};
 use rocescope_engine::intake::Tap;
 use rocescope_engine::live::check::PortCheck;
@@ -88,7 +90,11 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
     let signals = Signals::install()?;
     let is_check = arguments.check.is_some();
     let observer = &arguments.measure.observer;
-    let subscription = Subscription::open(&arguments.subscription, observer, signals.reloader()).filter(|_| !is_check);
+    let subscription = arguments.subscription.settings().map(|(settings, file)| {
+        let member = Membership::open(Role::Capture, file).member;
+        Subscription::open(settings, observer, member, signals.reloader())
+    });
+    let subscription = subscription.filter(|_| !is_check);
     let member = subscription.as_ref().map(Subscription::member);
     let capture = LiveCapture::open(request, signals, reload(member)?, notices())?;
     let name = capture.origin().source.clone();

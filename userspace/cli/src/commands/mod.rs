@@ -29,8 +29,6 @@ mod report;
 mod restore_vlan_offload;
 mod schema;
 mod span;
-mod storage;
-mod subscription;
 mod top;
 mod topology;
 mod verify;

@@ -1,8 +1,8 @@
 //! What the controller asks of an agent, taken at the edges of its windows.
 
 use crate::commands::membership::Membership;
-use crate::commands::probe::LoopHook;
 use rocescope_agent::collective::Monitor;
+use rocescope_agent::probes::LoopHook;
 use rocescope_agent::{Parts, Result};
 use rocescope_collector::control::message::{FlowCounts, FlowRequest};
 use rocescope_model::SmallFlowRow;

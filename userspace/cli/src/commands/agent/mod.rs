@@ -12,7 +12,7 @@ mod testing;
 
 use super::counters;
 use super::membership::Membership;
-use super::probe::Opened;
+use super::probe;
 use crate::arguments::{AgentArguments, CollectiveFollowArguments};
 use crate::configuration::controlled::HELD;
 use anyhow::{Context, Result};
@@ -20,6 +20,7 @@ use guide::Guide;
 use rocescope_agent::collective::follow::Following;
 use rocescope_agent::collective::{Collectives, Monitor, MonitorSettings};
 use rocescope_agent::counters::{Counters, Pace, serve};
+use rocescope_agent::probes::{Opened, ProbeSettings};
 use rocescope_agent::relay::Relay;
 use rocescope_agent::{Parts, Rows};
 use rocescope_collector::control::message::Role;
@@ -49,8 +50,10 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
         None => host_name()?,
     };
     let counters = counters(arguments, &observer)?;
-    let probe = arguments.parts.probe.as_deref();
-    let opened = probe.map(|probe| Ok((Opened::open(probe, arguments.flow_probes)?, probe)));
+    let settings = arguments.parts.probe.as_deref().map(ProbeSettings::from);
+    let opened = settings
+        .as_ref()
+        .map(|probe| Ok((Opened::open(probe, arguments.flow_probes)?, probe)));
     let opened = opened
         .transpose()
         .map_err(|error: anyhow::Error| error.context("[probe]"))?;
@@ -70,9 +73,9 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
         .or_else(|| arguments.send.spool.as_ref().map(|spool| spool.join(HELD)));
     let membership = Membership::open(Role::Agent, &place.unwrap_or_default());
     let member = Arc::clone(&membership.member);
-    let settings = arguments.send.relay();
-    let settings = settings.context("an agent sends its rows: set --collector")?;
-    let mut relay = Relay::open(settings, &observer, Some(Arc::clone(&member)))?;
+    let relay = arguments.send.relay();
+    let relay = relay.context("an agent sends its rows: set --collector")?;
+    let mut relay = Relay::open(relay, &observer, Some(Arc::clone(&member)))?;
     let mut parts = Parts::default();
     let collective = arguments.parts.collective.as_deref();
     let monitor = collective.map(|collective| follow(collective, &observer, relay.rows(), &mut parts));
@@ -87,8 +90,8 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     let mut guide = Guide::new(membership, arguments.window, parts, monitor);
     cost.shrink()?;
     let prober = match opened {
-        Some((opened, probe)) => {
-            let mut prober = opened.start(probe, Some(&member))?;
+        Some((opened, settings)) => {
+            let mut prober = opened.start(settings, Some(&member))?;
             prober.run(&signals, Some(&mut relay), &mut cost, Some(&mut guide))?;
             Some(prober)
         }
@@ -100,7 +103,7 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     guide.end()?;
     status!("{}", relay.finish());
     if let Some(prober) = prober {
-        prober.finish(arguments.output)?;
+        probe::finish(prober, arguments.output)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,6 @@
 
 use crate::arguments::CollectArguments;
 use crate::commands::control::checked;
-use crate::commands::storage;
 use anyhow::{Context, Result};
 use rocescope_analysis::live;
 use rocescope_collector::metrics::Diagnosed;
@@ -36,7 +35,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     let analysis = diagnosed
         .as_ref()
         .map(|diagnosed| live::start(&analyses(arguments, diagnosed)));
-    let retention = Arc::new(Mutex::new(storage::retention(&arguments.out, &arguments.retention)));
+    let retention = Arc::new(Mutex::new(arguments.retention.storage(&arguments.out).retention()));
     let server = Server::start(settings(arguments, Arc::clone(&retention))?, analysis.transpose()?)?;
     serve(arguments, &server, diagnosed)?;
     status!("collecting at {} into {}", server.address(), arguments.out.display());

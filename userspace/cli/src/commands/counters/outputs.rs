@@ -1,7 +1,6 @@
 //! Writes rows to the dataset.
 
 use crate::arguments::CountersArguments;
-use crate::commands::storage;
 use anyhow::Result;
 use rocescope_model::{COUNTER_TABLES, CounterRow, QUEUE_PAIR_TABLES, QueuePairRow, footer};
 use rocescope_runtime::cost::shrink_between_steps;
@@ -46,7 +45,7 @@ impl CounterOutputs {
                     between_steps: shrink_between_steps,
                     ..Options::new(observer)
                 };
-                Some(storage::open(root, &arguments.retention, options)?)
+                Some(arguments.retention.storage(root).open(options)?)
             }
         };
         Ok(Self { dataset, rows: 0 })

@@ -2,6 +2,7 @@
 
 use super::operating::Tally;
 use super::outputs::Stored;
+use crate::error::{Result, ensure};
 use rocescope_model::json::{self, Object};
 use rocescope_probe::types::Refusal;
 use rocescope_probe::{AnswerCounters, Counters, Nic, NicIndex, PeerCounters};
@@ -9,7 +10,9 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::net::IpAddr;
 
-pub(super) struct Summary<'a> {
+/// What a prober did.
+#[derive(Debug)]
+pub struct Summary<'a> {
     pub(super) counters: Counters,
     pub(super) nics: &'a [Nic],
     /// The number of 5-tuples, and of those with a known path.
@@ -27,7 +30,9 @@ pub(super) struct Summary<'a> {
 }
 
 impl Summary<'_> {
-    pub(super) fn text(&self) -> String {
+    /// As text.
+    #[must_use]
+    pub fn text(&self) -> String {
         let counters = &self.counters;
         let mut text = format!(
             "{} probes = {} received + {} timed out + {} corrupt + {} in flight + {} unsent, in {:.1} s\n",
@@ -140,7 +145,9 @@ impl Summary<'_> {
         ]
     }
 
-    pub(super) fn json(&self) -> String {
+    /// As JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
         let counters = &self.counters;
         let named = [
             ("probes", counters.probes),
@@ -184,6 +191,24 @@ impl Summary<'_> {
             operations: &self.operations,
             dataset: self.store.as_ref(),
         }) + "\n"
+    }
+
+    /// Checks the counters.
+    ///
+    /// # Errors
+    /// They are inconsistent, or rows were not written.
+    pub fn check(&self) -> Result<()> {
+        let of_peers = self.peers.unwrap_or_default();
+        ensure!(
+            self.counters.is_balanced()
+                && self.counters.in_flight == 0
+                && of_peers.is_balanced()
+                && of_peers.in_flight == 0,
+            "the probe counters are inconsistent: this is a defect, please report it"
+        );
+        let lost = self.store.as_ref().map_or(0, |store| store.lost);
+        ensure!(lost == 0, "the disk was full: {lost} rows were not written");
+        Ok(())
     }
 }
 

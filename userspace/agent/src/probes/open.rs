@@ -1,8 +1,8 @@
 //! Opens NICs, port and privileges: everything that can be refused.
 
 use super::peers;
-use crate::arguments::{ProbeArguments, ProbeBackend};
-use anyhow::{Context, Result, bail, ensure};
+use super::settings::{ProbeBackend, ProbeSettings};
+use crate::error::{AgentError, Result, ensure};
 use rocescope_host::privileges;
 use rocescope_probe::backend::raw::{self, Link, Raw};
 use rocescope_probe::{Backend, Nanos, Nic, Settings};
@@ -25,21 +25,21 @@ pub(super) struct Opening {
 
 /// Opens the NICs. `flow_probes` is the budget of probes along paths of flows; with one, or with peers, a single NIC
 /// suffices.
-pub(super) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<Opening> {
-    let probes_others = flow_probes > 0 || arguments.peers.is_some();
-    let links = links(arguments, if probes_others { 1 } else { 2 })?;
+pub(super) fn open(wanted: &ProbeSettings, flow_probes: u32) -> Result<Opening> {
+    let probes_others = flow_probes > 0 || wanted.peers.is_some();
+    let links = links(wanted, if probes_others { 1 } else { 2 })?;
     let nics: Vec<(Nic, u32)> = links.iter().map(|link| (link.nic(), link.index())).collect();
     let names = links.iter().map(|link| format!("{} {}", link.name(), link.address()));
     let names = names.collect::<Vec<String>>().join(", ");
-    match arguments.backend {
+    match wanted.backend {
         ProbeBackend::Raw => {
-            let (backend, settings) = packets(arguments, links, &names)?;
+            let (backend, settings) = packets(wanted, links, &names)?;
             let addressed: Vec<Nic> = nics.iter().map(|(nic, _)| nic.clone()).collect();
             Ok(Opening {
                 backend,
                 settings: Settings {
                     flow_probes,
-                    peers: peers::settings(arguments, &addressed)?,
+                    peers: peers::settings(wanted, &addressed)?,
                     ..settings
                 },
                 nics,
@@ -47,10 +47,10 @@ pub(super) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<Openi
         }
         ProbeBackend::Verbs => {
             ensure!(
-                arguments.peers.is_none(),
+                wanted.peers.is_none(),
                 "queue pairs reach only the NICs of this host: set --peers with --backend raw"
             );
-            let (backend, settings) = queue_pairs(arguments, &nics, &names)?;
+            let (backend, settings) = queue_pairs(wanted, &nics, &names)?;
             Ok(Opening {
                 backend,
                 settings,
@@ -60,15 +60,15 @@ pub(super) fn open(arguments: &ProbeArguments, flow_probes: u32) -> Result<Openi
     }
 }
 
-fn packets(arguments: &ProbeArguments, links: Vec<Link>, names: &str) -> Result<(Box<dyn Backend>, Settings)> {
-    let missing = privileges::missing(&privileges::AF_PACKET).context("capabilities")?;
+fn packets(wanted: &ProbeSettings, links: Vec<Link>, names: &str) -> Result<(Box<dyn Backend>, Settings)> {
+    let missing = privileges::missing(&privileges::AF_PACKET).map_err(AgentError::Capabilities)?;
     if !missing.is_empty() {
-        bail!(
+        return Err(AgentError::Refused(format!(
             "probing requires cap_net_raw, which this process lacks; `{}` grants it",
             privileges::grant(&privileges::AF_PACKET)
-        );
+        )));
     }
-    let settings = settings(arguments, port(arguments, &links))?;
+    let settings = settings(wanted, port(wanted, &links))?;
     let raw = Raw::open(links, settings.udp_dst_port)?;
     if raw.port_is_taken() {
         status!(
@@ -93,17 +93,17 @@ fn packets(arguments: &ProbeArguments, links: Vec<Link>, names: &str) -> Result<
 }
 
 #[cfg(feature = "verbs")]
-fn queue_pairs(arguments: &ProbeArguments, nics: &[(Nic, u32)], names: &str) -> Result<(Box<dyn Backend>, Settings)> {
+fn queue_pairs(wanted: &ProbeSettings, nics: &[(Nic, u32)], names: &str) -> Result<(Box<dyn Backend>, Settings)> {
     ensure!(
-        arguments.port.is_none_or(|port| port == ROCE_PORT),
+        wanted.port.is_none_or(|port| port == ROCE_PORT),
         "queue pairs send only to UDP port {ROCE_PORT}: omit --port"
     );
     let settings = Settings {
         traces_per_second: 0.0,
-        ..settings(arguments, ROCE_PORT)?
+        ..settings(wanted, ROCE_PORT)?
     };
     // Queue pairs need no capability, and the kernel refuses requests on a device that was opened with other ones.
-    privileges::drop_all().context("capabilities")?;
+    privileges::drop_all().map_err(AgentError::Capabilities)?;
     let verbs = rocescope_probe::backend::verbs::Verbs::open(nics)?;
     status!(
         "probing between {names} with queue pairs, timestamps from {}; paths are not traced",
@@ -113,23 +113,23 @@ fn queue_pairs(arguments: &ProbeArguments, nics: &[(Nic, u32)], names: &str) -> 
 }
 
 #[cfg(not(feature = "verbs"))]
-fn queue_pairs(_: &ProbeArguments, _: &[(Nic, u32)], _: &str) -> Result<(Box<dyn Backend>, Settings)> {
-    bail!(
+fn queue_pairs(_: &ProbeSettings, _: &[(Nic, u32)], _: &str) -> Result<(Box<dyn Backend>, Settings)> {
+    Err(AgentError::Refused(format!(
         "this rocescope was built without verbs (`cargo build --release --features verbs`, which requires cmake and libclang)"
-    )
+    )))
 }
 
-fn links(arguments: &ProbeArguments, least: usize) -> Result<Vec<Link>> {
+fn links(wanted: &ProbeSettings, least: usize) -> Result<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
-    if arguments.all {
+    if wanted.all {
         ensure!(
-            arguments.interfaces.is_empty(),
+            wanted.interfaces.is_empty(),
             "`all` and `interface` are both set, one of them in the configuration file or the environment"
         );
         links = raw::all()?;
-        links.retain(|link| arguments.backend != ProbeBackend::Verbs || link.is_rdma());
+        links.retain(|link| wanted.backend != ProbeBackend::Verbs || link.is_rdma());
     }
-    for name in &arguments.interfaces {
+    for name in &wanted.interfaces {
         ensure!(
             links.iter().all(|link| link.name() != name),
             "{name} is given more than once"
@@ -150,19 +150,19 @@ fn links(arguments: &ProbeArguments, least: usize) -> Result<Vec<Link>> {
         links.iter().find(|link| is_v4(link)),
         links.iter().find(|link| !is_v4(link)),
     ) {
-        bail!(
+        return Err(AgentError::Refused(format!(
             "{} has an IPv4 address and {} has none: they cannot probe each other",
             v4.name(),
             v6.name()
-        );
+        )));
     }
     Ok(links)
 }
 
 /// A UDP port that the NICs pass to the kernel.
-fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
+fn port(wanted: &ProbeSettings, links: &[Link]) -> u16 {
     let rdma = links.iter().find(|link| link.is_rdma());
-    let port = arguments.port.unwrap_or(match rdma {
+    let port = wanted.port.unwrap_or(match rdma {
         Some(_) => OTHER_PORT,
         None => ROCE_PORT,
     });
@@ -180,34 +180,34 @@ fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
     port
 }
 
-fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {
-    let observer = match &arguments.observer {
+fn settings(wanted: &ProbeSettings, udp_dst_port: u16) -> Result<Settings> {
+    let observer = match &wanted.observer {
         Some(observer) => observer.clone(),
         None => host_name()?,
     };
-    let classes = arguments.dscp.len();
+    let classes = wanted.dscps.len();
     ensure!(
-        classes <= arguments.source_ports.into(),
+        classes <= wanted.source_ports.into(),
         "{classes} classes of service need at least as many source ports: set --source-ports {classes} or more"
     );
     // The random seed of a hasher suffices.
-    let seed = arguments
+    let seed = wanted
         .seed
         .unwrap_or_else(|| RandomState::new().hash_one(std::process::id()));
     Ok(Settings {
         // Of a host, unless the user sets it, so that it stays: after a restart, the paths of the ports are known.
-        port_seed: arguments.seed.unwrap_or_else(|| seed_of(&observer)),
+        port_seed: wanted.seed.unwrap_or_else(|| seed_of(&observer)),
         udp_dst_port,
-        interval: Nanos::from(arguments.interval),
-        timeout: Nanos::from(arguments.timeout),
-        pool_size: arguments.source_ports.into(),
-        pool_period: Nanos::from(arguments.renew),
-        dscps: arguments.dscp.clone(),
-        traces_per_second: arguments.paths_rate,
-        answers_per_second: arguments.icmp_rate,
-        ttl_max: arguments.max_hops,
-        refresh: Nanos::from(arguments.refresh),
-        cpu_bound: arguments.max_cpu,
+        interval: wanted.pace.interval,
+        timeout: wanted.pace.timeout,
+        pool_size: wanted.source_ports.into(),
+        pool_period: Nanos::from(wanted.renew),
+        dscps: wanted.dscps.clone(),
+        traces_per_second: wanted.pace.traces_per_second.unwrap_or_default(),
+        answers_per_second: wanted.pace.answers_per_second,
+        ttl_max: wanted.pace.ttl_max,
+        refresh: wanted.pace.refresh,
+        cpu_bound: wanted.pace.cpu_bound,
         ..Settings::new(observer, seed)
     })
 }

@@ -9,20 +9,18 @@
 mod recordings;
 mod wire;
 
-use super::membership::Membership;
-use crate::arguments::SubscriptionArguments;
-use anyhow::{Context, Result};
+use crate::error::{AgentError, Result};
+use crate::part::Rows;
+use crate::relay::{GRACE, spooled};
 use recordings::Recordings;
-use rocescope_agent::Rows;
-use rocescope_agent::relay::{GRACE, spooled};
 use rocescope_collector::control::Member;
-use rocescope_collector::control::message::{Flow, Role, SmallFlows, WireCounts};
+use rocescope_collector::control::message::{Flow, SmallFlows, WireCounts};
 use rocescope_collector::{Files, Sender, Spool, sender};
-use rocescope_engine::intake::{Asked, Tap};
-use rocescope_model::{Cells, FlowRow, WindowRows};
+use rocescope_model::{Cells, EventRow, FlowRow, WindowRows};
 use rocescope_runtime::clock::now;
 use rocescope_runtime::signals::Reloader;
 use rocescope_runtime::status;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,14 +30,41 @@ use wire::Wire;
 /// Interval between two reports of the rows sent and left out.
 const REPORT: Duration = Duration::from_secs(10);
 
+/// Receives the rows of every finished window; a break ends the capture.
+pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
+
+/// Events that others ask for, such as recordings: called with the rows of each turn, before anyone gets them.
+pub type Asked = Box<dyn FnMut(&WindowRows) -> Vec<EventRow>>;
+
+/// What a capture box sends, and where.
+#[derive(Clone, Debug)]
+pub struct SubscriptionSettings {
+    /// The controller.
+    pub url: String,
+    /// Certificates and key of this capture box.
+    pub files: Files,
+    /// The directory of the spool, if rows are sent, and its maximum size.
+    pub spool: Option<(PathBuf, u64)>,
+    /// Rows a window for the analysis of hosts.
+    pub wire_rows: u32,
+    /// Recordings an hour that agents may request.
+    pub recordings: u16,
+}
+
 /// A subscription that has not connected: that waits until the capture has dropped its privileges.
-pub(super) struct Subscription {
+pub struct Subscription {
     settings: sender::Settings,
     member: Arc<Member>,
     reloader: Reloader,
     spool: Option<(PathBuf, u64)>,
     wire_rows: u32,
     recordings: u16,
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the subscription of {}", self.settings.agent)
+    }
 }
 
 /// The connection.
@@ -53,40 +78,30 @@ struct Link {
 }
 
 impl Subscription {
-    /// The subscription, if a controller is set.
-    pub(super) fn open(arguments: &SubscriptionArguments, observer: &str, reloader: Reloader) -> Option<Self> {
-        let SubscriptionArguments {
-            collector: Some(url),
-            cert: Some(certificate),
-            key: Some(key),
-            ca: Some(authority),
-            control_file: Some(file),
-            small_flows: _,
+    /// The subscription of this capture box, which the controller configures as `member`. A new configuration is
+    /// requested from `reloader`.
+    #[must_use]
+    pub fn open(settings: SubscriptionSettings, observer: &str, member: Arc<Member>, reloader: Reloader) -> Self {
+        let SubscriptionSettings {
+            url,
+            files,
             spool,
-            spool_bytes,
             wire_rows,
             recordings,
-        } = arguments.clone()
-        else {
-            return None;
-        };
-        let files = Files {
-            certificate,
-            key,
-            authority,
-        };
-        Some(Self {
+        } = settings;
+        Self {
             settings: sender::Settings::new(url, files, observer),
-            member: Membership::open(Role::Capture, &file).member,
+            member,
             reloader,
-            spool: spool.map(|spool| (spool, spool_bytes)),
+            spool,
             wire_rows,
             recordings,
-        })
+        }
     }
 
     /// What records flows that agents ask for, if there is a flight recorder.
-    pub(super) fn asked(&self) -> Option<Asked> {
+    #[must_use]
+    pub fn asked(&self) -> Option<Asked> {
         let member = Arc::clone(&self.member);
         let mut recordings = Recordings::new(&self.settings.agent, self.recordings);
         if self.recordings == 0 {
@@ -101,7 +116,8 @@ impl Subscription {
     }
 
     /// What the reload reports to.
-    pub(super) fn member(&self) -> Arc<Member> {
+    #[must_use]
+    pub fn member(&self) -> Arc<Member> {
         Arc::clone(&self.member)
     }
 
@@ -109,9 +125,9 @@ impl Subscription {
     ///
     /// # Errors
     /// The URL or the certificates are invalid.
-    pub(super) fn tap(self, mut next: Option<Tap>) -> Result<Tap> {
+    pub fn tap(self, mut next: Option<Tap>) -> Result<Tap> {
         let files = self.settings.files.clone();
-        files.client().context("the controller")?;
+        files.client().map_err(AgentError::Controller)?;
         if self.spool.is_some() {
             files.check_observer(&self.settings.agent)?;
         }

@@ -3,16 +3,16 @@
 #[cfg(feature = "verbs")]
 mod thread;
 
-use crate::arguments::ProbeArguments;
-use anyhow::{Result, ensure};
+use super::settings::OperationSettings;
+use crate::error::{Result, ensure};
+use crate::worker::Worker;
 use rocescope_collector::control::Member;
 use rocescope_model::CounterRow;
 use rocescope_probe::Nic;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
-use std::thread::JoinHandle;
+use std::sync::mpsc::Receiver;
 
 /// What was measured of an operation from a NIC to an address.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -34,8 +34,7 @@ pub(super) struct Tally {
 /// The thread. It ends when this is dropped.
 pub(super) struct Operating {
     rows: Receiver<CounterRow>,
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    worker: Option<Worker<(), ()>>,
     /// By NIC and operation.
     tallies: BTreeMap<(String, String), Tally>,
 }
@@ -44,23 +43,23 @@ impl Operating {
     /// Starts it, if it is asked for and a NIC is an RDMA device. The process must have given up its capabilities:
     /// devices take requests only from the credentials that opened them.
     pub(super) fn start(
-        arguments: &ProbeArguments,
+        wanted: Option<&OperationSettings>,
         observer: &str,
         nics: &[(Nic, u32)],
         member: Option<&Arc<Member>>,
     ) -> Result<Option<Self>> {
-        let Some(interval) = arguments.operations else {
+        let Some(wanted) = wanted else {
             return Ok(None);
         };
         ensure!(
-            member.is_some() || arguments.operations_peers.is_empty(),
+            member.is_some() || wanted.peers.is_empty(),
             "`probe` has no controller that introduces other agents: run `rocescope agent`, or omit --operations-peers"
         );
         #[cfg(feature = "verbs")]
-        return thread::start(interval, &arguments.operations_peers, observer, nics, member.cloned());
+        return thread::start(wanted, observer, nics, member.cloned());
         #[cfg(not(feature = "verbs"))]
         {
-            let _ = (interval, observer, nics);
+            let _ = (observer, nics);
             rocescope_runtime::status!("RDMA operations are not measured: this rocescope was built without verbs");
             Ok(None)
         }
@@ -93,11 +92,8 @@ impl Operating {
 
     /// Ends the thread; the rest of the rows remains.
     pub(super) fn end(&mut self) {
-        drop(self.end.take());
-        if let Some(thread) = self.thread.take() {
-            // A thread that failed has reported it.
-            let _ = thread.join();
-        }
+        // A thread that failed has reported it.
+        let _ = self.worker.take().map(Worker::end);
     }
 }
 
@@ -118,8 +114,7 @@ mod tests {
         let (send, rows) = channel();
         let mut operating = Operating {
             rows,
-            end: None,
-            thread: None,
+            worker: None,
             tallies: BTreeMap::new(),
         };
         for raw_value in [Some(7_000), None, Some(5_000), Some(9_000)] {

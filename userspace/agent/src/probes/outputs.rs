@@ -1,8 +1,7 @@
 //! Writes rows to the dataset.
 
-use crate::arguments::ProbeArguments;
-use crate::commands::storage;
-use anyhow::Result;
+use super::settings::ProbeSettings;
+use crate::error::Result;
 use rocescope_model::{CounterRow, OPERATION_TABLES, PROBE_TABLES, PathRow, ProbeRow, footer};
 use rocescope_probe::{Backend, Settings};
 use rocescope_runtime::cost::shrink_between_steps;
@@ -41,10 +40,10 @@ const fn is_zero(count: &u64) -> bool {
 }
 
 impl ProbeOutputs {
-    pub(super) fn open(arguments: &ProbeArguments, settings: &Settings, backend: &dyn Backend) -> Result<Self> {
-        let dataset = match &arguments.out {
+    pub(super) fn open(wanted: &ProbeSettings, settings: &Settings, backend: &dyn Backend) -> Result<Self> {
+        let dataset = match &wanted.out {
             None => None,
-            Some(root) => {
+            Some(out) => {
                 let nics: Vec<&str> = backend.nics().iter().map(|nic| &*nic.name).collect();
                 let pair = |key: &str, value: String| (key.to_owned(), value);
                 let options = Options {
@@ -53,14 +52,14 @@ impl ProbeOutputs {
                         pair(footer::MODE, "probe".into()),
                         pair(footer::CLOCK_SOURCE, backend.clock().source.into()),
                     ],
-                    tables: match arguments.operations {
+                    tables: match wanted.operations {
                         Some(_) => OPERATION_TABLES,
                         None => PROBE_TABLES,
                     },
                     between_steps: shrink_between_steps,
                     ..Options::new(&*settings.observer)
                 };
-                Some(storage::open(root, &arguments.retention, options)?)
+                Some(out.open(options)?)
             }
         };
         Ok(Self {
@@ -103,7 +102,7 @@ impl ProbeOutputs {
     }
 
     /// Seals everything; `None` without a dataset.
-    pub(super) fn finish(mut self) -> Result<Option<Stored>> {
+    pub(super) fn finish(&mut self) -> Result<Option<Stored>> {
         let Some((dataset, not_stored)) = self.dataset.take() else {
             return Ok(None);
         };
@@ -113,6 +112,6 @@ impl ProbeOutputs {
             .iter()
             .map(|table| summary.table(table.name).segments)
             .sum();
-        Ok(Some(self.stored))
+        Ok(Some(std::mem::take(&mut self.stored)))
     }
 }

@@ -1,8 +1,8 @@
 //! Reads the list of other hosts whose NICs are probed.
 
-use crate::arguments::{ProbeArguments, RailsOfPeers};
-use anyhow::{Context, Result, ensure};
-use rocescope_probe::peers::list::{PeerList, PeerRails, Plan};
+use super::settings::ProbeSettings;
+use crate::error::{AgentError, Result, ensure};
+use rocescope_probe::peers::list::{ListError, PeerList, Plan};
 use rocescope_probe::{Nanos, Nic, PeerSettings};
 use rocescope_runtime::status;
 
@@ -10,25 +10,23 @@ use rocescope_runtime::status;
 const MAX_TUPLES: u16 = 24;
 
 /// How other hosts are probed from these NICs, if they are.
-pub(super) fn settings(arguments: &ProbeArguments, nics: &[Nic]) -> Result<Option<PeerSettings>> {
-    let Some(path) = &arguments.peers else {
+pub(super) fn settings(wanted: &ProbeSettings, nics: &[Nic]) -> Result<Option<PeerSettings>> {
+    let Some(peers) = &wanted.peers else {
         return Ok(None);
     };
-    let (at_once, ports) = (arguments.peers_at_once, arguments.peer_ports);
+    let (at_once, ports) = (peers.at_once, peers.ports);
     ensure!(
         at_once.saturating_mul(ports) <= MAX_TUPLES,
         "a NIC probes at most {MAX_TUPLES} 5-tuples to other hosts at a time, and {at_once} with {ports} source ports each are \
         {}: lower --peers-at-once or --peer-ports",
         at_once.saturating_mul(ports)
     );
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let list = PeerList::parse(&text).with_context(|| path.display().to_string())?;
-    let rails = match arguments.peer_rails {
-        RailsOfPeers::Same => PeerRails::Same,
-        RailsOfPeers::All => PeerRails::All,
-    };
-    let plan = Plan::new(list, nics, rails).with_context(|| path.display().to_string())?;
-    let period = Nanos::from(arguments.peer_period);
+    let unreadable = |error| AgentError::ListFile(peers.file.clone(), error);
+    let invalid = |error: ListError| AgentError::List(peers.file.clone(), error);
+    let text = std::fs::read_to_string(&peers.file).map_err(unreadable)?;
+    let list = PeerList::parse(&text).map_err(invalid)?;
+    let plan = Plan::new(list, nics, peers.rails).map_err(invalid)?;
+    let period = Nanos::from(peers.period);
     let at_once = u16::try_from(plan.candidates()).map_or(at_once, |all| all.min(at_once));
     let all = i64::from(plan.candidates()) * (period.0 / i64::from(at_once.max(1)));
     status!(
@@ -40,7 +38,7 @@ pub(super) fn settings(arguments: &ProbeArguments, nics: &[Nic]) -> Result<Optio
         plan,
         at_once,
         ports,
-        interval: Nanos::from(arguments.peer_interval),
+        interval: wanted.pace.peer_interval,
         period,
     }))
 }

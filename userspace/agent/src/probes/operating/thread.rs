@@ -1,7 +1,8 @@
 //! The thread: serves and asks peers, and makes rows of what it measures.
 
-use super::Operating;
-use anyhow::{Context, Result};
+use super::{Operating, OperationSettings};
+use crate::error::Result;
+use crate::worker::Worker;
 use rocescope_collector::control::Member;
 use rocescope_model::catalogue::{Driver, Kind, Metric};
 use rocescope_model::{CounterRow, Text, Time};
@@ -11,29 +12,27 @@ use rocescope_runtime::clock::now;
 use rocescope_runtime::status;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// How long a message of a peer may wait.
 const STEP: Duration = Duration::from_millis(100);
 
 pub(super) fn start(
-    interval: Duration,
-    peers: &[String],
+    wanted: &OperationSettings,
     observer: &str,
     nics: &[(Nic, u32)],
     member: Option<Arc<Member>>,
 ) -> Result<Option<Operating>> {
     // The time of the start is as good a seed as any: queue pairs of a process that is restarted get other PSNs.
     let seed = now().0.unsigned_abs();
-    let (operations, left_out) = Operations::open(observer, nics, peers, interval, seed);
+    let (operations, left_out) = Operations::open(observer, nics, &wanted.peers, wanted.interval, seed);
     for error in left_out {
         status!("RDMA operations are not measured: {error}");
     }
     if !operations.has_devices() {
         return Ok(None);
     }
-    let (end, ended) = channel();
     let (send, rows) = channel();
     let mut operating = Thread {
         operations,
@@ -42,16 +41,14 @@ pub(super) fn start(
         rows: send,
         problems: BTreeMap::new(),
     };
-    let run = move || {
+    let run = move |ended: Receiver<()>| {
         while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
             operating.step();
         }
     };
-    let thread = std::thread::Builder::new().name("operations".into()).spawn(run);
     Ok(Some(Operating {
         rows,
-        end: Some(end),
-        thread: Some(thread.context("a thread that measures RDMA operations")?),
+        worker: Some(Worker::start("operations", run)?),
         tallies: BTreeMap::new(),
     }))
 }
