@@ -17,6 +17,7 @@
 //! | `stored` | the windows that a dataset already has |
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
 //! | [`frames`] | the frames that match the filter: counted up to a limit, and written to a file |
+//! | [`merge`] | merges datasets |
 //! | [`metrics`] | the metrics of a capture or a collector |
 //! | [`document`] | the outcome, connections, findings and interfaces as text and as JSON |
 //! | [`drops`] | frames dropped before this program saw them |
@@ -33,6 +34,7 @@ pub mod frames;
 pub mod intake;
 pub mod kept;
 pub mod live;
+pub mod merge;
 pub mod metrics;
 pub mod notice;
 pub mod origin;

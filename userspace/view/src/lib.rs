@@ -23,6 +23,7 @@
 //! | [`mesh`] | layout of the mesh pane, and the text about verdicts and a pair |
 //! | [`mod@draw`] | draws the screen; one file for each part |
 //! | [`screen`] | enters, restores and reads the terminal |
+//! | [`once`] | windows as text, JSON and CSV, without a terminal |
 //! | [`player`] | sends the windows of a source to the drawing thread when they are due |
 //! | [`control`] | requests from the keys to a source, and its pace |
 //! | [`show`] | the drawing loop |
@@ -37,6 +38,7 @@ pub mod inside;
 pub mod keys;
 pub mod layout;
 pub mod mesh;
+pub mod once;
 pub mod pane;
 pub mod player;
 pub mod recent;

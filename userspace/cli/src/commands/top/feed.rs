@@ -101,7 +101,7 @@ impl Feed {
     /// Sets the mesh of probes for the following windows.
     pub(super) fn mesh(&mut self, number: Option<usize>, rows: MeshRows) -> Result<()> {
         match self {
-            Self::Printed(printer) => printer.mesh(rows),
+            Self::Printed(printer) => printer.formatter.mesh(rows),
             Self::Screen(player) => player.mesh(number, rows)?,
         }
         Ok(())
@@ -110,7 +110,7 @@ impl Feed {
     /// Sets the ports of hosts for the following windows.
     pub(super) fn host_ports(&mut self, rows: Vec<HostPortRow>) -> Result<()> {
         match self {
-            Self::Printed(printer) => printer.host_ports(rows),
+            Self::Printed(printer) => printer.formatter.host_ports(rows),
             Self::Screen(player) => player.host_ports(rows)?,
         }
         Ok(())
@@ -119,7 +119,7 @@ impl Feed {
     /// Sets the faults of hosts for the following windows.
     pub(super) fn host_verdicts(&mut self, rows: Vec<HostVerdictRow>) -> Result<()> {
         match self {
-            Self::Printed(printer) => printer.host_verdicts(rows),
+            Self::Printed(printer) => printer.formatter.host_verdicts(rows),
             Self::Screen(player) => player.host_verdicts(rows)?,
         }
         Ok(())

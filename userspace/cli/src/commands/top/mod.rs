@@ -8,7 +8,7 @@
 //! | `this_host` | the counters of this host, beside a live capture |
 //! | `feed` | the destination of windows: the screen, or standard output |
 //! | `process` | this process, as the thread that draws uses it |
-//! | `once` | windows as text, JSON and CSV |
+//! | `once` | prints windows as text, JSON and CSV |
 //! | `appearance` | theme, characters and keys from arguments and environment |
 
 mod appearance;
@@ -23,9 +23,10 @@ mod this_host;
 use crate::arguments::TopArguments;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use feed::Feed;
-use once::{Arrival, Printer};
+use once::Printer;
 use rocescope_model::Time;
 use rocescope_runtime::signals::{SIGHUP, SIGQUIT, Signals};
+use rocescope_view::once::Arrival;
 use rocescope_view::{Control, Header, Motion, Pane, Stage, Stopped};
 use std::io::IsTerminal;
 use std::process::ExitCode;

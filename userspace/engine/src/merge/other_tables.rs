@@ -2,7 +2,7 @@
 //! probes and paths are such, and connections, whose numbers are unique for each observer. What several boxes saw of a
 //! packet delivery context are parts that overlap, so that sums would count packets twice.
 
-use anyhow::{Result, bail};
+use super::Error;
 use rocescope_model::{Cells, EventRow, FlowRow, OpcodeRow, Row, SpreadRow, TABLES, Table, Time, Value, WindowRow};
 use rocescope_store::{Query, Scan, TimeRange, Writer};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,10 @@ fn tables() -> impl Iterator<Item = &'static Table> {
 /// Copies the rows; returns the tables that had some, with their number.
 ///
 /// These tables come before `windows`: the store guarantees that a window there is complete in every table.
-pub(super) fn copy(scans: &[Scan], writer: &mut Writer) -> Result<Vec<(&'static str, u64)>> {
+///
+/// # Errors
+/// A segment cannot be read or written.
+pub fn copy(scans: &[Scan], writer: &mut Writer) -> Result<Vec<(&'static str, u64)>, Error> {
     let mut copied = Vec::new();
     for table in tables() {
         let mut rows = 0;
@@ -42,7 +45,10 @@ pub(super) fn copy(scans: &[Scan], writer: &mut Writer) -> Result<Vec<(&'static 
 }
 
 /// Whether any dataset has rows to copy.
-pub(super) fn has_rows(scans: &[Scan]) -> Result<bool> {
+///
+/// # Errors
+/// A segment cannot be read or written.
+pub fn has_rows(scans: &[Scan]) -> Result<bool, Error> {
     for table in tables() {
         for scan in scans {
             if first_row(scan, table)?.is_some() {
@@ -57,7 +63,10 @@ pub(super) fn has_rows(scans: &[Scan]) -> Result<bool> {
 /// in `out`.
 ///
 /// A copy, whole or in part, and a merge that was killed have the first row of a dataset.
-pub(super) fn refuse_repeated(roots: &[PathBuf], scans: &[Scan], out: &Path) -> Result<()> {
+///
+/// # Errors
+/// There are such rows, or a segment cannot be read.
+pub fn refuse_repeated(roots: &[PathBuf], scans: &[Scan], out: &Path) -> Result<(), Error> {
     for table in tables() {
         let name = table.name;
         for (at, (root, scan)) in roots.iter().zip(scans).enumerate() {
@@ -66,19 +75,19 @@ pub(super) fn refuse_repeated(roots: &[PathBuf], scans: &[Scan], out: &Path) -> 
             };
             for (other, _) in roots.iter().enumerate().filter(|(other, _)| *other != at) {
                 if holds(&roots[other], table, &first)? {
-                    let (root, other) = (root.display(), roots[other].display());
-                    bail!(
-                        "{root} and {other} have the same rows in `{name}`: name each dataset once, and write each \
-                         measurement into one of them"
-                    );
+                    return Err(Error::Repeated {
+                        root: root.clone(),
+                        other: roots[other].clone(),
+                        table: name,
+                    });
                 }
             }
             if holds(out, table, &first)? {
-                let (root, out) = (root.display(), out.display());
-                bail!(
-                    "{out} already holds rows of {root} in `{name}`: a merge was killed, or ran before. Remove the \
-                     directory, or name another one"
-                );
+                return Err(Error::Copied {
+                    out: out.to_owned(),
+                    root: root.clone(),
+                    table: name,
+                });
             }
         }
     }
@@ -91,7 +100,7 @@ struct FirstRow {
     cells: String,
 }
 
-fn first_row(scan: &Scan, table: &'static Table) -> Result<Option<FirstRow>> {
+fn first_row(scan: &Scan, table: &'static Table) -> Result<Option<FirstRow>, Error> {
     for cells in scan.cells(table) {
         let cells = cells?;
         if cells.rows() > 0 {
@@ -114,7 +123,7 @@ fn row(cells: &dyn Cells, row: usize) -> Option<FirstRow> {
 }
 
 /// Whether a dataset, if there is one, has this row.
-fn holds(root: &Path, table: &'static Table, wanted: &FirstRow) -> Result<bool> {
+fn holds(root: &Path, table: &'static Table, wanted: &FirstRow) -> Result<bool, Error> {
     if !root.exists() {
         return Ok(false);
     }
