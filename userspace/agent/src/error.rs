@@ -1,5 +1,6 @@
 //! Why a part does not start, or fails.
 
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
@@ -27,12 +28,21 @@ pub enum AgentError {
     /// Capabilities cannot be read or dropped.
     #[error("capabilities")]
     Capabilities(#[source] io::Error),
-    /// The list of other hosts cannot be read.
+    /// A file of the settings cannot be read.
     #[error("{}", .0.display())]
-    ListFile(PathBuf, #[source] io::Error),
+    Input(PathBuf, #[source] io::Error),
     /// The list of other hosts is invalid.
     #[error("{}", .0.display())]
     List(PathBuf, #[source] rocescope_probe::peers::list::ListError),
+    /// The PCIe devices of this host.
+    #[error(transparent)]
+    Hardware(#[from] rocescope_host::pci::Unreadable),
+    /// RDMA devices that test themselves.
+    #[error(transparent)]
+    Loopback(#[from] rocescope_probe::loopback::Failure),
+    /// A host tests itself once at a time.
+    #[error("another process of this host runs loopback tests: one at a time")]
+    IsTested(#[source] io::Error),
     /// NICs that probe.
     #[error(transparent)]
     Probe(#[from] rocescope_probe::backend::Error),
@@ -51,6 +61,17 @@ pub enum AgentError {
     /// The endpoint of metrics.
     #[error(transparent)]
     Runtime(#[from] rocescope_runtime::RuntimeError),
+}
+
+/// An error with its causes, in a line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text += &format!(": {error}");
+        cause = error.source();
+    }
+    text
 }
 
 /// Refuses what is impossible.

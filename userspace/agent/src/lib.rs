@@ -13,11 +13,13 @@
 //! | [`collective`] | follows the files of jobs, and asks about slow steps |
 //! | [`probes`] | probes from the NICs of the host |
 //! | [`subscription`] | the connection of a capture box to the controller |
+//! | [`hostping`] | loopback tests inside the host |
 //! | [`error`] | why a part does not start, or fails |
 
 pub mod collective;
 pub mod counters;
 pub mod error;
+pub mod hostping;
 pub mod part;
 pub mod probes;
 pub mod relay;

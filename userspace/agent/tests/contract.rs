@@ -5,8 +5,11 @@
 use rocescope_agent::collective::Collectives;
 use rocescope_agent::collective::follow::Following;
 use rocescope_agent::counters::{Counters, Pace};
+use rocescope_agent::hostping::settings::{LoopbackBackend, TopologySource};
+use rocescope_agent::hostping::{HostpingSettings, Testing};
 use rocescope_agent::{AgentError, Part, Rows, Settings};
 use rocescope_collective::read::follow::Format;
+use rocescope_diagnose::hostping::Rule;
 use rocescope_host::counters::{Reader, Sources, Wanted};
 use rocescope_model::Cells;
 use std::fs::{self, OpenOptions};
@@ -26,8 +29,8 @@ struct Case {
     _directory: TempDir,
 }
 
-fn cases() -> [Case; 2] {
-    [counters(), collectives()]
+fn cases() -> [Case; 3] {
+    [counters(), collectives(), hostping()]
 }
 
 /// Counters that are read every hour, until settings say otherwise.
@@ -72,6 +75,39 @@ fn collectives() -> Case {
             number += 1;
             append_step(&file, number);
         }),
+        settings: Settings::default(),
+        _directory: directory,
+    }
+}
+
+/// Tests of a simulated host, which are due all the time.
+fn hostping() -> Case {
+    let directory = tempfile::tempdir().unwrap();
+    let trees = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/hostping/trees");
+    let settings = HostpingSettings {
+        source: TopologySource {
+            topology: Some(trees.join("dgx-a100-8.nccl.xml")),
+            sysfs_root: None,
+        },
+        nics: Vec::new(),
+        endpoints: Vec::new(),
+        backend: LoopbackBackend::Simulated,
+        replay: Vec::new(),
+        slow: Vec::new(),
+        max_time: Duration::from_secs(10),
+        max_bytes: u64::MAX,
+        force: false,
+        every: Some(Duration::from_millis(100)),
+        idle_for: Duration::from_millis(100),
+        on_alarm: None,
+        counters_root: None,
+        baseline: None,
+        rule: Rule::of_name("seed").unwrap(),
+    };
+    Case {
+        name: "hostping",
+        part: Box::new(Testing::open(&settings, "h0").unwrap()),
+        cause: Box::new(|| {}),
         settings: Settings::default(),
         _directory: directory,
     }

@@ -43,7 +43,6 @@ pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use hostping::{
     DiagnoseHostpingArguments, HostTopologyArguments, HostpingAction, HostpingBaselineArguments,
     HostpingDiagnoseArguments, HostpingRunArguments, HostpingTopologyArguments, LoopbackBackend, RuleArguments,
-    SlowLink,
 };
 pub use hosts::HostsArguments;
 pub use live::{Direction, LiveArguments, Mode, Verdict, VlanOffload};

@@ -2,9 +2,11 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`document`] | counters as text |
 //! | [`pace`] | when to read, and when to write what did not change |
 //! | [`metrics`] | the last values as a page for Prometheus |
 
+pub mod document;
 pub mod metrics;
 pub mod pace;
 

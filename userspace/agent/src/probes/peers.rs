@@ -21,7 +21,7 @@ pub(super) fn settings(wanted: &ProbeSettings, nics: &[Nic]) -> Result<Option<Pe
         {}: lower --peers-at-once or --peer-ports",
         at_once.saturating_mul(ports)
     );
-    let unreadable = |error| AgentError::ListFile(peers.file.clone(), error);
+    let unreadable = |error| AgentError::Input(peers.file.clone(), error);
     let invalid = |error: ListError| AgentError::List(peers.file.clone(), error);
     let text = std::fs::read_to_string(&peers.file).map_err(unreadable)?;
     let list = PeerList::parse(&text).map_err(invalid)?;

@@ -3,6 +3,8 @@
 use super::{Output, SpanArguments};
 use crate::units::{DAY, YEAR, bytes, name, positive_duration, within};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use rocescope_agent::hostping::HostpingSettings;
+use rocescope_agent::hostping::settings::{LoopbackBackend as Backend, SlowLink, TopologySource};
 use rocescope_diagnose::hostping::Rule;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -139,15 +141,6 @@ pub struct HostpingRunArguments {
     pub output: Output,
 }
 
-/// A link of a simulated host, and what it carries.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SlowLink {
-    /// Its ends.
-    pub ends: [String; 2],
-    /// As a share of the rate of the NICs.
-    pub share: f64,
-}
-
 fn slow_link(text: &str) -> Result<SlowLink, String> {
     let parse = || {
         let (ends, share) = text.rsplit_once('=')?;
@@ -239,5 +232,40 @@ fn min_ratio(text: &str) -> Result<Rule, String> {
             ratio,
         }),
         _ => Err("expected a share between 0 and 1, such as 0.9".into()),
+    }
+}
+
+impl From<&HostTopologyArguments> for TopologySource {
+    fn from(arguments: &HostTopologyArguments) -> Self {
+        Self {
+            topology: arguments.topology.clone(),
+            sysfs_root: arguments.sysfs_root.clone(),
+        }
+    }
+}
+
+impl From<&HostpingRunArguments> for HostpingSettings {
+    fn from(arguments: &HostpingRunArguments) -> Self {
+        Self {
+            source: (&arguments.source).into(),
+            nics: arguments.nic.clone(),
+            endpoints: arguments.endpoint.clone(),
+            backend: match arguments.backend {
+                LoopbackBackend::Verbs => Backend::Verbs,
+                LoopbackBackend::Replay => Backend::Replay,
+                LoopbackBackend::Simulated => Backend::Simulated,
+            },
+            replay: arguments.replay.clone(),
+            slow: arguments.slow.clone(),
+            max_time: arguments.max_time,
+            max_bytes: arguments.max_bytes,
+            force: arguments.force,
+            every: arguments.every,
+            idle_for: arguments.idle_for,
+            on_alarm: arguments.on_alarm,
+            counters_root: arguments.counters_root.clone(),
+            baseline: arguments.baseline.clone(),
+            rule: arguments.rule.rule(),
+        }
     }
 }

@@ -5,10 +5,8 @@
 //! | module | what it does |
 //! |---|---|
 //! | `guide` | takes the controller's configuration |
-//! | `testing` | runs loopback tests in a thread |
 
 mod guide;
-mod testing;
 
 use super::counters;
 use super::membership::Membership;
@@ -20,6 +18,7 @@ use guide::Guide;
 use rocescope_agent::collective::follow::Following;
 use rocescope_agent::collective::{Collectives, Monitor, MonitorSettings};
 use rocescope_agent::counters::{Counters, Pace, serve};
+use rocescope_agent::hostping::Testing;
 use rocescope_agent::probes::{Opened, ProbeSettings};
 use rocescope_agent::relay::Relay;
 use rocescope_agent::{Parts, Rows};
@@ -34,7 +33,6 @@ use rocescope_runtime::status;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use testing::Testing;
 
 /// Interval between two checks of the connection, where nothing is probed.
 const TICK: Duration = Duration::from_secs(1);
@@ -65,7 +63,7 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     privileges::drop_all().context("capabilities")?;
     // The kernel refuses requests on an RDMA device that was opened with other capabilities.
     let hostping = arguments.parts.hostping.as_deref();
-    let hostping = hostping.map(|hostping| Testing::open(hostping, &observer));
+    let hostping = hostping.map(|hostping| Testing::open(&hostping.into(), &observer));
     let hostping = hostping.transpose().context("[hostping]")?;
     let place = arguments
         .control_file

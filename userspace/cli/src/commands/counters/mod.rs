@@ -1,21 +1,11 @@
-//! `rocescope counters`: what the NICs, their drivers and the host count.
-//!
-//! | module | what it does |
-//! |---|---|
-//! | `once` | every value, once |
-//! | `lines` | a line for each port and read, as `vmstat` prints them |
-//! | `outputs` | writes rows to the dataset |
-//! | `queue_pairs` | queue pairs and their processes |
+//! `rocescope counters`: what the NICs, their drivers and the host count. `outputs` writes rows to the dataset.
 
-mod lines;
-mod once;
 mod outputs;
-mod queue_pairs;
 
 use crate::arguments::{CountersArguments, Output};
 use anyhow::{Result, ensure};
-use lines::Lines;
 use outputs::CounterOutputs;
+use rocescope_agent::counters::document::{Lines, once as values, queue_pairs};
 use rocescope_agent::counters::{CounterMetrics, following, moment, serve, summary, unknown_metrics};
 use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::reader::StatisticsFrom;
@@ -46,7 +36,11 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
             arguments.duration.is_none(),
             "--duration: queue pairs are printed once; add --out to write them until then"
         );
-        crate::print(&queue_pairs::print(&reader.queue_pairs(), arguments.output))?;
+        let pairs = reader.queue_pairs();
+        crate::print(&match arguments.output {
+            Output::Table => queue_pairs::text(&pairs),
+            Output::Json => queue_pairs::json(&pairs),
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.once {
@@ -166,7 +160,7 @@ fn once(arguments: &CountersArguments, reader: &mut Reader) -> Result<()> {
         status!("{nothing}");
     }
     crate::print(&match arguments.output {
-        Output::Table => once::text(&rows),
+        Output::Table => values::text(&rows),
         Output::Json => json::pretty(&json::Rows(&rows, |_: &_| true)) + "\n",
     })?;
     if !arguments.quiet {

@@ -2,20 +2,17 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `source` | the topology, from a file or from `/sys` |
-//! | `measured` | measurements, from files |
 //! | `dataset` | the table `loopback`, written and read |
 //! | `run` | loopback tests of this host |
 
 pub(super) mod dataset;
-mod measured;
-pub(super) mod run;
-mod source;
+mod run;
 
 use crate::arguments::{
     HostpingAction, HostpingBaselineArguments, HostpingDiagnoseArguments, HostpingTopologyArguments, Output,
 };
 use anyhow::{Context, Result, bail};
+use rocescope_agent::hostping::{measured, source};
 use rocescope_diagnose::hostping::measured::Quantity;
 use rocescope_diagnose::hostping::rows::{About, rows};
 use rocescope_diagnose::hostping::topology::draw::draw;
@@ -65,7 +62,7 @@ struct TopologyJson<'a> {
 }
 
 fn topology(arguments: &HostpingTopologyArguments) -> Result<()> {
-    let topology = source::read(&arguments.source)?;
+    let topology = source::read(&(&arguments.source).into())?;
     let found = suspicions(&topology);
     crate::print(&match arguments.output {
         Output::Json => {
@@ -111,7 +108,7 @@ fn topology(arguments: &HostpingTopologyArguments) -> Result<()> {
 }
 
 fn diagnose(arguments: &HostpingDiagnoseArguments) -> Result<()> {
-    let topology = source::read(&arguments.source)?;
+    let topology = source::read(&(&arguments.source).into())?;
     let measured = measured::one(&arguments.matrix, arguments.node.as_deref(), &topology)?;
     let files = |file: &String| measured::one(std::slice::from_ref(file), None, &topology);
     let baseline = arguments.baseline.as_ref().map(files).transpose()?;
@@ -195,7 +192,7 @@ fn busy(names: &[String], topology: &Topology) -> Result<Vec<usize>> {
 }
 
 fn baseline(arguments: &HostpingBaselineArguments) -> Result<()> {
-    let topology = source::read(&arguments.source)?;
+    let topology = source::read(&(&arguments.source).into())?;
     let runs = measured::each(&arguments.matrix, &topology)?;
     let median = Matrix::median(&runs);
     if median.nics.is_empty() {

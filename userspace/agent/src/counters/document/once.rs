@@ -6,7 +6,8 @@ use std::fmt::Write;
 const HEADING: [&str; 7] = ["Device", "Port", "Source", "Name", "Metric", "Value", "Unit"];
 
 /// A line for each counter. Values are whole numbers, in full: other commands compare them.
-pub(super) fn text(rows: &[CounterRow]) -> String {
+#[must_use]
+pub fn text(rows: &[CounterRow]) -> String {
     let lines: Vec<[String; 7]> = rows.iter().map(cells).collect();
     let width = |at: usize| {
         let cells = lines

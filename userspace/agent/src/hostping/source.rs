@@ -1,28 +1,33 @@
 //! The topology, from a file or from `/sys`.
 
-use crate::arguments::HostTopologyArguments;
-use anyhow::{Context, Result, anyhow, bail};
+use super::settings::TopologySource;
+use crate::error::{AgentError, Result, ensure};
 use rocescope_diagnose::hostping::Topology;
 use rocescope_diagnose::hostping::topology::machine::{is_virtual_name, kind_of};
 use rocescope_diagnose::hostping::topology::{self, Bridges, Device, DeviceKind, Machine, NodeKind, Numa, Pcie};
 use rocescope_host::pci::{self, Hardware, PciDevice};
 use std::path::Path;
 
-pub(super) fn read(arguments: &HostTopologyArguments) -> Result<Topology> {
-    let topology = match &arguments.topology {
+/// Reads it.
+///
+/// # Errors
+/// The file or the PCIe devices cannot be read, or there is no NIC.
+pub fn read(source: &TopologySource) -> Result<Topology> {
+    let topology = match &source.topology {
         Some(path) => {
             let place = path.display().to_string();
-            let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
-            topology::read(&text).map_err(|refusal| anyhow!("{}", refusal.in_file(&place)))?
+            let text = std::fs::read_to_string(path).map_err(|error| AgentError::Input(path.clone(), error))?;
+            topology::read(&text).map_err(|refusal| AgentError::Refused(format!("{}", refusal.in_file(&place))))?
         }
         None => {
-            let sys = arguments.sysfs_root.as_deref().unwrap_or(Path::new("/sys"));
+            let sys = source.sysfs_root.as_deref().unwrap_or(Path::new("/sys"));
             Topology::of(machine(&pci::read(sys)?))
         }
     };
-    if topology.of_kind(NodeKind::Nic).next().is_none() {
-        bail!("the topology has no NIC: loopback tests need one");
-    }
+    ensure!(
+        topology.of_kind(NodeKind::Nic).next().is_some(),
+        "the topology has no NIC: loopback tests need one"
+    );
     Ok(topology)
 }
 

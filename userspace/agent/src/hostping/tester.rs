@@ -1,10 +1,10 @@
 //! One run: tests, diagnosis, rows.
 
 use super::backend::{self, Boxed};
+use super::settings::{HostpingSettings, LoopbackBackend};
 use super::traffic::Traffic;
-use crate::arguments::{HostpingRunArguments, LoopbackBackend};
-use crate::commands::hostping::{measured, source};
-use anyhow::{Context, Result, anyhow, ensure};
+use super::{measured, source};
+use crate::error::{AgentError, Result, ensure};
 use rocescope_diagnose::hostping::rows::{About, rows};
 use rocescope_diagnose::hostping::topology::NodeKind;
 use rocescope_diagnose::hostping::{Diagnosis, Judge, Matrix, NicLoad, Rule, Topology};
@@ -15,6 +15,7 @@ use rocescope_probe::loopback::modeled::shape_of;
 use rocescope_probe::loopback::schedule::Alarm;
 use rocescope_probe::loopback::{self, Busy, Limits, Load, Outcome, Own, Plan, Shape, Watch};
 use rocescope_runtime::clock::now;
+use std::fmt;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::thread::sleep;
@@ -24,9 +25,10 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Runs the tests of a host.
-pub(in crate::commands) struct Tester {
-    pub(in crate::commands) topology: Topology,
-    arguments: HostpingRunArguments,
+pub struct Tester {
+    /// The links of the host.
+    pub topology: Topology,
+    settings: HostpingSettings,
     observer: String,
     shape: Shape,
     backend: Boxed,
@@ -37,9 +39,11 @@ pub(in crate::commands) struct Tester {
 }
 
 /// A run.
-pub(in crate::commands) struct Tested {
+#[derive(Debug)]
+pub struct Tested {
     outcome: Outcome,
-    pub(in crate::commands) measured: Matrix,
+    /// What was measured.
+    pub measured: Matrix,
     loads: Vec<NicLoad>,
     busy: Vec<usize>,
     start_ns: i64,
@@ -47,7 +51,8 @@ pub(in crate::commands) struct Tested {
 
 impl Tested {
     /// How it ended, in a few lines.
-    pub(in crate::commands) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         let outcome = &self.outcome;
         let mut text = format!(
             "{:.2} s of tests, {:.2} GB written",
@@ -74,38 +79,53 @@ impl Tested {
 }
 
 /// The topology, and the shape of the tests.
-pub(super) fn plan_of(arguments: &HostpingRunArguments) -> Result<(Topology, Shape)> {
-    let topology = source::read(&arguments.source)?;
-    let replayed = backend::replayed(arguments, &topology)?;
+///
+/// # Errors
+/// The topology or what is to be replayed cannot be read.
+pub fn plan_of(settings: &HostpingSettings) -> Result<(Topology, Shape)> {
+    let topology = source::read(&settings.source)?;
+    let replayed = backend::replayed(settings, &topology)?;
     let shape = match &replayed {
         Some(matrix) => shape_of(matrix),
-        None if arguments.force => Shape::busy(),
+        None if settings.force => Shape::busy(),
         None => Shape::idle(),
     };
     Ok((topology, shape))
 }
 
 /// The plan for the chosen NICs and endpoints.
-pub(super) fn plan(topology: &Topology, arguments: &HostpingRunArguments, shape: Shape) -> Result<Plan> {
-    Plan::new(topology, &arguments.nic, &arguments.endpoint, shape).map_err(|why| anyhow!(why))
+///
+/// # Errors
+/// One of them does not exist.
+pub fn plan(topology: &Topology, settings: &HostpingSettings, shape: Shape) -> Result<Plan> {
+    Plan::new(topology, &settings.nics, &settings.endpoints, shape).map_err(AgentError::Refused)
+}
+
+impl fmt::Debug for Tester {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the tests of {}", self.observer)
+    }
 }
 
 impl Tester {
     /// Opens everything that a run needs.
-    pub(in crate::commands) fn open(arguments: &HostpingRunArguments, observer: &str) -> Result<Self> {
-        let (topology, shape) = plan_of(arguments)?;
-        let replayed = backend::replayed(arguments, &topology)?;
-        let plan = plan(&topology, arguments, shape.clone())?;
-        let backend = backend::open(arguments, &topology, &plan, replayed)?;
-        let baseline = arguments.baseline.as_ref();
+    ///
+    /// # Errors
+    /// What cannot be read, or is refused.
+    pub fn open(settings: &HostpingSettings, observer: &str) -> Result<Self> {
+        let (topology, shape) = plan_of(settings)?;
+        let replayed = backend::replayed(settings, &topology)?;
+        let plan = plan(&topology, settings, shape.clone())?;
+        let backend = backend::open(settings, &topology, &plan, replayed)?;
+        let baseline = settings.baseline.as_ref();
         let baseline = baseline.map(|file| measured::one(std::slice::from_ref(file), None, &topology));
         // Applications may use NICs that are not tested: their memory and links are the same.
         let nics: Vec<usize> = topology.of_kind(NodeKind::Nic).collect();
-        let disturbs = arguments.backend == LoopbackBackend::Verbs || arguments.counters_root.is_some();
-        let traffic = disturbs.then(|| Traffic::new(&topology, &nics, arguments.counters_root.as_deref()));
+        let disturbs = settings.backend == LoopbackBackend::Verbs || settings.counters_root.is_some();
+        let traffic = disturbs.then(|| Traffic::new(&topology, &nics, settings.counters_root.as_deref()));
         Ok(Self {
             baseline: baseline.transpose()?,
-            arguments: arguments.clone(),
+            settings: settings.clone(),
             observer: observer.to_owned(),
             begun: Instant::now(),
             topology,
@@ -130,7 +150,10 @@ impl Tester {
     }
 
     /// Who uses the NICs now.
-    pub(super) fn busy(&mut self) -> Result<Option<Busy>> {
+    ///
+    /// # Errors
+    /// Nothing counts the traffic of a NIC.
+    pub fn busy(&mut self) -> Result<Option<Busy>> {
         let Some(traffic) = &mut self.traffic else {
             return Ok(None);
         };
@@ -146,20 +169,23 @@ impl Tester {
     }
 
     /// Runs the tests. If `is_forced`, traffic of others does not end them.
-    pub(in crate::commands) fn test(&mut self, is_forced: bool, is_over: &dyn Fn() -> bool) -> Result<Tested> {
-        let shape = if is_forced && self.arguments.replay.is_empty() {
+    ///
+    /// # Errors
+    /// Another process tests this host.
+    pub fn test(&mut self, is_forced: bool, is_over: &dyn Fn() -> bool) -> Result<Tested> {
+        let shape = if is_forced && self.settings.replay.is_empty() {
             Shape::busy()
         } else {
             self.shape.clone()
         };
-        let plan = plan(&self.topology, &self.arguments, shape)?;
+        let plan = plan(&self.topology, &self.settings, shape)?;
         let _lock = self.traffic.as_ref().map(|_| host_lock()).transpose()?;
         if let Some(traffic) = &mut self.traffic {
             traffic.begin();
         }
         let limits = Limits {
-            time: self.arguments.max_time.into(),
-            bytes: self.arguments.max_bytes,
+            time: self.settings.max_time.into(),
+            bytes: self.settings.max_bytes,
         };
         let start_ns = now().0;
         let mut watcher = RunWatcher {
@@ -173,7 +199,7 @@ impl Tester {
             traffic.look(self.backend.now(), &outcome.own);
         }
         let (loads, busy) = self.traffic.as_ref().map(Traffic::of_run).unwrap_or_default();
-        let measured = Matrix::of(&outcome.measurements, &self.topology).map_err(|why| anyhow!(why))?;
+        let measured = Matrix::of(&outcome.measurements, &self.topology).map_err(AgentError::Refused)?;
         Ok(Tested {
             // What ended the tests was not there during most of them.
             busy: if is_forced { busy } else { Vec::new() },
@@ -185,8 +211,9 @@ impl Tester {
     }
 
     /// Diagnoses a run.
-    pub(in crate::commands) fn diagnose(&self, tested: &Tested) -> Diagnosis {
-        let rule: Rule = self.arguments.rule.rule();
+    #[must_use]
+    pub fn diagnose(&self, tested: &Tested) -> Diagnosis {
+        let rule: Rule = self.settings.rule;
         let judge = Judge {
             topology: &self.topology,
             baseline: self.baseline.as_ref(),
@@ -198,7 +225,8 @@ impl Tester {
     }
 
     /// The rows of a run.
-    pub(in crate::commands) fn rows(&self, tested: &Tested, diagnosis: &Diagnosis) -> Vec<LoopbackRow> {
+    #[must_use]
+    pub fn rows(&self, tested: &Tested, diagnosis: &Diagnosis) -> Vec<LoopbackRow> {
         let about = About {
             observer: &self.observer,
             start_ns: tested.start_ns,
@@ -241,6 +269,6 @@ impl Watch for RunWatcher<'_> {
 
 /// Holds a name that one process of the host has at a time.
 fn host_lock() -> Result<UnixListener> {
-    let name = SocketAddr::from_abstract_name("rocescope-hostping")?;
-    UnixListener::bind_addr(&name).context("another process of this host runs loopback tests: one at a time")
+    let name = SocketAddr::from_abstract_name("rocescope-hostping").map_err(AgentError::IsTested)?;
+    UnixListener::bind_addr(&name).map_err(AgentError::IsTested)
 }

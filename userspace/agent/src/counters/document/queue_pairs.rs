@@ -1,6 +1,5 @@
 //! Queue pairs and their processes.
 
-use crate::arguments::Output;
 use rocescope_host::counters::rdma::QueuePair;
 use rocescope_model::json;
 use serde::Serialize;
@@ -19,14 +18,11 @@ struct Document<'a> {
     process: &'a str,
 }
 
-pub(super) fn print(pairs: &[(String, QueuePair)], output: Output) -> String {
-    match output {
-        Output::Table => text(pairs),
-        Output::Json => {
-            let all: Vec<Document<'_>> = pairs.iter().map(document).collect();
-            json::pretty(&all) + "\n"
-        }
-    }
+/// As JSON.
+#[must_use]
+pub fn json(pairs: &[(String, QueuePair)]) -> String {
+    let all: Vec<Document<'_>> = pairs.iter().map(document).collect();
+    json::pretty(&all) + "\n"
 }
 
 fn document((device, pair): &(String, QueuePair)) -> Document<'_> {
@@ -42,7 +38,9 @@ fn document((device, pair): &(String, QueuePair)) -> Document<'_> {
     }
 }
 
-fn text(pairs: &[(String, QueuePair)]) -> String {
+/// A line for each.
+#[must_use]
+pub fn text(pairs: &[(String, QueuePair)]) -> String {
     let number = |number: Option<u32>| number.map_or_else(|| "-".into(), |number| number.to_string());
     let mut text = format!(
         "{:<16} {:>4} {:>8} {:>8}  {:<10} {:<7} {:>8}  Process\n",

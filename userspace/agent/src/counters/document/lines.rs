@@ -34,8 +34,8 @@ const COLUMNS: [(&str, f64, usize); 7] = [
 const WIDTHS: [usize; 7] = [11, 15, 11, 14, 10, 8, 9];
 
 /// What the lines of earlier reads leave behind.
-#[derive(Default)]
-pub(super) struct Lines {
+#[derive(Debug, Default)]
+pub struct Lines {
     /// State of each port, which a row shows only when it changes.
     states: BTreeMap<Port, String>,
     /// Which columns the driver of each port counts: a counter that does not change has no row.
@@ -57,7 +57,8 @@ struct Sums {
 
 impl Lines {
     /// The lines of a read, from the rows that changed.
-    pub(super) fn text(&mut self, rows: &[CounterRow]) -> String {
+    #[must_use]
+    pub fn text(&mut self, rows: &[CounterRow]) -> String {
         let still = |counted: &[bool; COLUMNS.len()]| Sums {
             columns: counted.map(|counted| counted.then_some(0.0)),
             ..Sums::default()

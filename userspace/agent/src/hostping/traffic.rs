@@ -1,6 +1,6 @@
 //! What others send over the NICs, from the counters of their ports.
 
-use rocescope_agent::counters::moment;
+use crate::counters::moment;
 use rocescope_diagnose::hostping::NicLoad;
 use rocescope_diagnose::hostping::Topology;
 use rocescope_host::counters::{Reader, Rows, Sources, Wanted};

@@ -1,8 +1,8 @@
 //! Runs when the host is idle or counters call.
 
+use super::settings::HostpingSettings;
 use super::tester::{Tested, Tester};
-use crate::arguments::HostpingRunArguments;
-use anyhow::Result;
+use crate::error::chain;
 use rocescope_probe::Nanos;
 use rocescope_probe::loopback::Schedule;
 use rocescope_probe::loopback::schedule::Timing;
@@ -16,16 +16,19 @@ const LOOK: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(100);
 
 /// Runs the tests whenever they are due, until `is_over`, and passes each run to `finish`.
-pub(in crate::commands) fn wait(
+///
+/// # Errors
+/// Those of `finish`.
+pub fn wait<E>(
     tester: &mut Tester,
-    arguments: &HostpingRunArguments,
+    settings: &HostpingSettings,
     is_over: &dyn Fn() -> bool,
-    finish: &mut dyn FnMut(&Tester, &Tested) -> Result<()>,
-) -> Result<()> {
+    finish: &mut dyn FnMut(&Tester, &Tested) -> Result<(), E>,
+) -> Result<(), E> {
     let mut schedule = Schedule::new(Timing {
-        every: Nanos::from(arguments.every.unwrap_or(Duration::MAX)),
-        idle_for: arguments.idle_for.into(),
-        alarms: arguments.on_alarm.map(Nanos::from),
+        every: Nanos::from(settings.every.unwrap_or(Duration::MAX)),
+        idle_for: settings.idle_for.into(),
+        alarms: settings.on_alarm.map(Nanos::from),
     });
     let mut looked: Option<Instant> = None;
     while !is_over() {
@@ -35,12 +38,12 @@ pub(in crate::commands) fn wait(
         }
         looked = Some(Instant::now());
         let loads = tester.look();
-        let alarm = arguments.on_alarm.and_then(|_| tester.alarm());
+        let alarm = settings.on_alarm.and_then(|_| tester.alarm());
         let Some(reason) = schedule.due(tester.now(), loads.as_deref(), alarm) else {
             continue;
         };
         status!("loopback tests: {}", reason.text());
-        let is_forced = arguments.force || reason.is_busy();
+        let is_forced = settings.force || reason.is_busy();
         match tester.test(is_forced, is_over) {
             Ok(tested) => {
                 status!("{}", tested.text());
@@ -49,7 +52,7 @@ pub(in crate::commands) fn wait(
             }
             // Another process tests: later.
             Err(error) => {
-                status!("{error:#}");
+                status!("{}", chain(&error));
                 schedule.has_failed(tester.now());
             }
         }

@@ -1,23 +1,9 @@
 //! `rocescope hostping run`: loopback tests of this host.
-//!
-//! | module | what it does |
-//! |---|---|
-//! | `backend` | what runs the tests |
-//! | `tester` | one run: tests, diagnosis, rows |
-//! | `traffic` | what others send over the NICs, from their counters |
-//! | `waiting` | runs when the host is idle or counters call |
-
-mod backend;
-mod tester;
-mod traffic;
-mod waiting;
-
-pub(in crate::commands) use tester::Tester;
-pub(in crate::commands) use waiting::wait;
 
 use super::{dataset, print};
 use crate::arguments::{HostpingRunArguments, Output};
 use anyhow::{Result, bail};
+use rocescope_agent::hostping::{HostpingSettings, Tested, Tester, tester, wait};
 use rocescope_model::json;
 use rocescope_runtime::host_name::host_name;
 use rocescope_runtime::resources::allow_locked_memory;
@@ -25,7 +11,6 @@ use rocescope_runtime::signals::Signals;
 use rocescope_runtime::status;
 use serde::Serialize;
 use std::time::Instant;
-use tester::Tested;
 
 /// A plan in JSON.
 #[derive(Serialize)]
@@ -44,7 +29,8 @@ pub(super) fn run(arguments: &HostpingRunArguments) -> Result<()> {
     let signals = Signals::install()?;
     let observer = arguments.observer.clone().map_or_else(host_name, Ok)?;
     allow_locked_memory();
-    let mut tester = Tester::open(arguments, &observer)?;
+    let settings = HostpingSettings::from(arguments);
+    let mut tester = Tester::open(&settings, &observer)?;
     let mut finish = |tester: &Tester, tested: &Tested| {
         let diagnosis = tester.diagnose(tested);
         if let Some(root) = &arguments.out {
@@ -58,7 +44,7 @@ pub(super) fn run(arguments: &HostpingRunArguments) -> Result<()> {
             let is_late = arguments.duration.is_some_and(|duration| begun.elapsed() >= duration);
             signals.ended() || is_late
         };
-        return wait(&mut tester, arguments, &is_over, &mut finish);
+        return wait(&mut tester, &settings, &is_over, &mut finish);
     }
     if !arguments.force
         && let Some(busy) = tester.busy()?
@@ -74,8 +60,9 @@ pub(super) fn run(arguments: &HostpingRunArguments) -> Result<()> {
 }
 
 fn plan(arguments: &HostpingRunArguments) -> Result<()> {
-    let (topology, shape) = tester::plan_of(arguments)?;
-    let plan = tester::plan(&topology, arguments, shape)?;
+    let settings = HostpingSettings::from(arguments);
+    let (topology, shape) = tester::plan_of(&settings)?;
+    let plan = tester::plan(&topology, &settings, shape)?;
     crate::print(&match arguments.output {
         Output::Table => plan.text(),
         Output::Json => {

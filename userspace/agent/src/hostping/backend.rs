@@ -1,8 +1,8 @@
 //! What runs the tests.
 
-use crate::arguments::{HostpingRunArguments, LoopbackBackend};
-use crate::commands::hostping::measured;
-use anyhow::{Context, Result, ensure};
+use super::measured;
+use super::settings::{HostpingSettings, LoopbackBackend};
+use crate::error::{AgentError, Result, ensure};
 use rocescope_diagnose::hostping::simulated::Host;
 use rocescope_diagnose::hostping::{Matrix, Topology};
 use rocescope_probe::loopback::modeled::Modeled;
@@ -12,33 +12,33 @@ use rocescope_probe::loopback::{Backend, Plan};
 pub(super) type Boxed = Box<dyn Backend + Send>;
 
 /// Others' measurements, if they are to be replayed.
-pub(super) fn replayed(arguments: &HostpingRunArguments, topology: &Topology) -> Result<Option<Matrix>> {
+pub(super) fn replayed(settings: &HostpingSettings, topology: &Topology) -> Result<Option<Matrix>> {
     ensure!(
-        (arguments.backend == LoopbackBackend::Replay) != arguments.replay.is_empty(),
+        (settings.backend == LoopbackBackend::Replay) != settings.replay.is_empty(),
         "--backend replay needs --replay FILE, and only that does"
     );
     ensure!(
-        arguments.backend == LoopbackBackend::Simulated || arguments.slow.is_empty(),
+        settings.backend == LoopbackBackend::Simulated || settings.slow.is_empty(),
         "--slow is for --backend simulated"
     );
-    let matrix = (!arguments.replay.is_empty()).then(|| measured::one(&arguments.replay, None, topology));
+    let matrix = (!settings.replay.is_empty()).then(|| measured::one(&settings.replay, None, topology));
     matrix.transpose()
 }
 
 /// Opens the backend for a plan.
 pub(super) fn open(
-    arguments: &HostpingRunArguments,
+    settings: &HostpingSettings,
     topology: &Topology,
     plan: &Plan,
     replayed: Option<Matrix>,
 ) -> Result<Boxed> {
-    match (arguments.backend, replayed) {
+    match (settings.backend, replayed) {
         (LoopbackBackend::Verbs, _) => verbs(plan),
         (LoopbackBackend::Replay, matrix) => Ok(Box::new(Modeled::new(matrix.unwrap_or_default()))),
         (LoopbackBackend::Simulated, _) => {
-            let host = simulated(arguments, topology)?;
+            let host = simulated(settings, topology)?;
             // With counters, the time is that in which they grow.
-            Ok(match arguments.counters_root {
+            Ok(match settings.counters_root {
                 Some(_) => Box::new(Modeled::paced(host)),
                 None => Box::new(Modeled::new(host)),
             })
@@ -46,16 +46,17 @@ pub(super) fn open(
     }
 }
 
-fn simulated(arguments: &HostpingRunArguments, topology: &Topology) -> Result<Host> {
+fn simulated(settings: &HostpingSettings, topology: &Topology) -> Result<Host> {
     let mut host = Host::healthy(topology.clone());
-    for slow in &arguments.slow {
+    for slow in &settings.slow {
         let [a, b] = &slow.ends;
         let ends = topology.find(a).zip(topology.find(b));
         let link = ends.and_then(|(a, b)| {
             let is = |ends: (usize, usize)| ends == (a, b) || ends == (b, a);
             topology.links.iter().position(|link| is((link.a, link.b)))
         });
-        let link = link.with_context(|| format!("--slow: the topology has no link between {a} and {b}"))?;
+        let link =
+            link.ok_or_else(|| AgentError::Refused(format!("--slow: the topology has no link between {a} and {b}")))?;
         host = host.with(link, slow.share);
     }
     Ok(host)
@@ -75,7 +76,8 @@ fn verbs(plan: &Plan) -> Result<Boxed> {
 
 #[cfg(not(feature = "verbs"))]
 fn verbs(_: &Plan) -> Result<Boxed> {
-    anyhow::bail!(
+    Err(AgentError::Refused(
         "this rocescope was built without verbs (`cargo build --release --features verbs`, which requires cmake and libclang); --backend replay takes what perftest measured"
-    )
+            .to_owned(),
+    ))
 }

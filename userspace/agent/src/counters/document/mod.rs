@@ -1,0 +1,13 @@
+//! Counters as text, for a command line to print.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`lines`] | a line for each port and read, as `vmstat` prints them |
+//! | [`once`] | every value, once |
+//! | [`queue_pairs`] | queue pairs and their processes |
+
+pub mod lines;
+pub mod once;
+pub mod queue_pairs;
+
+pub use lines::Lines;

@@ -1,0 +1,82 @@
+//! Loopback tests inside the host, run by a thread of their own.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`settings`] | what to test, when, and on what |
+//! | [`source`] | the topology, from a file or from `/sys` |
+//! | [`measured`] | measurements, from files |
+//! | `backend` | what runs the tests |
+//! | [`tester`] | one run: tests, diagnosis, rows |
+//! | `traffic` | what others send over the NICs, from their counters |
+//! | `waiting` | runs when the host is idle or counters call |
+
+mod backend;
+pub mod measured;
+pub mod settings;
+pub mod source;
+pub mod tester;
+mod traffic;
+mod waiting;
+
+pub use settings::HostpingSettings;
+pub use tester::{Tested, Tester};
+pub use waiting::wait;
+
+use crate::error::Result;
+use crate::part::{Part, Rows};
+use crate::settings::Settings;
+use crate::worker::Worker;
+use std::convert::Infallible;
+use std::sync::mpsc::{Receiver, TryRecvError};
+
+/// The part. Its thread counts its runs.
+#[derive(Debug)]
+pub struct Testing {
+    /// `None` once the thread has it.
+    tester: Option<(Tester, HostpingSettings)>,
+    worker: Option<Worker<(), u64>>,
+}
+
+impl Testing {
+    /// Opens what the tests need, and runs none.
+    ///
+    /// # Errors
+    /// Those of [`Tester::open`].
+    pub fn open(settings: &HostpingSettings, observer: &str) -> Result<Self> {
+        Ok(Self {
+            tester: Some((Tester::open(settings, observer)?, settings.clone())),
+            worker: None,
+        })
+    }
+}
+
+impl Part for Testing {
+    /// The first run is due when the host was idle long enough.
+    fn start(&mut self, rows: Rows) -> Result<()> {
+        if let Some((tester, settings)) = self.tester.take() {
+            let run = move |ended: Receiver<()>| test(tester, &settings, &ended, &rows);
+            self.worker = Some(Worker::start("hostping", run)?);
+        }
+        Ok(())
+    }
+
+    fn reconfigure(&mut self, _: &Settings) {}
+
+    /// Ends a run that goes on, too.
+    fn end(&mut self) -> Result<String> {
+        let runs = self.worker.take().map(Worker::end).transpose()?;
+        Ok(format!("hostping: {} runs", runs.unwrap_or_default()))
+    }
+}
+
+fn test(mut tester: Tester, settings: &HostpingSettings, ended: &Receiver<()>, rows: &Rows) -> u64 {
+    let mut runs = 0;
+    let is_over = || ended.try_recv() == Err(TryRecvError::Disconnected);
+    let Ok(()) = wait::<Infallible>(&mut tester, settings, &is_over, &mut |tester, tested| {
+        let diagnosis = tester.diagnose(tested);
+        rows.append(&tester.rows(tested, &diagnosis));
+        runs += 1;
+        Ok(())
+    });
+    runs
+}
