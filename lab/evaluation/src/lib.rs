@@ -30,8 +30,11 @@ pub mod table;
 
 use table::{Line, Size};
 
+/// Runs an evaluation at a size; returns its lines of the table.
+pub type Evaluation = fn(Size) -> Vec<Line>;
+
 /// What `cargo xtask lab` can run, by name.
-pub const EVALUATIONS: [(&str, fn(Size) -> Vec<Line>); 8] = [
+pub const EVALUATIONS: [(&str, Evaluation); 8] = [
     ("connections", connections::evaluate),
     ("hosts", hosts::evaluate),
     ("mesh", mesh::evaluate),

@@ -59,7 +59,7 @@ fn read(argument: &str) -> Result<Vec<Measurement>> {
         .and_then(|(pair, file)| Some((pair.split_once(':')?, file)));
     let file = named.map_or(argument, |(_, file)| file);
     let text = std::fs::read_to_string(file).map_err(|error| AgentError::Input(file.into(), error))?;
-    let mut all = measured::read(&text).map_err(|refusal| AgentError::Refused(format!("{}", refusal.in_file(file))))?;
+    let mut all = measured::read(&text).map_err(|refusal| AgentError::Refused(refusal.in_file(file).to_string()))?;
     if let Some(((nic, endpoint), _)) = named {
         for one in &mut all {
             one.nic = Nic::Name(nic.to_owned());

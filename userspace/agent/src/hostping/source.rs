@@ -17,7 +17,7 @@ pub fn read(source: &TopologySource) -> Result<Topology> {
         Some(path) => {
             let place = path.display().to_string();
             let text = std::fs::read_to_string(path).map_err(|error| AgentError::Input(path.clone(), error))?;
-            topology::read(&text).map_err(|refusal| AgentError::Refused(format!("{}", refusal.in_file(&place))))?
+            topology::read(&text).map_err(|refusal| AgentError::Refused(refusal.in_file(&place).to_string()))?
         }
         None => {
             let sys = source.sysfs_root.as_deref().unwrap_or(Path::new("/sys"));
