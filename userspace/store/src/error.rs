@@ -152,7 +152,7 @@ fn other_version(found: u32, known: u32) -> String {
     if found < known {
         format!("format {found}; run `rocescope repair DATASET` to convert it")
     } else {
-        format!("a format after {known}, which this program does not read: use a newer rocescope")
+        format!("format {found}, but this program reads up to format {known}: use a newer rocescope")
     }
 }
 

@@ -111,7 +111,7 @@ fn a_segment_of_a_later_format_is_rejected() {
     assert_eq!(found.segments.len(), 0);
     let reason = &found.unreadable[0].reason;
     assert!(
-        reason.ends_with("has format version 3, but this program reads versions up to 2: use a newer rocescope"),
+        reason.ends_with("format 3, but this program reads up to format 2: use a newer rocescope"),
         "{reason}"
     );
 }

@@ -230,7 +230,7 @@ fn a_dataset_of_a_newer_version_names_the_reason() {
         "{error}"
     );
     assert!(
-        error.contains("format version 3") && error.contains("use a newer rocescope"),
+        error.contains("format 3, but this program reads up to format 2") && error.contains("use a newer rocescope"),
         "{error}"
     );
 }
