@@ -76,7 +76,7 @@ use std::time::Duration;
 /// The variable that names the configuration file.
 pub const FILE_VARIABLE: &str = "ROCESCOPE_CONFIG";
 
-/// Monitor RoCEv2 fabrics from outside the hosts: flows, opcodes, messages, NAKs, congestion.
+/// Monitor RoCEv2 fabrics: flows, losses and congestion on the wire, probes between NICs, counters of hosts.
 #[derive(Debug, Parser)]
 #[command(name = "rocescope", version, propagate_version = true)]
 pub struct Arguments {
