@@ -16,7 +16,7 @@
 //! | [`tables`] | the rows, one file for each table, and [`WindowRows`], the rows of a finished window |
 //! | [`text`], [`time`], [`sparse`], [`dscp_set`] | small cell types that `core` does not have |
 //! | [`mod@units`] | sizes, rates and durations as users write them |
-//! | [`mod@source_port`] | the UDP source port of a queue pair, from its flow label |
+//! | `source_port` | the UDP source port of a queue pair, from its flow label |
 //! | [`recent`] | texts of a column that were read recently |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`lines`] | windows as JSON lines |
@@ -56,7 +56,7 @@ pub mod render;
 pub mod revisions;
 pub mod row;
 pub mod schema;
-pub mod source_port;
+mod source_port;
 pub mod sparse;
 pub mod tables;
 pub mod text;

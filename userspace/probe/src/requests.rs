@@ -1,7 +1,7 @@
 //! Requests in flight: datagrams that were sent and have no outcome yet.
 //!
 //! Each asker keeps its requests in such a table: a NIC its probes to the other NICs of the host
-//! ([`session`](crate::session)), the agent its questions to other agents ([`Asker`]), and its probes to their NICs
+//! ([`session`](crate::session)), the agent its questions to other agents (`Asker`), and its probes to their NICs
 //! ([`peers`](crate::peers)). The sequence number of a datagram finds its request again, and with it who asked. The other
 //! end copies the number into its answer and reads nothing from it.
 

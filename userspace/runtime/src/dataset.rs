@@ -118,7 +118,7 @@ impl Dataset {
     /// space: then an event with the span that is not stored is added to `rows` and stored.
     ///
     /// # Errors
-    /// Those of [`Writer::append`] other than a full disk, and of [`rocescope_store::retain`].
+    /// Those of [`Writer::append`] other than a full disk, and of [`rocescope_store::retain()`].
     pub fn append_windows(&mut self, rows: &mut WindowRows, report: Report<'_>) -> Result<(), Error> {
         let events = rows.events.len();
         self.store(Missing::windows(&rows.windows), report, |writer, gap, now| {
@@ -134,7 +134,7 @@ impl Dataset {
     /// Appends rows of any tables as [`append_windows`](Self::append_windows) does, all of them or none.
     ///
     /// # Errors
-    /// Those of [`Writer::append_tables`] other than a full disk, and of [`rocescope_store::retain`].
+    /// Those of [`Writer::append_tables`] other than a full disk, and of [`rocescope_store::retain()`].
     pub fn append(&mut self, tables: &[&dyn Cells], report: Report<'_>) -> Result<(), Error> {
         let times_ns = tables.iter().flat_map(|cells| times_ns(*cells));
         self.store(Missing::rows(times_ns), report, |writer, gap, now| {
@@ -199,7 +199,7 @@ impl Dataset {
     /// Seals segments that are due by age and applies the retention, at most twice a second.
     ///
     /// # Errors
-    /// Those of [`Writer::rotate`] and of [`rocescope_store::retain`].
+    /// Those of [`Writer::rotate`] and of [`rocescope_store::retain()`].
     pub fn tick(&mut self) -> Result<(), Error> {
         let now = Instant::now();
         if self.ticked.is_some_and(|then| now.duration_since(then) < TICK_INTERVAL) {
@@ -225,7 +225,7 @@ impl Dataset {
     /// Seals everything, and applies the retention.
     ///
     /// # Errors
-    /// Those of [`Writer::finish`] and of [`rocescope_store::retain`].
+    /// Those of [`Writer::finish`] and of [`rocescope_store::retain()`].
     pub fn finish(mut self) -> Result<(Summary, Retained), Error> {
         if let Some(gap) = self.gap.take()
             && full(self.writer.resume())?.is_none()
