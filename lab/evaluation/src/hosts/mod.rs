@@ -4,8 +4,10 @@
 //! counters that a model of a NIC computes from the same packets and the same cause, read by the real reader from copies
 //! of `/sys`. Every run has noise and loads that look like faults; see `docs/hosts-analysis.md`.
 //!
-//!     LAB_CLASS=Incast cargo xtask lab hosts --full             # one cause
-//!     LAB_FIRST_SEED=101 cargo xtask lab hosts --full           # seeds on which no rule was changed
+//! ```text
+//! LAB_CLASS=Incast cargo xtask lab hosts --full             # one cause
+//! LAB_FIRST_SEED=101 cargo xtask lab hosts --full           # seeds on which no rule was changed
+//! ```
 //!
 //! | module | what it holds |
 //! |---|---|
