@@ -81,7 +81,7 @@ pub(super) const GATE: &[Step] = &[
     }),
 ];
 
-/// The steps that `--full` adds. Minutes on two processors in parentheses.
+/// The steps that `--full` adds. Minutes on two processors in parentheses, estimated.
 pub(super) const SLOW: &[Step] = &[
     // (8)
     step(
