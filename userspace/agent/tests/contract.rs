@@ -39,7 +39,12 @@ fn counters() -> Case {
     let port = directory.path().join("class/infiniband/mlx5_0/ports/1/counters");
     fs::create_dir_all(&port).unwrap();
     let counter = port.join("port_xmit_data");
-    fs::write(&counter, "1\n").unwrap();
+    // As the kernel's files are: the same file, and never empty while it changes.
+    let write = move |value: u64| {
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&counter);
+        file.unwrap().write_all(format!("{value}\n").as_bytes()).unwrap();
+    };
+    write(1);
     let reader = Reader::new(Sources::copy(directory.path().into()), Wanted::default(), "h0");
     let pace = |interval| Pace {
         interval,
@@ -52,7 +57,7 @@ fn counters() -> Case {
         part: Box::new(Counters::open(reader, pace(Duration::from_secs(3_600)), None, "h0")),
         cause: Box::new(move || {
             value += 1;
-            fs::write(&counter, format!("{value}\n")).unwrap();
+            write(value);
         }),
         settings: Settings {
             counters: Some(pace(Duration::from_millis(10))),
@@ -124,9 +129,9 @@ fn append_step(file: &Path, number: u64) {
     file.write_all(step.as_bytes()).unwrap();
 }
 
-/// Causes something new until there are more rows than before.
-fn more(count: &AtomicUsize, cause: &mut dyn FnMut(), what: &str) {
-    let (before, begun) = (count.load(Ordering::SeqCst), Instant::now());
+/// Causes something new until there are more rows than `before`, which the caller read before anything could add to it.
+fn more(count: &AtomicUsize, before: usize, cause: &mut dyn FnMut(), what: &str) {
+    let begun = Instant::now();
     while count.load(Ordering::SeqCst) == before {
         assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
         cause();
@@ -144,11 +149,12 @@ fn rows_arrive_settings_take_effect_and_the_end_is_the_last_of_it() {
             counted.fetch_add(cells.rows(), Ordering::SeqCst);
         });
         case.part.start(rows).unwrap();
-        more(&count, &mut case.cause, name);
+        more(&count, 0, &mut case.cause, name);
+        let before = count.load(Ordering::SeqCst);
         case.part.reconfigure(&case.settings);
         // Between two runs of loopback tests is a minute, and nothing of them is reconfigured.
         if name != "hostping" {
-            more(&count, &mut case.cause, &format!("{name}, reconfigured"));
+            more(&count, before, &mut case.cause, &format!("{name}, reconfigured"));
         }
         let summary = case.part.end().unwrap();
         assert!(summary.starts_with(name), "{summary}");
@@ -175,7 +181,7 @@ fn a_thread_that_panicked_is_a_defect() {
             panic!("the sink of a test");
         });
         case.part.start(rows).unwrap();
-        more(&count, &mut case.cause, case.name);
+        more(&count, 0, &mut case.cause, case.name);
         let error = case.part.end().unwrap_err();
         assert!(
             matches!(error, AgentError::Defect(name) if name == case.name),
