@@ -41,7 +41,11 @@ fn counters() -> Case {
     let counter = port.join("port_xmit_data");
     // As the kernel's files are: the same file, and never empty while it changes.
     let write = move |value: u64| {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&counter);
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&counter);
         file.unwrap().write_all(format!("{value}\n").as_bytes()).unwrap();
     };
     write(1);

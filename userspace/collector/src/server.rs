@@ -12,6 +12,7 @@ mod commit;
 mod controller;
 mod intake;
 mod operations;
+mod order;
 pub mod refusal;
 mod service;
 mod settings;

@@ -1,6 +1,7 @@
 //! The writing thread: writes parcels of many agents together, syncs once, then answers.
 
 use super::agents::Slot;
+use super::order::Order;
 use super::shared::Shared;
 use crate::Error;
 use crate::label::{Answer, Label, Outcome};
@@ -45,6 +46,8 @@ pub(super) struct Parcel {
     /// Its bytes on the wire.
     pub(super) bytes: u64,
     pub(super) slot: Arc<Slot>,
+    /// Whether it may be stored: no earlier parcel of its stream failed.
+    pub(super) order: Arc<Order>,
     pub(super) answer_to: oneshot::Sender<CommitResult>,
     /// Its share of the queue's bytes.
     pub(super) _room: OwnedSemaphorePermit,
@@ -105,22 +108,24 @@ impl Commit {
     }
 
     fn commit(&mut self, parcels: Vec<Parcel>) {
+        let (parcels, behind): (Vec<Parcel>, Vec<Parcel>) =
+            parcels.into_iter().partition(|parcel| !parcel.order.is_broken());
+        self.fail_parcels(behind, "an earlier parcel of the stream was not stored");
+        if parcels.is_empty() {
+            return;
+        }
         let sync = self.shared.settings.sync;
         let make_room = Arc::clone(&self.shared.settings.make_room);
         let new = self.write(|writer| {
             make_room()?;
             store(writer, &parcels, sync)
         });
-        let totals = &self.shared.totals;
         let Some(new) = new else {
-            totals.failed_parcels.add(parcels.len() as u64);
             let why = self.failed.as_ref().map(|(_, why)| why.clone());
-            let why = why.unwrap_or_default();
-            for parcel in parcels {
-                let _ = parcel.answer_to.send(Err(why.clone()));
-            }
+            self.fail_parcels(parcels, &why.unwrap_or_default());
             return;
         };
+        let totals = &self.shared.totals;
         totals.commits.add(1);
         for (parcel, new) in parcels.into_iter().zip(new) {
             let rows = parcel.batch.rows() as u64;
@@ -141,6 +146,15 @@ impl Commit {
             let number = parcel.label.number;
             // An agent that disconnected meanwhile will send it again.
             let _ = parcel.answer_to.send(Ok(Answer { number, outcome }));
+        }
+    }
+
+    /// Leaves parcels with their agents, and so all that follow them in their streams.
+    fn fail_parcels(&self, parcels: Vec<Parcel>, why: &str) {
+        self.shared.totals.failed_parcels.add(parcels.len() as u64);
+        for parcel in parcels {
+            parcel.order.break_off();
+            let _ = parcel.answer_to.send(Err(why.to_owned()));
         }
     }
 
@@ -217,4 +231,121 @@ fn store(writer: &mut Writer, parcels: &[Parcel], sync: bool) -> Result<Vec<bool
         writer.sync()?;
     }
     Ok(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Commit, CommitResult, Parcel};
+    use crate::label::{Label, Number, Outcome};
+    use crate::server::agents::Agents;
+    use crate::server::order::Order;
+    use crate::server::refusal::Refusals;
+    use crate::server::shared::Shared;
+    use crate::server::{Settings, totals::Totals};
+    use crate::tls::Files;
+    use rocescope_model::{ProbeRow, Time};
+    use rocescope_store::{Error, Parcel as Encoded, Writer, parcel, scan};
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+    use tokio::sync::{Semaphore, oneshot};
+
+    /// A collector whose disk is full while `is_full` is set.
+    fn collector(dataset: &Path, is_full: &Arc<AtomicBool>) -> Commit {
+        let files = Files {
+            certificate: "c".into(),
+            key: "k".into(),
+            authority: "a".into(),
+        };
+        let mut settings = Settings::new(([127, 0, 0, 1], 0).into(), files, dataset.to_owned());
+        settings.retry = Duration::ZERO;
+        let is_full = Arc::clone(is_full);
+        settings.make_room = Arc::new(move || match is_full.load(Ordering::Relaxed) {
+            true => Err(Error::NoSpace {
+                action: "write",
+                path: "dataset".into(),
+            }),
+            false => Ok(()),
+        });
+        let writer = Writer::create(&settings.dataset, settings.options.clone()).unwrap();
+        let shared = Shared {
+            agents: Agents::new(1),
+            refusals: Refusals::new(Arc::clone(&settings.status)),
+            totals: Totals::default(),
+            waiting: Arc::new(Semaphore::new(1)),
+            storing_stopped: AtomicBool::new(false),
+            controller: None,
+            operators: Arc::new(Semaphore::new(1)),
+            settings,
+        };
+        Commit::new(Arc::new(shared), writer, None)
+    }
+
+    /// Submits the parcels of these sequences together; returns the answers.
+    fn commit(commit: &mut Commit, order: &Arc<Order>, sequences: &[i64]) -> Vec<CommitResult> {
+        let (parcels, answers): (Vec<Parcel>, Vec<_>) = sequences
+            .iter()
+            .map(|sequence| {
+                let row = ProbeRow {
+                    observer: "h0".into(),
+                    time: Time(1_795_228_209_000_000_000),
+                    sequence: sequence.unsigned_abs(),
+                    ..ProbeRow::default()
+                };
+                let bytes = parcel::encode(&vec![row], 1).unwrap().remove(0).1;
+                let (answer_to, answer) = oneshot::channel();
+                let parcel = Parcel {
+                    label: Label {
+                        agent: "h0".into(),
+                        number: Number {
+                            epoch: 1,
+                            sequence: *sequence,
+                        },
+                    },
+                    batch: Encoded::split(&bytes).unwrap().open().unwrap(),
+                    bytes: bytes.len() as u64,
+                    slot: Agents::guest("h0".into(), ([127, 0, 0, 1], 1).into()),
+                    order: Arc::clone(order),
+                    answer_to,
+                    _room: Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap(),
+                };
+                (parcel, answer)
+            })
+            .unzip();
+        commit.reopen();
+        commit.commit(parcels);
+        answers
+            .into_iter()
+            .map(|mut answer| answer.try_recv().unwrap())
+            .collect()
+    }
+
+    fn outcomes(answers: Vec<CommitResult>) -> Vec<Outcome> {
+        answers.into_iter().map(|answer| answer.unwrap().outcome).collect()
+    }
+
+    /// The disk had room again while parcels of a stream still waited. They were stored, and the number of the last stood
+    /// for the earlier ones: when the agent sent these again, they were acknowledged and never stored.
+    #[test]
+    fn parcels_that_follow_a_failed_one_are_not_stored_before_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let is_full = Arc::new(AtomicBool::new(true));
+        let mut collector = collector(directory.path(), &is_full);
+        let first = Arc::new(Order::default());
+        assert!(commit(&mut collector, &first, &[1, 2]).iter().all(Result::is_err));
+        is_full.store(false, Ordering::Relaxed);
+        assert!(commit(&mut collector, &first, &[3, 4]).iter().all(Result::is_err));
+        assert_eq!(collector.shared.totals.counts().failed_parcels, 4);
+
+        let again = Arc::new(Order::default());
+        let answers = commit(&mut collector, &again, &[1, 2, 3, 4]);
+        assert_eq!(outcomes(answers), vec![Outcome::Stored; 4]);
+        let answers = commit(&mut collector, &again, &[2, 5]);
+        assert_eq!(outcomes(answers), [Outcome::Known, Outcome::Stored]);
+        drop(collector);
+        let rows = scan(directory.path()).unwrap().rows::<ProbeRow>().unwrap();
+        let sequences: Vec<u64> = rows.iter().map(|row| row.sequence).collect();
+        assert_eq!(sequences, [1, 2, 3, 4, 5]);
+    }
 }

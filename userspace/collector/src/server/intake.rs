@@ -2,6 +2,7 @@
 
 use super::agents::Slot;
 use super::commit::{self, CommitResult};
+use super::order::Order;
 use super::refusal::Refusal;
 use super::service::put_result;
 use super::shared::{MIN_PARCEL_BYTES, Shared};
@@ -67,6 +68,7 @@ impl Intake {
 
     async fn read(self, mut parcels: Streaming<FlightData>, pending: mpsc::Sender<Pending>) {
         let mut schema = Bytes::new();
+        let order = Arc::default();
         loop {
             let next = match parcels.message().await {
                 Ok(Some(data)) if data.app_metadata.is_empty() => {
@@ -74,7 +76,7 @@ impl Intake {
                     schema = Bytes::copy_from_slice(&data.data_header);
                     continue;
                 }
-                Ok(Some(data)) => self.check(&schema, &data).await,
+                Ok(Some(data)) => self.check(&schema, &data, &order).await,
                 Ok(None) => return,
                 Err(status) => {
                     self.count_end(&status);
@@ -88,7 +90,7 @@ impl Intake {
         }
     }
 
-    async fn check(&self, schema: &[u8], data: &FlightData) -> Pending {
+    async fn check(&self, schema: &[u8], data: &FlightData, order: &Arc<Order>) -> Pending {
         let Some(label) = Label::parse(&data.app_metadata) else {
             return self.over(Refusal::Protocol, "parcel without a label");
         };
@@ -120,6 +122,7 @@ impl Intake {
             batch,
             bytes: (data.data_header.len() + data.data_body.len()) as u64,
             slot: Arc::clone(&self.slot),
+            order: Arc::clone(order),
             answer_to,
             _room: room,
         };

@@ -68,7 +68,8 @@ impl Writer {
     /// [`sync`](Self::sync) before you acknowledge to the sender.
     ///
     /// # Errors
-    /// Same as [`append`](Self::append). Some of the batches may be stored: retransmit all.
+    /// Same as [`append`](Self::append). Some of the batches may be stored: retransmit all, and nothing of the same
+    /// senders before them, since a stored number stands for all earlier ones.
     pub fn append_numbered(&mut self, batches: &[Numbered<'_>], now: Instant) -> Result<Vec<bool>, Error> {
         self.refuse_if_full()?;
         let mut new = Vec::with_capacity(batches.len());
