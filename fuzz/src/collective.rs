@@ -1,11 +1,9 @@
 //! What `rocescope collective import` and `--nccl-debug` read, and the analysis of it.
 
-use rocescope_collective::analysis::{Mode, analyze};
+use rocescope_collective::analysis::analyze;
 use rocescope_collective::document::Document;
 use rocescope_collective::dot::dot;
-use rocescope_collective::read::vedrfolnir::{self, Files};
 use rocescope_collective::read::{File, Imported, comma, flight_recorder, nccl_debug, nccl_inspector, nccl_profiler};
-use rocescope_collective::readings::Readings;
 use rocescope_collective::steps::Builder;
 use rocescope_collective::telemetry::Source;
 
@@ -17,7 +15,6 @@ const NEXT: &str = "\n=====\n";
 /// | byte | files |
 /// |---|---|
 /// | `c`, `p`, `i`, `f` | of each rank or process: `CoMMA`, the example profiler, NCCL Inspector, the flight recorder |
-/// | `v` | `fct.txt`, `pfc.txt`, `topology.txt`, telemetry of the switches 0, 1, … |
 /// | `d` | logs of NCCL |
 pub fn run(input: &[u8]) {
     let Some((selector, bytes)) = input.split_first() else {
@@ -37,7 +34,6 @@ pub fn run(input: &[u8]) {
         b'p' => nccl_profiler::read(&files, "fuzz"),
         b'i' => nccl_inspector::read(&files, "fuzz"),
         b'f' => flight_recorder::read(&files, "fuzz"),
-        b'v' => simulated(texts),
         b'd' => {
             let ranks = nccl_debug::read(&files);
             assert!(ranks.of(None, 0).is_none_or(|rank| text.contains(&rank.to_string())));
@@ -48,39 +44,26 @@ pub fn run(input: &[u8]) {
     analyzed(&imported);
 }
 
-fn simulated(texts: Vec<String>) -> Imported {
-    let mut texts = texts.into_iter();
-    let files = Files {
-        fct: texts.next(),
-        pfc: texts.next(),
-        topology: texts.next(),
-        telemetry: (0..).map(|switch: u32| switch.to_string()).zip(texts).collect(),
-    };
-    vedrfolnir::read(&files, "fuzz", "fuzz")
-}
-
 fn analyzed(imported: &Imported) {
     let telemetry = imported.telemetry.as_slice().telemetry();
-    for mode in [Mode::Paper(Readings::default()), Mode::Authors] {
-        let mut builder = Builder::default();
-        for row in &imported.steps {
-            builder.add(row);
-        }
-        let steps = builder.finish();
-        assert!(steps.steps.len() <= imported.steps.len());
-        assert!(steps.steps.iter().all(|step| step.duration_ns >= 0 && step.number > 0));
-        let analysis = analyze(steps, &telemetry, mode);
-        assert!(analysis.path.total_ns >= 0);
-        assert!(analysis.path.parts.len() <= analysis.steps.steps.len());
-        assert!(analysis.contributors.iter().all(|(_, rating)| !rating.is_nan()));
-        let document = Document::of(&analysis);
-        assert!(
-            document
-                .summary
-                .iter()
-                .chain(&document.complaints)
-                .all(|line| !line.contains('\n'))
-        );
-        let _ = (document.text(), dot(&analysis));
+    let mut builder = Builder::default();
+    for row in &imported.steps {
+        builder.add(row);
     }
+    let steps = builder.finish();
+    assert!(steps.steps.len() <= imported.steps.len());
+    assert!(steps.steps.iter().all(|step| step.duration_ns >= 0 && step.number > 0));
+    let analysis = analyze(steps, &telemetry);
+    assert!(analysis.path.total_ns >= 0);
+    assert!(analysis.path.parts.len() <= analysis.steps.steps.len());
+    assert!(analysis.contributors.iter().all(|(_, rating)| !rating.is_nan()));
+    let document = Document::of(&analysis);
+    assert!(
+        document
+            .summary
+            .iter()
+            .chain(&document.complaints)
+            .all(|line| !line.contains('\n'))
+    );
+    let _ = (document.text(), dot(&analysis));
 }

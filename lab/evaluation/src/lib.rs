@@ -14,6 +14,7 @@
 //! | `sketches` | bounds and heavy hitters | the stream |
 //! | `fudan` | counts, sizes and changes as in the Fudan system's paper | the bytes of the frames |
 //! | [`table`] | the lines, and how they are printed | |
+//! | [`vedrfolnir`] | runs of the simulator of Vedrfolnir's authors, as rows; a test has its own evaluation | |
 //! | `parallel` | runs on all processors | |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "an evaluation stops where it fails")]
 
@@ -27,6 +28,7 @@ mod parallel;
 mod sketches;
 mod steps;
 pub mod table;
+pub mod vedrfolnir;
 
 use table::{Line, Size};
 

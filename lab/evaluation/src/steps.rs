@@ -9,7 +9,7 @@ use crate::table::{Goal, Line, Size, percent};
 use bytemuck::Zeroable;
 use rocescope_collective::culprit::{Culprit, culprits};
 use rocescope_collective::steps::{Builder, Steps};
-use rocescope_collective::waiting::{Shape, critical_path};
+use rocescope_collective::waiting::critical_path;
 use rocescope_generate::truth::StepTruth;
 use rocescope_generate::{Generator, Scenario, Truth};
 use rocescope_model::StepRow;
@@ -115,7 +115,7 @@ fn steps(rows: &[StepRow]) -> Steps {
 /// The culprit in the words of the truth: kind, host, receiver, queue pair there.
 fn named(rows: &[StepRow]) -> Option<(String, String, Option<String>, Option<u32>)> {
     let steps = steps(rows);
-    let found = culprits(&steps, &critical_path(&steps, Shape::Paper));
+    let found = culprits(&steps, &critical_path(&steps));
     let host = |host: u32| steps.hosts[host as usize].to_string();
     found.first().map(|delay| {
         let (from, to, qpn) = match delay.culprit {
@@ -155,7 +155,7 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
             let found = named(&rows);
             if found != planted {
                 let steps = steps(&rows);
-                let path = critical_path(&steps, Shape::Paper);
+                let path = critical_path(&steps);
                 let (culprits, total_ns) = (culprits(&steps, &path), path.total_ns);
                 println!("{kind}, seed {seed}: {culprits:?} of {total_ns:?}, {:?}", steps.hosts);
             }

@@ -28,8 +28,8 @@ mod words;
 pub use agent::{AgentArguments, Parts};
 pub use collect::{CollectArguments, SendArguments};
 pub use collective::{
-    CollectiveAction, CollectiveFollowArguments, CollectiveFormat, CollectiveImportArguments, CollectiveMode,
-    CollectiveOutput, DiagnoseCollectiveArguments, FollowFormat,
+    CollectiveAction, CollectiveFollowArguments, CollectiveFormat, CollectiveImportArguments, CollectiveOutput,
+    DiagnoseCollectiveArguments, FollowFormat,
 };
 pub use compact::CompactArguments;
 pub use compare::CompareArguments;

@@ -4,8 +4,7 @@
 //! A ring in which every step waits for the previous rank, and each rank is a little slower than another. The times are
 //! those of building the steps from rows, and of the analysis; the generation of the rows is not part of them.
 
-use rocescope_collective::analysis::{Mode, analyze};
-use rocescope_collective::readings::Readings;
+use rocescope_collective::analysis::analyze;
 use rocescope_collective::steps::Builder;
 use rocescope_collective::telemetry::Telemetry;
 use rocescope_model::{StepRow, Text};
@@ -15,13 +14,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u32>());
     let mut next = |default| arguments.next().and_then(Result::ok).unwrap_or(default);
     let (ranks, count) = (next(1_024).max(2), next(2_046).max(1));
-    for (mode, count) in [
-        (Mode::Authors, count),
-        (Mode::Paper(Readings::default()), count / 4),
-        (Mode::Paper(Readings::default()), count / 2),
-        (Mode::Paper(Readings::default()), count),
-        (Mode::Paper(Readings::default()), count * 2),
-    ] {
+    for count in [count / 4, count / 2, count, count * 2] {
         let names: Vec<Text> = (0..ranks).map(|rank| format!("host-{rank}").into()).collect();
         let mut builder = Builder::default();
         let mut building = Duration::ZERO;
@@ -37,11 +30,10 @@ fn main() {
         let steps = builder.finish();
         building += start.elapsed();
         let start = Instant::now();
-        let analysis = analyze(steps, &Telemetry::default(), mode);
+        let analysis = analyze(steps, &Telemetry::default());
         let analyzing = start.elapsed();
         println!(
-            "{}: {} steps; rows to steps {:.3} s, analysis {:.3} s, {:.0} ns a step; critical path of {} steps, {} ns; peak {} MiB",
-            mode.name(),
+            "{} steps; rows to steps {:.3} s, analysis {:.3} s, {:.0} ns a step; critical path of {} steps, {} ns; peak {} MiB",
             analysis.steps.steps.len(),
             building.as_secs_f64(),
             analyzing.as_secs_f64(),

@@ -5,42 +5,19 @@ use crate::complaints::Complaints;
 use crate::culprit;
 use crate::evidence::{self, Evidence};
 use crate::paper;
-use crate::provenance::{Graph, PortWeights, authors_weights, egress_shares};
-use crate::rating::{Contends, Delay, Sums, delays};
-use crate::readings::{Excess, Readings, Spread};
+use crate::provenance::{Graph, PortWeights, egress_shares};
+use crate::rating::{Delay, Sums, delays};
 use crate::steps::{FlowKey, Steps};
-use crate::telemetry::{PortCounters, PortKey, Report, Telemetry, Trigger};
-use crate::waiting::{CriticalPath, Part, Shape, critical_path};
+use crate::telemetry::{PortKey, Report, Telemetry, Trigger};
+use crate::waiting::{CriticalPath, Part, critical_path};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use hashbrown::HashSet;
 use rocescope_model::Text;
 
-/// Reports of a switch that follow the one before within this time are left out by the authors' program.
-const REPEATED_NS: i64 = 50_000;
 /// Length of a window.
 pub const WINDOW_NS: i64 = 10_000_000;
-
-/// The rules of an analysis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Those of the paper.
-    Paper(Readings),
-    /// Those of the authors' program, to the digit.
-    Authors,
-}
-
-impl Mode {
-    /// Its name in documents.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paper(_) => "paper",
-            Self::Authors => "authors",
-        }
-    }
-}
 
 /// The weights of a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,8 +50,6 @@ pub struct Window {
 /// The result.
 #[derive(Debug, Clone)]
 pub struct Analysis {
-    /// The rules.
-    pub mode: Mode,
     /// The steps.
     pub steps: Steps,
     /// Its critical path.
@@ -121,62 +96,30 @@ fn window_of(time_ns: i64) -> i64 {
     time_ns.div_euclid(WINDOW_NS) * WINDOW_NS
 }
 
-/// The reports that the authors' program keeps.
-fn kept(telemetry: &Telemetry) -> Vec<&Report> {
-    let mut kept = Vec::new();
-    let mut before: Option<&Report> = None;
-    for report in &telemetry.reports {
-        let repeats = before.is_some_and(|before| {
-            before.switch == report.switch && report.time_ns.saturating_sub(before.time_ns) < REPEATED_NS
-        });
-        if !repeats {
-            kept.push(report);
-        }
-        before = Some(report);
-    }
-    kept
-}
-
-fn weights(report: &Report, of_port: impl Fn(&PortCounters) -> PortWeights) -> ReportWeights {
+fn weights(report: &Report) -> ReportWeights {
     ReportWeights {
         switch: report.switch.clone(),
         time_ns: report.time_ns,
         trigger: report.trigger,
-        now: report.now.iter().map(&of_port).collect(),
-        last: report.last.iter().map(&of_port).collect(),
+        now: report.now.iter().map(paper::weights).collect(),
+        last: report.last.iter().map(paper::weights).collect(),
         shares: egress_shares(report),
     }
 }
 
-/// What the rules of a mode make of the reports.
-struct Rated {
-    reports: Vec<ReportWeights>,
-    windows: Vec<Window>,
-    contributors: Vec<(FlowKey, f64)>,
-}
-
 /// Analyzes a collective.
 #[must_use]
-pub fn analyze(steps: Steps, telemetry: &Telemetry, mode: Mode) -> Analysis {
+pub fn analyze(steps: Steps, telemetry: &Telemetry) -> Analysis {
     let members = Members::new(&steps);
     let mut complaints = steps.complaints.clone();
     complaints.append(telemetry.complaints.clone());
-    let (path, rated) = match mode {
-        Mode::Paper(readings) => {
-            let path = critical_path(&steps, Shape::Paper);
-            let rated = by_paper(&steps, telemetry, &path, &members, readings, &mut complaints);
-            (path, rated)
-        }
-        Mode::Authors => {
-            let path = critical_path(&steps, Shape::Authors);
-            let rated = by_authors(&steps, telemetry, &path, &members);
-            (path, rated)
-        }
-    };
+    let path = critical_path(&steps);
     let mut by_window: BTreeMap<i64, Vec<&Report>> = BTreeMap::new();
     for report in &telemetry.reports {
         by_window.entry(window_of(report.time_ns)).or_default().push(report);
     }
+    let windows = windows(&by_window, &members);
+    let contributors = contributors(&steps, telemetry, &path, &members, &mut complaints);
     let found = by_window
         .into_iter()
         .flat_map(|(start_ns, reports)| causes::in_window(start_ns, reports, |flow| members.contain(flow)))
@@ -186,13 +129,12 @@ pub fn analyze(steps: Steps, telemetry: &Telemetry, mode: Mode) -> Analysis {
         complaints.add(kind, path.circular);
     }
     Analysis {
-        mode,
         culprits: culprit::culprits(&steps, &path),
         evidence: evidence::evidence(&steps, telemetry),
         path,
-        reports: rated.reports,
-        windows: rated.windows,
-        contributors: rated.contributors,
+        reports: telemetry.reports.iter().map(weights).collect(),
+        windows,
+        contributors,
         causes: causes::merge(found),
         complaints,
         steps,
@@ -200,18 +142,14 @@ pub fn analyze(steps: Steps, telemetry: &Telemetry, mode: Mode) -> Analysis {
 }
 
 /// Windows with a flow of the collective in a queue.
-fn windows<'a>(
-    reports: BTreeMap<i64, Vec<&'a Report>>,
-    graph: impl Fn(&[&'a Report]) -> Graph,
-    delays: impl Fn(&Graph) -> Vec<Delay>,
-) -> Vec<Window> {
+fn windows(reports: &BTreeMap<i64, Vec<&Report>>, members: &Members) -> Vec<Window> {
     let mut windows = Vec::new();
     for (start_ns, reports) in reports {
-        let graph = graph(&reports);
-        let delays = delays(&graph);
+        let graph = paper::graph(reports);
+        let delays = delays(&graph, |flow| members.contain(flow));
         if !delays.is_empty() {
             windows.push(Window {
-                start_ns,
+                start_ns: *start_ns,
                 graph,
                 delays,
             });
@@ -220,55 +158,15 @@ fn windows<'a>(
     windows
 }
 
-fn by_authors(steps: &Steps, telemetry: &Telemetry, path: &CriticalPath, members: &Members) -> Rated {
-    let kept = kept(telemetry);
-    // The first report of each switch in each window.
-    let mut firsts: BTreeMap<i64, Vec<&Report>> = BTreeMap::new();
-    for report in &kept {
-        let window = firsts.entry(window_of(report.time_ns)).or_default();
-        if window.last().is_none_or(|last| last.switch != report.switch) {
-            window.push(report);
-        }
-    }
-    let delays = |graph: &Graph| delays(graph, |flow| members.contain(flow), Contends::Present, Spread::Sum);
-    let windows = windows(firsts, |reports| Graph::authors(reports.iter().copied()), delays);
-    // Equation 3: each window counts for the step during which its last report about the flow was made, with the step's
-    // share of the critical path.
-    let mut sums = Sums::default();
-    for part in path.parts.iter().rev() {
-        let step = &steps.steps[part.step];
-        let Some(flow) = steps.flow(step) else { continue };
-        for delay in windows.iter().flat_map(|window| &window.delays) {
-            if delay.flow == flow && (step.start_ns..=step.end_ns()).contains(&delay.time_ns) {
-                for (other, rating) in &delay.contributors {
-                    sums.add(*other, rating * (part.ns as f64 / path.total_ns as f64));
-                }
-            }
-        }
-    }
-    Rated {
-        reports: kept.iter().map(|report| weights(report, authors_weights)).collect(),
-        windows,
-        contributors: sums.finish(),
-    }
-}
-
-fn by_paper(
+/// Equations 2 and 3 over the graph of each critical step: of all reports while it lasted.
+fn contributors(
     steps: &Steps,
     telemetry: &Telemetry,
     path: &CriticalPath,
     members: &Members,
-    readings: Readings,
     complaints: &mut Complaints,
-) -> Rated {
-    let mut all: BTreeMap<i64, Vec<&Report>> = BTreeMap::new();
-    for report in &telemetry.reports {
-        all.entry(window_of(report.time_ns)).or_default().push(report);
-    }
-    let delays = |graph: &Graph| delays(graph, |flow| members.contain(flow), Contends::Waiting, readings.spread);
-    let windows = windows(all, |reports| paper::graph(reports, readings), delays);
-    // Equations 2 and 3 over the graph of each critical step: of all reports while it lasted.
-    let weights_of_steps = excess(steps, path, readings.excess, complaints);
+) -> Vec<(FlowKey, f64)> {
+    let weights_of_steps = excess(steps, path, complaints);
     let total: f64 = weights_of_steps.iter().sum();
     let mut sums = Sums::default();
     for (part, weight) in path.parts.iter().zip(weights_of_steps) {
@@ -281,7 +179,7 @@ fn by_paper(
         if reports.is_empty() {
             continue;
         }
-        for delay in delays(&paper::graph(&reports, readings)) {
+        for delay in delays(&paper::graph(&reports), |flow| members.contain(flow)) {
             if delay.flow == flow {
                 for (other, rating) in delay.contributors {
                     sums.add(other, rating * (weight / total));
@@ -289,32 +187,23 @@ fn by_paper(
             }
         }
     }
-    Rated {
-        reports: telemetry
-            .reports
-            .iter()
-            .map(|report| weights(report, paper::weights))
-            .collect(),
-        windows,
-        contributors: sums.finish(),
-    }
+    sums.finish()
 }
 
-/// The weights of the steps of the critical path in equation 3.
-fn excess(steps: &Steps, path: &CriticalPath, reading: Excess, complaints: &mut Complaints) -> Vec<f64> {
+/// The weights of the steps of the critical path in equation 3: how much longer each took than expected, or, if that is
+/// unknown for one of them, how long.
+fn excess(steps: &Steps, path: &CriticalPath, complaints: &mut Complaints) -> Vec<f64> {
     let expected = |part: &Part| steps.steps[part.step].expected_ns();
     let unknown = path.parts.iter().filter(|part| expected(part).is_none()).count();
-    let by_execution = unknown > 0 || reading == Excess::Execution;
-    if unknown > 0 && reading != Excess::Execution {
+    if unknown > 0 {
         let kind = "steps of the critical path have no expected time; all steps count by how long they took";
         complaints.add(kind, unknown);
     }
     let weight = |part: &Part| {
         let took = steps.steps[part.step].duration_ns;
-        match (by_execution, expected(part)) {
-            (true, _) | (_, None) => took as f64,
-            (false, Some(expected)) if reading == Excess::Signed => (took - expected) as f64,
-            (false, Some(expected)) => (took - expected).max(0) as f64,
+        match expected(part) {
+            Some(expected) if unknown == 0 => (took - expected).max(0) as f64,
+            _ => took as f64,
         }
     };
     path.parts.iter().map(weight).collect()

@@ -1,6 +1,6 @@
 use super::*;
 use crate::steps::Builder;
-use crate::waiting::{Shape, critical_path};
+use crate::waiting::critical_path;
 use rocescope_model::{StepRow, Text};
 use std::format;
 
@@ -44,7 +44,7 @@ fn ring(of: impl Fn(i64) -> (i64, i64, i64, u64)) -> (Steps, Vec<Delay>) {
         }
     }
     let steps = builder.finish();
-    let path = critical_path(&steps, Shape::Paper);
+    let path = critical_path(&steps);
     let (start, end) = steps.span_ns().unwrap();
     assert_eq!(path.total_ns, end - start, "the path explains all of the time");
     let found = culprits(&steps, &path);
@@ -88,5 +88,5 @@ fn steps_without_waits_have_no_culprit() {
         ..StepRow::default()
     });
     let steps = builder.finish();
-    assert!(culprits(&steps, &critical_path(&steps, Shape::Paper)).is_empty());
+    assert!(culprits(&steps, &critical_path(&steps)).is_empty());
 }

@@ -8,13 +8,12 @@
 //! | [`culprit`] | the link, rank, late start or QP that made it slow, where waits are known |
 //! | [`telemetry`] | what is known of the network: reports of switches, capture points, counters of hosts, ECN marks |
 //! | [`replay`] | the queue of a port, packet by packet |
-//! | [`provenance`], [`paper`] | which flow and port waits for which: by the authors' program, by the paper |
-//! | [`readings`] | the choices that the paper leaves |
+//! | [`provenance`], [`paper`] | which flow and port waits for which |
 //! | [`rating`] | how much each flow outside the collective delayed its flows |
 //! | [`causes`] | the roots: contention, incast, pauses and their origin, deadlocks |
 //! | [`evidence`] | pauses that its hosts counted, ECN marks of its flows, paths that probes found slow |
 //! | [`monitor`] | when a host asks the network why a step is slow |
-//! | [`analysis`] | all of it, in two modes |
+//! | [`analysis`] | all of it |
 //! | [`document`], [`dot`] | the result as text, JSON and a graph |
 //!
 //! Everything here is a pure function of rows (`no_std`). Time and memory are linear in the steps.
@@ -38,7 +37,6 @@ pub mod paper;
 pub mod provenance;
 pub mod rating;
 pub mod read;
-pub mod readings;
 pub mod replay;
 #[cfg(test)]
 mod sample;

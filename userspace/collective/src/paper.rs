@@ -1,7 +1,6 @@
 //! The provenance graph as the paper defines it.
 
 use crate::provenance::{FlowEdge, Graph, Pairs, PortWeights};
-use crate::readings::{Epochs, Readings, Shares};
 use crate::replay::{Entry, replay};
 use crate::steps::FlowKey;
 use crate::telemetry::{FlowCounters, PortCounters, PortKey, Report, Trigger};
@@ -73,7 +72,7 @@ struct Epoch<'a> {
 }
 
 /// The reports of each port, without those about an epoch that a later report has in full.
-fn epochs<'a>(reports: &[&'a Report], readings: Readings) -> Vec<(PortKey, Vec<Epoch<'a>>)> {
+fn epochs<'a>(reports: &[&'a Report]) -> Vec<(PortKey, Vec<Epoch<'a>>)> {
     let mut all: Vec<(PortKey, Vec<Epoch<'a>>)> = Vec::new();
     let mut index: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for report in reports {
@@ -109,10 +108,8 @@ fn epochs<'a>(reports: &[&'a Report], readings: Readings) -> Vec<(PortKey, Vec<E
         for port in &report.now {
             add(port, true);
         }
-        if readings.epochs == Epochs::Both {
-            for port in &report.last {
-                add(port, false);
-            }
+        for port in &report.last {
+            add(port, false);
         }
     }
     all
@@ -120,9 +117,9 @@ fn epochs<'a>(reports: &[&'a Report], readings: Readings) -> Vec<(PortKey, Vec<E
 
 /// The graph of reports: all that a window or a step has, in the order of their times at each switch.
 #[must_use]
-pub fn graph(reports: &[&Report], readings: Readings) -> Graph {
+pub fn graph(reports: &[&Report]) -> Graph {
     let mut graph = Graph::default();
-    for (key, epochs) in epochs(reports, readings) {
+    for (key, epochs) in epochs(reports) {
         let at = graph.port(&key, 0);
         let node = &mut graph.ports[at];
         for epoch in epochs {
@@ -133,7 +130,7 @@ pub fn graph(reports: &[&Report], readings: Readings) -> Graph {
         }
         node.flows.retain(|edge| edge.port_waits > 0.0);
     }
-    for (from, to, weight) in shares(reports, readings.shares) {
+    for (from, to, weight) in shares(reports) {
         let to = graph.port(&to, 0);
         let from = graph.port(&from, 0);
         graph.ports[from].next.push((to, weight));
@@ -163,8 +160,9 @@ struct Meter {
     bytes: f64,
 }
 
-/// Edges from paused ports to the ports that they wait for, with their weights.
-fn shares(reports: &[&Report], reading: Shares) -> Vec<(PortKey, PortKey, f64)> {
+/// Edges from paused ports to the ports that they wait for, with their weights: the part of the traffic into the port
+/// downstream that comes from the paused port.
+fn shares(reports: &[&Report]) -> Vec<(PortKey, PortKey, f64)> {
     let mut meters: Vec<Meter> = Vec::new();
     for report in reports.iter().filter(|report| report.trigger == Trigger::Pause) {
         for port in &report.now {
@@ -186,19 +184,10 @@ fn shares(reports: &[&Report], reading: Shares) -> Vec<(PortKey, PortKey, f64)> 
             }
         }
     }
-    let ratio = |of: f64, among: f64| if among > 0.0 { of / among } else { 0.0 };
     let weight = |meter: &Meter| {
-        let same_to = || meters.iter().filter(|other| other.to == meter.to);
-        match reading {
-            Shares::Downstream => ratio(meter.bytes, same_to().map(|other| other.bytes).sum()),
-            Shares::Printed => same_to().map(|other| ratio(meter.bytes, other.bytes)).sum(),
-            Shares::Upstream => {
-                let same_from = meters
-                    .iter()
-                    .filter(|other| other.from == meter.from && other.to.switch == meter.to.switch);
-                ratio(meter.bytes, same_from.map(|other| other.bytes).sum())
-            }
-        }
+        let into = meters.iter().filter(|other| other.to == meter.to);
+        let all: f64 = into.map(|other| other.bytes).sum();
+        if all > 0.0 { meter.bytes / all } else { 0.0 }
     };
     let mut edges: Vec<(PortKey, PortKey, f64)> = meters
         .iter()

@@ -69,39 +69,33 @@ fn two_entries_of_a_flow_are_one_flow_and_depths_are_rounded() {
 fn an_epoch_counts_once_whatever_the_number_of_reports() {
     let busy = || vec![port("1", vec![counters(flow(1), 2, 20, 0)])];
     let idle = || vec![port("1", Vec::new())];
-    let queue = |reports: &[Report], readings| {
+    let queue = |reports: &[Report]| {
         let reports: Vec<&Report> = reports.iter().collect();
-        graph(&reports, readings).ports[0]
+        graph(&reports).ports[0]
             .flows
             .iter()
             .map(|edge| edge.port_waits)
             .sum::<f64>()
     };
-    let both = Readings::default();
     let ms = EPOCH_NS;
     // The second report is about the same epochs.
     assert_eq!(
-        queue(&[report(0, busy(), busy()), report(ms / 2, busy(), busy())], both),
+        queue(&[report(0, busy(), busy()), report(ms / 2, busy(), busy())]),
         40.0
     );
     // What was the current epoch is now the one before.
     assert_eq!(
-        queue(&[report(0, busy(), idle()), report(ms + 1, busy(), busy())], both),
+        queue(&[report(0, busy(), idle()), report(ms + 1, busy(), busy())]),
         40.0
     );
     assert_eq!(
-        queue(&[report(0, busy(), busy()), report(3 * ms, busy(), busy())], both),
+        queue(&[report(0, busy(), busy()), report(3 * ms, busy(), busy())]),
         80.0
     );
-    let current = Readings {
-        epochs: Epochs::Current,
-        ..both
-    };
-    assert_eq!(queue(&[report(0, busy(), busy())], current), 20.0);
 }
 
 #[test]
-fn the_three_readings_of_the_weight_between_ports() {
+fn the_weight_between_ports_is_the_part_of_the_traffic_downstream() {
     let key = |switch: &'static str| PortKey {
         switch: Text::from_static(switch),
         port: Text::from_static("9"),
@@ -122,19 +116,11 @@ fn the_three_readings_of_the_weight_between_ports() {
         report(1, vec![metered("1", "b", 60)], Vec::new()),
     ];
     let reports: Vec<&Report> = reports.iter().collect();
-    let weight = |reading| {
-        let edges = shares(&reports, reading);
-        let (.., weight) = edges
-            .iter()
-            .find(|(from, to, _)| *from == key("a") && *to.port == *"1")
-            .unwrap();
-        *weight
-    };
-    assert_eq!(weight(Shares::Downstream), 30.0 / 90.0);
-    assert_eq!(weight(Shares::Printed), 1.0 + 0.5);
-    assert_eq!(weight(Shares::Upstream), 0.75);
+    let edges = shares(&reports);
+    let edge = edges.iter().find(|(from, to, _)| *from == key("a") && *to.port == *"1");
+    assert_eq!(edge.unwrap().2, 30.0 / 90.0);
     // The paused port waits for the port downstream.
-    let graph = graph(&reports, Readings::default());
+    let graph = graph(&reports);
     let paused = graph.ports.iter().find(|port| port.key == key("a")).unwrap();
     assert_eq!(paused.next.len(), 2);
 }

@@ -1,7 +1,6 @@
 //! How much each flow outside the collective delayed its flows: equations 1 to 3 of the paper.
 
-use crate::provenance::{FlowEdge, Graph};
-use crate::readings::Spread;
+use crate::provenance::Graph;
 use crate::steps::FlowKey;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -20,7 +19,7 @@ pub struct Delay {
 /// Equation 1: the contribution of a flow to a port, its own plus what spreads to it from the next ports.
 ///
 /// Each port counts once: an edge that leads back into a circle of pauses is left out.
-fn contribution(graph: &Graph, flow: FlowKey, port: usize, spread: Spread) -> f64 {
+fn contribution(graph: &Graph, flow: FlowKey, port: usize) -> f64 {
     let mut known: Vec<Option<f64>> = vec![None; graph.ports.len()];
     let mut on_path = vec![false; graph.ports.len()];
     // The port, and its next edge to follow.
@@ -41,10 +40,7 @@ fn contribution(graph: &Graph, flow: FlowKey, port: usize, spread: Spread) -> f6
             .iter()
             .map(|(next, weight)| known[*next].unwrap_or(0.0) * weight);
         let own = own(graph, flow, *at);
-        known[*at] = Some(match spread {
-            Spread::Sum => parts.fold(own, |sum, part| sum + part),
-            Spread::Max => own + parts.fold(0.0, f64::max),
-        });
+        known[*at] = Some(parts.fold(own, |sum, part| sum + part));
         on_path[*at] = false;
         stack.pop();
     }
@@ -57,33 +53,10 @@ fn own(graph: &Graph, flow: FlowKey, port: usize) -> f64 {
     edges.find(|edge| edge.flow == flow).map_or(0.0, |edge| edge.port_waits)
 }
 
-/// Which flows contend with a flow of the collective at a port where it waits, in equation 2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contends {
-    /// Those that wait there too, as the paper has it.
-    Waiting,
-    /// All that have packets there, as the authors' program does.
-    Present,
-}
-
-impl Contends {
-    fn holds(self, edge: &FlowEdge) -> bool {
-        match self {
-            Self::Waiting => edge.flow_waits > 0,
-            Self::Present => true,
-        }
-    }
-}
-
 /// Equation 2, for every flow of the collective in the graph: at ports where both wait, the wait for the other flow
 /// replaces the other's share of the queue.
 #[must_use]
-pub fn delays(
-    graph: &Graph,
-    is_collective: impl Fn(&FlowKey) -> bool,
-    contends: Contends,
-    spread: Spread,
-) -> Vec<Delay> {
+pub fn delays(graph: &Graph, is_collective: impl Fn(&FlowKey) -> bool) -> Vec<Delay> {
     let flows = graph.flows();
     let mut delays = Vec::new();
     for flow in flows.iter().filter(|flow| is_collective(flow)) {
@@ -99,11 +72,11 @@ pub fn delays(
             let mut rating = 0.0;
             let mut is_related = false;
             for port in &waits {
-                let through_port = contribution(graph, *other, *port, spread);
+                let through_port = contribution(graph, *other, *port);
                 rating += through_port;
                 is_related |= through_port > 0.0;
                 let edge = graph.ports[*port].flows.iter().find(|edge| edge.flow == *other);
-                if let Some(edge) = edge.filter(|edge| contends.holds(edge)) {
+                if let Some(edge) = edge.filter(|edge| edge.flow_waits > 0) {
                     let pair = graph.ports[*port].pairs.get(&(*flow, *other));
                     rating += pair.map_or(0.0, |pair| *pair as f64) - edge.port_waits;
                 }

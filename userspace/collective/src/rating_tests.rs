@@ -36,7 +36,7 @@ fn a_rating_is_the_wait_for_the_flow_and_what_it_spreads() {
     let far = port(&mut graph, "s2", &[(2, 30.0, 20), (3, 70.0, 25)]);
     graph.ports[near].pairs.insert((flow(1), flow(2)), 50);
     graph.ports[near].next.push((far, 0.5));
-    let delays = delays(&graph, |one| *one == flow(1), Contends::Present, Spread::Sum);
+    let delays = delays(&graph, |one| *one == flow(1));
     assert_eq!(delays.len(), 1);
     assert_eq!((delays[0].flow, delays[0].time_ns), (flow(1), 7));
     // Flow 2: (50 - 60) + (60 + 0.5 x 30); flow 3: 0.5 x 70.
@@ -50,7 +50,7 @@ fn a_circle_of_pauses_counts_each_port_once() {
     let b = port(&mut graph, "s2", &[(2, 10.0, 5)]);
     graph.ports[a].next.push((b, 1.0));
     graph.ports[b].next.push((a, 1.0));
-    let delays = delays(&graph, |one| *one == flow(1), Contends::Present, Spread::Sum);
+    let delays = delays(&graph, |one| *one == flow(1));
     assert_eq!(delays[0].contributors, [(flow(2), 10.0)]);
 }
 
@@ -59,12 +59,12 @@ fn flows_that_no_port_connects_with_the_collective_have_no_rating() {
     let mut graph = Graph::default();
     port(&mut graph, "s1", &[(1, 10.0, 5)]);
     port(&mut graph, "s2", &[(2, 10.0, 5)]);
-    let delays = delays(&graph, |one| *one == flow(1), Contends::Present, Spread::Sum);
+    let delays = delays(&graph, |one| *one == flow(1));
     assert_eq!(delays[0].contributors, []);
 }
 
 #[test]
-fn the_readings_change_what_spreads_and_what_contends() {
+fn a_port_gains_from_all_ports_that_it_waits_for_and_a_flow_that_does_not_wait_counts_by_its_queue() {
     let mut graph = Graph::default();
     let near = port(&mut graph, "s1", &[(1, 40.0, 50), (2, 60.0, 0)]);
     graph.ports[near].pairs.insert((flow(1), flow(2)), 50);
@@ -72,9 +72,6 @@ fn the_readings_change_what_spreads_and_what_contends() {
         let next = port(&mut graph, switch, &[(2, 30.0, 1)]);
         graph.ports[near].next.push((next, weight));
     }
-    let rate = |contends, spread| delays(&graph, |one| *one == flow(1), contends, spread)[0].contributors[0].1;
-    assert_eq!(rate(Contends::Present, Spread::Sum), 50.0 + 30.0 + 15.0);
-    assert_eq!(rate(Contends::Present, Spread::Max), 50.0 + 30.0);
-    // Flow 2 does not wait at the port: its part of the queue counts, not the wait for it.
-    assert_eq!(rate(Contends::Waiting, Spread::Sum), 60.0 + 30.0 + 15.0);
+    let delays = delays(&graph, |one| *one == flow(1));
+    assert_eq!(delays[0].contributors, [(flow(2), 60.0 + 30.0 + 15.0)]);
 }

@@ -40,18 +40,6 @@ pub struct Vertex {
     pub event: Event,
 }
 
-/// How the graph is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// As the paper defines it: both vertices of each step, nanoseconds.
-    Paper,
-    /// As the authors' program does: a start is a vertex only if the step waited for another host, the end of the
-    /// collective replaces the ends of the last steps, and times are cut to milliseconds.
-    Authors,
-}
-
-const NANOS_IN_MS: i64 = 1_000_000;
-
 /// A step on the critical path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
@@ -93,23 +81,14 @@ fn vertex(id: u32) -> Vertex {
 }
 
 /// What a vertex waits for: the other vertex, and the weight.
-fn awaited(steps: &Steps, shape: Shape, first_ns: i64, id: u32) -> (u32, i64) {
+fn awaited(steps: &Steps, first_ns: i64, id: u32) -> (u32, i64) {
     let Vertex { step: index, event } = vertex(id);
     let step = &steps.steps[index];
-    let earlier = || steps.before(index).map_or(SINK, end);
-    match (event, shape) {
-        (Event::End, Shape::Paper) => (begin(index), step.duration_ns),
-        (Event::End, Shape::Authors) => {
-            let ms = step.duration_ns / NANOS_IN_MS * NANOS_IN_MS;
-            match step.awaited() {
-                Some(_) => (begin(index), ms),
-                None => (earlier(), ms),
-            }
-        }
-        (Event::Begin, Shape::Authors) => (step.awaited().map_or_else(earlier, end), 0),
-        (Event::Begin, Shape::Paper) => {
-            let gap_ns = steps.gap_ns(index, first_ns);
-            (step.awaited().map_or_else(earlier, end), gap_ns)
+    match event {
+        Event::End => (begin(index), step.duration_ns),
+        Event::Begin => {
+            let earlier = || steps.before(index).map_or(SINK, end);
+            (step.awaited().map_or_else(earlier, end), steps.gap_ns(index, first_ns))
         }
     }
 }
@@ -128,18 +107,12 @@ fn known(steps: &Steps, id: u32) -> (i64, u32) {
 
 /// The critical path of the steps.
 #[must_use]
-pub fn critical_path(steps: &Steps, shape: Shape) -> CriticalPath {
+pub fn critical_path(steps: &Steps) -> CriticalPath {
     let vertices = 1 + 2 * steps.steps.len();
     let first_ns = steps.span_ns().map_or(0, |(first_ns, _)| first_ns);
-    let exists = |id: u32| {
-        let Vertex { step, event } = vertex(id);
-        event == Event::End || shape == Shape::Paper || steps.steps[step].awaited().is_some()
-    };
     let mut waiting = vec![0_u32; vertices];
     for id in 1..vertices as u32 {
-        if exists(id) {
-            waiting[awaited(steps, shape, first_ns, id).0 as usize] += 1;
-        }
+        waiting[awaited(steps, first_ns, id).0 as usize] += 1;
     }
     // Length of the longest path from the end of the collective, and the vertex before; negative: none leads here.
     let mut longest = vec![-1_i64; vertices];
@@ -151,7 +124,7 @@ pub fn critical_path(steps: &Steps, shape: Shape) -> CriticalPath {
             longest[end(index) as usize] = 0;
         }
         for id in [begin(index), end(index)] {
-            if exists(id) && waiting[id as usize] == 0 {
+            if waiting[id as usize] == 0 {
                 ready.push(id);
             }
         }
@@ -159,7 +132,7 @@ pub fn critical_path(steps: &Steps, shape: Shape) -> CriticalPath {
     let mut done = 0_usize;
     while let Some(id) = ready.pop() {
         done += 1;
-        let (next, weight) = awaited(steps, shape, first_ns, id);
+        let (next, weight) = awaited(steps, first_ns, id);
         if longest[id as usize] >= 0 {
             let length = longest[id as usize].saturating_add(weight);
             let better = match from[next as usize] {
@@ -179,27 +152,21 @@ pub fn critical_path(steps: &Steps, shape: Shape) -> CriticalPath {
             ready.push(next);
         }
     }
-    let all = (1..vertices as u32).filter(|id| exists(*id)).count();
     let mut path = CriticalPath {
         total_ns: longest[SINK as usize].max(0),
-        circular: (all - done) as u64,
+        circular: (vertices - 1 - done) as u64,
         ..CriticalPath::default()
     };
     let mut at = from[SINK as usize];
     while at != NONE {
         let here = vertex(at);
-        let is_end = here.event == Event::End;
-        let is_start_of_path = from[at as usize] == NONE;
-        if is_end {
+        if here.event == Event::End {
             path.parts.push(Part {
                 step: here.step,
-                ns: awaited(steps, shape, first_ns, at).1,
+                ns: awaited(steps, first_ns, at).1,
             });
         }
-        // The end of the collective replaces the end of the last step.
-        if shape == Shape::Paper || !is_start_of_path {
-            path.vertices.push(here);
-        }
+        path.vertices.push(here);
         at = from[at as usize];
     }
     path.vertices.reverse();

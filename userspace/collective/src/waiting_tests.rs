@@ -31,20 +31,12 @@ fn ring() -> Steps {
 #[test]
 fn the_longest_chain_of_waits_is_the_critical_path() {
     let steps = ring();
-    let path = critical_path(&steps, Shape::Paper);
+    let path = critical_path(&steps);
     assert_eq!(path.total_ns, 10 * MS + 7 + 50 * MS + 10 * MS);
     assert_eq!(names(&steps, &path), "0.3e 0.3b 2.2e 2.2b 1.1e 1.1b");
     let weights: alloc::vec::Vec<i64> = path.parts.iter().map(|part| part.ns).collect();
     assert_eq!(weights, [10 * MS, 50 * MS, 10 * MS + 7]);
     assert_eq!(path.circular, 0);
-}
-
-#[test]
-fn the_authors_cut_times_and_merge_vertices_that_wait_for_themselves() {
-    let steps = ring();
-    let path = critical_path(&steps, Shape::Authors);
-    assert_eq!(path.total_ns, 70 * MS);
-    assert_eq!(names(&steps, &path), "0.3b 2.2e 2.2b 1.1e");
 }
 
 #[test]
@@ -55,7 +47,7 @@ fn a_host_that_nothing_waits_for_cannot_begin_a_path() {
         row("1", 1, "0", None, 0, 100),
         row("0", 2, "1", None, 5, 5),
     ]);
-    let path = critical_path(&steps, Shape::Paper);
+    let path = critical_path(&steps);
     assert_eq!(names(&steps, &path), "1.1e 1.1b");
     // If host 1 had a second step that waited for host 0, the end of its first step would lead nowhere.
     let steps = crate::sample::steps(&[
@@ -64,7 +56,7 @@ fn a_host_that_nothing_waits_for_cannot_begin_a_path() {
         row("0", 2, "1", None, 5, 5),
         row("1", 2, "0", Some(("0", 1)), 5, 7),
     ]);
-    let path = critical_path(&steps, Shape::Paper);
+    let path = critical_path(&steps);
     assert_eq!(
         (path.total_ns, names(&steps, &path).as_str()),
         (12, "1.2e 1.2b 0.1e 0.1b")
@@ -78,10 +70,7 @@ fn steps_that_wait_for_each_other_are_counted_and_left_out() {
         row("1", 1, "0", Some(("0", 1)), 0, 5),
         row("2", 1, "0", None, 0, 3),
     ]);
-    let path = critical_path(&steps, Shape::Paper);
+    let path = critical_path(&steps);
     assert_eq!((path.total_ns, path.circular), (3, 4));
-    assert_eq!(
-        critical_path(&crate::sample::steps(&[]), Shape::Paper),
-        CriticalPath::default()
-    );
+    assert_eq!(critical_path(&crate::sample::steps(&[])), CriticalPath::default());
 }

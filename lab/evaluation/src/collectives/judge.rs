@@ -2,9 +2,8 @@
 
 use super::cases::{Case, Class};
 use super::methods::Method;
-use rocescope_collective::analysis::{Analysis, Mode, analyze};
+use rocescope_collective::analysis::{Analysis, analyze};
 use rocescope_collective::causes::Kind;
-use rocescope_collective::readings::Readings;
 use rocescope_collective::steps::{Builder, FlowKey};
 use rocescope_collective::telemetry::{Source, Telemetry};
 use rocescope_fabric::packets::{Collected, Watch, run};
@@ -81,7 +80,7 @@ pub(super) fn judge(case: &Case, methods: &[Method], scale: u64) -> Option<Judge
             builder.add(row);
         }
         let telemetry = kept(collected, *method);
-        let analysis = analyze(builder.finish(), &telemetry, Mode::Paper(Readings::default()));
+        let analysis = analyze(builder.finish(), &telemetry);
         let (verdict, wrong_roots) = verdict(case, &met, &analysis);
         Score {
             verdict,

@@ -3,10 +3,9 @@
 use super::cases::{Case, Class};
 use super::judge::{Verdict, judge};
 use super::methods::Method;
-use rocescope_collective::analysis::{Analysis, Mode, analyze};
+use rocescope_collective::analysis::{Analysis, analyze};
 use rocescope_collective::causes::{Cause, Kind};
 use rocescope_collective::monitor::Settings;
-use rocescope_collective::readings::Readings;
 use rocescope_collective::steps::Builder;
 use rocescope_collective::telemetry::Source;
 use rocescope_fabric::packets::{
@@ -72,7 +71,7 @@ fn analysis(scenario: &Scenario, method: Method) -> (Outcome, Analysis) {
         builder.add(row);
     }
     let telemetry = outcome.collected[0].rows[..].telemetry();
-    let analysis = analyze(builder.finish(), &telemetry, Mode::Paper(Readings::default()));
+    let analysis = analyze(builder.finish(), &telemetry);
     (outcome, analysis)
 }
 

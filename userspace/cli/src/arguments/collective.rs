@@ -2,11 +2,9 @@
 
 use super::SpanArguments;
 use crate::units::{HOUR, name, positive_duration, within};
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use rocescope_agent::collective::MonitorSettings;
 use rocescope_collective::read::follow::Format;
-use rocescope_collective::readings::Readings;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,8 +20,6 @@ pub enum CollectiveAction {
 /// What an import reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CollectiveFormat {
-    /// The folder of a run of Vedrfolnir's simulator: `fct.txt`, `telemetry_SWITCH.txt`, `pfc.txt`, `topology.txt`
-    Vedrfolnir,
     /// `CoMMA`'s JSON: a file for each rank
     Comma,
     /// The trace of NCCL's example profiler: a file for each process
@@ -48,9 +44,6 @@ pub struct CollectiveImportArguments {
     /// Dataset to write the tables `steps` and `telemetry` to
     #[arg(long, value_name = "DATASET")]
     pub out: PathBuf,
-    /// Name of the collective in the rows, for formats that have none; default: the name of the folder
-    #[arg(long, value_name = "NAME", value_parser = name)]
-    pub collective: Option<String>,
     /// Name of the import in the rows
     #[arg(long, value_name = "NAME", default_value = "import", value_parser = name)]
     pub observer: String,
@@ -141,15 +134,6 @@ impl From<&CollectiveFollowArguments> for MonitorSettings {
 /// The heading of what only an agent does.
 const MONITOR: &str = "Monitor, in an agent";
 
-/// The rules of an analysis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CollectiveMode {
-    /// As the paper of Vedrfolnir has it
-    Paper,
-    /// As the program of Vedrfolnir's authors computes, to the digit
-    Authors,
-}
-
 /// The format of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CollectiveOutput {
@@ -171,12 +155,6 @@ pub struct DiagnoseCollectiveArguments {
     /// The time.
     #[command(flatten)]
     pub span: SpanArguments,
-    /// Rules of the analysis
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = CollectiveMode::Paper)]
-    pub mode: CollectiveMode,
-    /// How to read the paper where its text leaves a choice: `shares=printed`, for example; docs/collectives.md has them
-    #[arg(long, value_name = "NAME=VALUE", num_args = 1, value_parser = PossibleValuesParser::new(Readings::NAMES))]
-    pub reading: Vec<String>,
     /// Name the ranks of captured steps: log of NCCL with `NCCL_DEBUG=INFO` and `NCCL_DEBUG_SUBSYS=INIT,NET`, or a folder of
     /// such logs
     #[arg(long, value_name = "PATH")]

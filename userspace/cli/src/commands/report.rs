@@ -9,9 +9,7 @@ use super::paths::held;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use anyhow::{Context, Result, bail};
-use rocescope_collective::analysis::Mode;
 use rocescope_collective::read::nccl_debug::Ranks;
-use rocescope_collective::readings::Readings;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
     ConnectionRow, CounterRow, EventRow, FLOW_PATH_TABLES, FlowRow, GroupBy, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
@@ -82,7 +80,7 @@ fn collective(found: &Scan) -> Result<Option<CollectiveFigures>> {
     if found.row_count(StepRow::TABLE.name) == 0 {
         return Ok(None);
     }
-    let analysis = diagnose::analysis(found, None, &Ranks::default(), Mode::Paper(Readings::default()))?;
+    let analysis = diagnose::analysis(found, None, &Ranks::default())?;
     Ok(Some(CollectiveFigures::of(&analysis)))
 }
 

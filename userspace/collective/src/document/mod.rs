@@ -34,8 +34,6 @@ use serde::Serialize;
 /// The result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
-    /// The mode.
-    pub mode: &'static str,
     /// The critical path.
     pub critical_path: PathDocument,
     /// What made it slow, as far as the waits of its steps tell, the highest cost first.
@@ -94,7 +92,6 @@ impl Document {
         // Rows without a receiver have a host without a name, too.
         let hosts: BTreeSet<u32> = steps.streams.iter().map(|stream| stream.host).collect();
         Self {
-            mode: analysis.mode.name(),
             critical_path,
             culprits,
             windows: analysis.windows.iter().map(WindowDocument::of).collect(),

@@ -3,7 +3,6 @@
 //!
 //! | module | input |
 //! |---|---|
-//! | [`vedrfolnir`] | a run of the simulator of Vedrfolnir's authors |
 //! | [`comma`] | collectives with the steps of their proxy operations, as `CoMMA` writes them |
 //! | [`nccl_profiler`] | the trace of NCCL's example profiler |
 //! | [`nccl_inspector`] | the lines of NCCL Inspector |
@@ -24,7 +23,6 @@ mod json;
 pub mod nccl_debug;
 pub mod nccl_inspector;
 pub mod nccl_profiler;
-pub mod vedrfolnir;
 
 #[cfg(test)]
 mod tests;

@@ -1,16 +1,15 @@
 //! `rocescope diagnose collective`: which step, flow and port made a collective slow.
 
 use super::files;
-use crate::arguments::{CollectiveMode, CollectiveOutput, DiagnoseCollectiveArguments};
+use crate::arguments::{CollectiveOutput, DiagnoseCollectiveArguments};
 use crate::commands::span;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use rocescope_analysis::collectives::{Collective, Collectives};
 use rocescope_analysis::dataset;
-use rocescope_collective::analysis::{Analysis, Mode, analyze};
+use rocescope_collective::analysis::{Analysis, analyze};
 use rocescope_collective::document::Document;
 use rocescope_collective::dot::dot;
 use rocescope_collective::read::nccl_debug::{self, Ranks};
-use rocescope_collective::readings::Readings;
 use rocescope_collective::steps::Steps;
 use rocescope_collective::telemetry::counters::Counters;
 use rocescope_collective::telemetry::marks::Marks;
@@ -39,7 +38,7 @@ pub(in crate::commands) fn run(arguments: &DiagnoseCollectiveArguments) -> Resul
         Some(path) => nccl_debug::read(&files::read(path)?),
         None => Ranks::default(),
     };
-    let mut analysis = analysis(&found, arguments.collective.as_deref(), &ranks, mode(arguments)?)?;
+    let mut analysis = analysis(&found, arguments.collective.as_deref(), &ranks)?;
     analysis.complaints.append(ranks.complaints);
     for file in found.damaged() {
         let reason = format!("unreadable: {}", file.reason);
@@ -54,15 +53,10 @@ pub(in crate::commands) fn run(arguments: &DiagnoseCollectiveArguments) -> Resul
 }
 
 /// Analyzes the collective with this name, or the one that took longest.
-pub(in crate::commands) fn analysis(
-    found: &Scan,
-    collective: Option<&str>,
-    ranks: &Ranks,
-    mode: Mode,
-) -> Result<Analysis> {
+pub(in crate::commands) fn analysis(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<Analysis> {
     let (steps, others) = steps(found, collective, ranks)?;
     let telemetry = telemetry(found, &steps)?;
-    let mut analysis = analyze(steps, &telemetry, mode);
+    let mut analysis = analyze(steps, &telemetry);
     if others > 0 {
         let more = plural(others, "other collective");
         analysis
@@ -126,23 +120,6 @@ fn slow_paths(found: &Scan, first_ns: i64, last_ns: i64) -> Result<Telemetry> {
         recordings: &recordings,
     }
     .telemetry())
-}
-
-fn mode(arguments: &DiagnoseCollectiveArguments) -> Result<Mode> {
-    if arguments.mode == CollectiveMode::Authors {
-        ensure!(
-            arguments.reading.is_empty(),
-            "--reading has no meaning with --mode authors: their program leaves no choice"
-        );
-        return Ok(Mode::Authors);
-    }
-    let mut readings = Readings::default();
-    for choice in &arguments.reading {
-        readings = readings
-            .with(choice)
-            .with_context(|| format!("--reading {choice}: no such choice"))?;
-    }
-    Ok(Mode::Paper(readings))
 }
 
 /// The steps of the collective to analyze, and how many others there are.

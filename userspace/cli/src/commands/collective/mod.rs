@@ -5,14 +5,12 @@
 //! | `files` | reads a file, or those of a folder |
 //! | [`follow`] | `rocescope collective follow`: files while jobs write them |
 //! | `taps` | queues of ports from captures on both sides |
-//! | `vedrfolnir` | finds the files of a run of the simulator |
 //! | `diagnose` | `rocescope diagnose collective` |
 
 pub(super) mod diagnose;
 mod files;
 mod follow;
 mod taps;
-mod vedrfolnir;
 
 use crate::arguments::{CollectiveAction, CollectiveFormat, CollectiveImportArguments};
 use anyhow::{Result, ensure};
@@ -34,24 +32,12 @@ pub(super) fn run(action: &CollectiveAction) -> Result<ExitCode> {
 fn import(arguments: &CollectiveImportArguments) -> Result<ExitCode> {
     let path = &arguments.input;
     let observer = arguments.observer.as_str();
-    if arguments.format != CollectiveFormat::Vedrfolnir {
-        ensure!(
-            arguments.collective.is_none(),
-            "--collective has no meaning with this format: it names its collectives"
-        );
-    }
     let imported = match arguments.format {
         CollectiveFormat::Comma => comma::read(&files::read(path)?, observer),
         CollectiveFormat::NcclProfiler => nccl_profiler::read(&files::read(path)?, observer),
         CollectiveFormat::NcclInspector => nccl_inspector::read(&files::read(path)?, observer),
         CollectiveFormat::FlightRecorder => flight_recorder::read(&files::read(path)?, observer),
         CollectiveFormat::Taps => taps::read(path, observer)?,
-        CollectiveFormat::Vedrfolnir => {
-            let folder = path.canonicalize().ok();
-            let folder = folder.as_deref().and_then(|folder| folder.file_name()?.to_str());
-            let collective = arguments.collective.as_deref().or(folder).unwrap_or("collective");
-            vedrfolnir::read(path, collective, observer)?
-        }
     };
     for line in imported.complaints.lines() {
         match path.is_dir() {

@@ -201,11 +201,6 @@ fn options_that_a_format_cannot_use_are_refused_in_a_line() {
     let input = folder.path().join("input");
     fs::create_dir(&input).unwrap();
     comma(&input);
-    let input = text(&input);
-    refused(
-        &["--format", "comma", input, "--collective", "mine"],
-        "--collective has no meaning with this format",
-    );
     refused(&["--format", "comma", "/nowhere"], "cannot read /nowhere");
     let empty = folder.path().join("empty");
     fs::write(&empty, "").unwrap();
