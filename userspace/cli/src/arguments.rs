@@ -48,9 +48,9 @@ pub use hosts::HostsArguments;
 pub use live::{Direction, LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::{FlowKey, MeasureArguments};
 pub use paths::{
-    AdviseArguments, AskArguments, ComparePathsArguments, ConvertArguments, DiscoverArguments, DiscoverMode,
-    FimArguments, FlowsArguments, LinkArguments, PathsAction, SflowArguments, TopologyAction, TopologyArguments,
-    TopologyFormat, WorkloadArguments,
+    AdviseArguments, AskArguments, ComparePathsArguments, ConvertArguments, DiscoverArguments, FimArguments,
+    FlowsArguments, LinkArguments, PathsAction, SflowArguments, TopologyAction, TopologyArguments, TopologyFormat,
+    WorkloadArguments,
 };
 pub use probe::{ProbeArguments, ProbeBackend, RailsOfPeers};
 pub use recorder::RecorderArguments;

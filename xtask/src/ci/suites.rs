@@ -9,17 +9,13 @@ use std::process::{Command, Stdio};
 const VERBS: &str = "cargo test --workspace --features rocescope-probe/verbs --no-fail-fast --test verbs";
 
 /// Tests that `cargo test` and the gate leave out, as their `#[ignore]` states: seconds on two processors, and the name.
-const SLOW: [(u32, &str); 9] = [
+const SLOW: [(u32, &str); 8] = [
     (75, "live::full_disk::a_disk_full_for_65_seconds_costs_named_windows"),
     (43, "live::counters::generic"),
     (36, "live::reordered::generic"),
     (
         38,
         "paths::namespaces::advice::advice_makes_the_links_of_real_packets_even",
-    ),
-    (
-        55,
-        "paths::namespaces::modes::modes_find_the_same_paths_and_each_is_faster_than_the_one_before",
     ),
     (
         49,

@@ -213,17 +213,6 @@ pub struct SflowArguments {
     pub hosts: HostsArguments,
 }
 
-/// How flows are traced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DiscoverMode {
-    /// One flow after the other, new connections for each
-    Baseline,
-    /// One flow after the other, connections stay open
-    Persistent,
-    /// All flows at once
-    Parallel,
-}
-
 /// Which devices are asked, and how.
 #[derive(Debug, Args)]
 pub struct AskArguments {
@@ -240,9 +229,6 @@ pub struct AskArguments {
     /// have the outcome `hash_fields_unknown`
     #[arg(long = "assume-5-tuple")]
     pub assume_5_tuple: bool,
-    /// How flows are traced
-    #[arg(long, value_enum, default_value_t = DiscoverMode::Parallel)]
-    pub mode: DiscoverMode,
     /// Questions at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: u16,

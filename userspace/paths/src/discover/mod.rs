@@ -4,12 +4,10 @@
 //! |---|---|
 //! | `trace` | one flow: the next question, and what an answer means |
 //! | `ask` | one question: sessions, commands, answers |
-//! | `one_by_one` | flow after flow, as the paper's first two modes |
 //! | `parallel` | all flows at once, over several sessions a node |
 //! | `until` | a run that something else may end early |
 
 mod ask;
-mod one_by_one;
 mod parallel;
 mod trace;
 mod until;
@@ -25,35 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// How flows are traced: the three modes of the paper.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// One flow after the other, with new sessions for each flow.
-    Baseline,
-    /// One flow after the other; sessions stay open.
-    Persistent,
-    /// All flows at once.
-    #[default]
-    Parallel,
-}
-
-impl Mode {
-    /// Its name in the command line and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Baseline => "baseline",
-            Self::Persistent => "persistent",
-            Self::Parallel => "parallel",
-        }
-    }
-}
-
 /// What a run does.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// The mode.
-    pub mode: Mode,
     /// Questions at the same time.
     pub threads: usize,
     /// Sessions of a node, at most; each runs one command at a time.
@@ -71,7 +43,6 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            mode: Mode::Parallel,
             threads: 64,
             sessions: 8,
             open_sessions: 512,
@@ -179,11 +150,7 @@ impl DeviceWork {
 #[must_use]
 pub fn discover(plan: &Plan, flows: &[Flow], transport: &dyn Transport, settings: &Settings) -> Run {
     let started = Instant::now();
-    let (traces, devices) = match settings.mode {
-        Mode::Baseline => one_by_one::run(plan, flows, transport, settings, true),
-        Mode::Persistent => one_by_one::run(plan, flows, transport, settings, false),
-        Mode::Parallel => parallel::run(plan, flows, transport, settings),
-    };
+    let (traces, devices) = parallel::run(plan, flows, transport, settings);
     Run {
         traces,
         devices,

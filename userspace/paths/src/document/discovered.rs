@@ -1,7 +1,7 @@
 //! Paths with their outcomes, and what devices did.
 
 use super::flows;
-use crate::discover::{DeviceWork, Mode, Outcome, Plan, Run, Trace, hops};
+use crate::discover::{DeviceWork, Outcome, Plan, Run, Trace, hops};
 use crate::driver::HASH_FIELDS_UNKNOWN;
 use crate::known::COMPLETE;
 use crate::workload::pairs::Shortfall;
@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 #[derive(Serialize)]
 struct Document<'a> {
     time: Time,
-    mode: &'static str,
     #[serde(serialize_with = "json::float")]
     seconds: f64,
     flows: usize,
@@ -56,7 +55,6 @@ struct PathItem<'a> {
 /// The JSON of a run.
 #[must_use]
 pub fn document(
-    mode: Mode,
     time: Time,
     plan: &Plan,
     run: &Run,
@@ -80,7 +78,6 @@ pub fn document(
     });
     json::pretty(&Document {
         time,
-        mode: mode.name(),
         seconds: run.took.as_secs_f64(),
         flows: run.traces.len(),
         outcomes,

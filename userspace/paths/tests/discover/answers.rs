@@ -3,10 +3,20 @@
 use super::clos::Clos;
 use super::switches::{Fault, Switches};
 use super::{SMALL, assert_right, outcomes};
-use rocescope_paths::discover::{Mode, Plan, Settings, discover};
+use rocescope_paths::discover::{Plan, Settings, discover};
 use rocescope_paths::transport::SESSION_REFUSED;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
+
+/// One question after the other.
+pub(crate) const ONE_BY_ONE: Settings = Settings {
+    threads: 1,
+    sessions: 1,
+    open_sessions: 512,
+    limit: Duration::from_secs(10),
+    max_hops: 16,
+    assume_5_tuple: false,
+};
 
 #[test]
 fn every_driver_finds_the_right_paths_over_both_protocols() {
@@ -14,11 +24,7 @@ fn every_driver_finds_the_right_paths_over_both_protocols() {
         for ipv6 in [false, true] {
             let clos = Clos { ipv6, driver, ..SMALL };
             let plan = clos.plan();
-            for mode in [Mode::Baseline, Mode::Persistent, Mode::Parallel] {
-                let settings = Settings {
-                    mode,
-                    ..Settings::default()
-                };
+            for settings in [ONE_BY_ONE, Settings::default()] {
                 let run = discover(&plan, &clos.flows(64), &Switches::new(&clos), &settings);
                 assert_right(&clos, &plan, &run);
             }
@@ -70,13 +76,9 @@ fn faults_are_outcomes_with_a_reason() {
         refused.devices[&leaf].failures["login_refused"].1,
         "Permission denied (publickey)."
     );
-    let one = Settings {
-        mode: Mode::Persistent,
-        ..Settings::default()
-    };
     let mut switches = Switches::new(&SMALL);
     switches.faults.insert("leaf1".into(), Fault::Refuses);
-    let sequential = discover(&plan, &flows, &switches, &one);
+    let sequential = discover(&plan, &flows, &switches, &ONE_BY_ONE);
     assert_eq!(sequential.devices[&leaf].sessions, 1);
     // One that does not answer.
     assert_eq!(
@@ -114,17 +116,16 @@ fn faults_are_outcomes_with_a_reason() {
 fn a_device_that_hangs_costs_its_limit_twice() {
     let plan = SMALL.plan();
     let leaf = plan.fabric.find("leaf1").unwrap();
-    let run = |mode, questions| {
+    let run = |settings: Settings, questions| {
         let mut switches = Switches::new(&SMALL);
         switches.faults.insert("leaf1".into(), Fault::Hangs(questions));
         let settings = Settings {
-            mode,
             limit: Duration::from_millis(50),
-            ..Settings::default()
+            ..settings
         };
         discover(&plan, &SMALL.flows(64), &switches, &settings)
     };
-    let hung = run(Mode::Persistent, usize::MAX);
+    let hung = run(ONE_BY_ONE, usize::MAX);
     // What it hashes, and two questions.
     assert_eq!(hung.devices[&leaf].commands, 3);
     let found = outcomes(&hung);
@@ -135,39 +136,35 @@ fn a_device_that_hangs_costs_its_limit_twice() {
         .rfind(|trace| trace.outcome.reason == "time_limit")
         .unwrap();
     assert!(last.outcome.detail.contains("not asked again"), "{last:?}");
-    let parallel = run(Mode::Parallel, usize::MAX);
+    let parallel = run(Settings::default(), usize::MAX);
     // One question for each session, and one of the first that was free.
     assert!(parallel.devices[&leaf].commands <= 12, "{:?}", parallel.devices[&leaf]);
     assert_eq!(outcomes(&parallel), found);
-    let slow = outcomes(&run(Mode::Persistent, 1));
+    let slow = outcomes(&run(ONE_BY_ONE, 1));
     assert_eq!((slow["time_limit"], slow["complete"]), (1, 63));
 }
 
 #[test]
 fn a_device_that_refuses_sessions_is_asked_over_fewer() {
     let plan = SMALL.plan();
-    let run = |most, mode| {
+    let run = |most, settings: &Settings| {
         let mut switches = Switches::new(&SMALL);
         switches.delay = Duration::from_millis(5);
         for leaf in 0..4 {
             switches.faults.insert(format!("leaf{leaf}"), Fault::Crowded(most));
         }
-        let settings = Settings {
-            mode,
-            ..Settings::default()
-        };
-        discover(&plan, &SMALL.flows(64), &switches, &settings)
+        discover(&plan, &SMALL.flows(64), &switches, settings)
     };
     let leaf = plan.fabric.find("leaf1").unwrap();
     for most in [1, 3] {
-        let run = run(most, Mode::Parallel);
+        let run = run(most, &Settings::default());
         assert_right(&SMALL, &plan, &run);
         assert!(run.devices[&leaf].failures[SESSION_REFUSED].0 > 0);
         assert!((1..=most as u64).contains(&run.devices[&leaf].sessions));
     }
     // One that allows none is given up, with its reason.
-    for mode in [Mode::Parallel, Mode::Persistent] {
-        let run = run(0, mode);
+    for settings in [Settings::default(), ONE_BY_ONE] {
+        let run = run(0, &settings);
         assert_eq!(outcomes(&run), HashMap::from([(SESSION_REFUSED, 64)]));
         assert!(run.took < Duration::from_secs(10), "{:?}", run.took);
     }

@@ -4,7 +4,7 @@ use super::clos::Clos;
 use super::switches::Switches;
 use super::{SMALL, assert_right, outcomes};
 use rocescope_paths::Flow;
-use rocescope_paths::discover::{Mode, Settings, discover};
+use rocescope_paths::discover::{Settings, discover};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,13 +14,12 @@ use std::time::Duration;
 fn parallel_sessions_hide_the_delay_of_commands() {
     let clos = Clos { hosts: 8, ..SMALL };
     let (plan, flows) = (clos.plan(), clos.flows(128));
-    let took = |mode, threads, flows: &[Flow]| {
+    let took = |threads, flows: &[Flow]| {
         let switches = Switches {
             delay: Duration::from_millis(50),
             ..Switches::new(&clos)
         };
         let settings = Settings {
-            mode,
             threads,
             ..Settings::default()
         };
@@ -28,12 +27,9 @@ fn parallel_sessions_hide_the_delay_of_commands() {
         assert_right(&clos, &plan, &run);
         run.took
     };
-    let all = took(Mode::Parallel, 64, &flows);
-    let (two, eight) = (
-        took(Mode::Parallel, 2, &flows[..32]),
-        took(Mode::Parallel, 8, &flows[..32]),
-    );
-    let one = took(Mode::Persistent, 1, &flows[..16]);
+    let all = took(64, &flows);
+    let (two, eight) = (took(2, &flows[..32]), took(8, &flows[..32]));
+    let one = took(1, &flows[..16]);
     println!(
         "128 flows, 64 threads: {all:?}; 32 flows: 2 threads {two:?}, 8 threads {eight:?}; 16 flows one by one {one:?}"
     );

@@ -1,13 +1,13 @@
 //! `rocescope paths discover`: the paths of flows, hop by hop, over SSH.
 
 use super::{input, workload};
-use crate::arguments::{AskArguments, DiscoverArguments, DiscoverMode, Output};
+use crate::arguments::{AskArguments, DiscoverArguments, Output};
 use crate::commands::topology;
 use anyhow::{Context, Result, anyhow, ensure};
 use rocescope_model::human::visible_lines;
 use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, LinkLoadRow};
 use rocescope_paths::Flow;
-use rocescope_paths::discover::{Mode, Plan, Run, Settings, discover_until};
+use rocescope_paths::discover::{Plan, Run, Settings, discover_until};
 use rocescope_paths::document::{discovered, rows};
 use rocescope_paths::driver::Driver;
 use rocescope_paths::ssh::{Ssh, SshOptions};
@@ -41,14 +41,7 @@ pub(super) fn run(arguments: &DiscoverArguments) -> Result<ExitCode> {
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
         Output::Json => {
-            let document = discovered::document(
-                mode(arguments.ask.mode),
-                time,
-                &plan,
-                &run,
-                (&workload, &short),
-                &outcomes,
-            );
+            let document = discovered::document(time, &plan, &run, (&workload, &short), &outcomes);
             hosts.json(&(document + "\n"))
         }
         Output::Table => visible_lines(&hosts.text(&discovered::text(&plan, &run, (&workload, &short), &outcomes))),
@@ -71,7 +64,6 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
     })
     .context("cannot prepare SSH")?;
     let settings = Settings {
-        mode: mode(arguments.mode),
         threads: arguments.threads.into(),
         sessions: arguments.sessions.into(),
         limit: arguments.time_limit,
@@ -89,14 +81,6 @@ pub(super) fn ask(arguments: &AskArguments, plan: &Plan, flows: &[Flow]) -> Resu
     // Wakes the thread, as a signal would.
     let wake = || ender.end();
     Ok(discover_until(plan, flows, &ssh, &settings, (wait, wake)))
-}
-
-fn mode(mode: DiscoverMode) -> Mode {
-    match mode {
-        DiscoverMode::Baseline => Mode::Baseline,
-        DiscoverMode::Persistent => Mode::Persistent,
-        DiscoverMode::Parallel => Mode::Parallel,
-    }
 }
 
 /// Which nodes can be asked, and how.

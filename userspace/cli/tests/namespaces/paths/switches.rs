@@ -180,7 +180,7 @@ fn what_a_failed_command_of_a_shell_prints_is_no_answer() {
         );
         fs::write(folder.join(driver), text).unwrap();
     }
-    let found = discovered(folder, "flows.json", &["--mode", "persistent"]);
+    let found = discovered(folder, "flows.json", &["--threads", "1", "--sessions", "1"]);
     // Two flows over each device.
     for (pair, (name, _, _, outcome)) in found["paths"].as_array().unwrap().chunks(2).zip(OUTCOMES) {
         for path in pair {

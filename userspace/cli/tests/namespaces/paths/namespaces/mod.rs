@@ -4,14 +4,14 @@
 //! |---|---|
 //! | `packets` | every path is that of real packets; a link that goes down is reported |
 //! | `advice` | advised ports make uneven layers even, by the counters of every port |
-//! | `modes` | the three modes of the paper |
+//! | `threads` | one question after the other, and many at once |
 //! | `vxlan` | between tunnel ends, switches are asked about the outer header |
 //! | `refusals` | host keys and logins: one reason a device |
 
 mod advice;
-mod modes;
 mod packets;
 mod refusals;
+mod threads;
 mod vxlan;
 
 use rocescope_testkit::{Namespaces, fails_in_ci};

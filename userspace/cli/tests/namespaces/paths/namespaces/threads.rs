@@ -1,4 +1,4 @@
-//! The three modes of the paper over real OpenSSH servers: the same paths, and the time that each takes.
+//! One question after the other and many at once, over real OpenSSH servers: the same paths, and the time that each takes.
 
 use super::super::discovered;
 use super::{Fabric, bipartite, write_list};
@@ -22,7 +22,7 @@ fn prepare(fabric: &Fabric, folder: &Path, count: usize) {
     write_list(&folder.join("flows.json"), &flows.collect::<Vec<_>>());
 }
 
-/// Runs a mode; returns its time in seconds, its sessions, and the paths.
+/// Runs it; returns its time in seconds, its sessions, and the paths.
 fn timed(folder: &Path, options: &[&str]) -> (f64, u64, Value) {
     let found = discovered(folder, "flows.json", options);
     let flows = &found["flows"];
@@ -33,35 +33,30 @@ fn timed(folder: &Path, options: &[&str]) -> (f64, u64, Value) {
 }
 
 #[test]
-#[ignore = "takes 55 s; `cargo xtask ci --full` runs it"]
-fn modes_find_the_same_paths_and_each_is_faster_than_the_one_before() {
+fn one_by_one_and_in_parallel_the_paths_are_the_same() {
     let Some(fabric) = Fabric::up(1) else { return };
     let folder = tempfile::tempdir().unwrap();
     prepare(&fabric, folder.path(), 16);
-    let modes = ["baseline", "persistent", "parallel"].map(|mode| timed(folder.path(), &["--mode", mode]));
-    let [baseline, persistent, parallel] = &modes;
-    println!(
-        "16 flows: {:.2} s, {:.2} s, {:.2} s",
-        baseline.0, persistent.0, parallel.0
-    );
-    assert!(baseline.2 == persistent.2 && persistent.2 == parallel.2);
-    // A session for each question; one for each switch; up to eight.
-    assert_eq!((baseline.1, persistent.1 <= 8), (48, true), "{}", persistent.1);
-    assert!(baseline.0 > persistent.0 && persistent.0 > parallel.0);
+    let one = timed(folder.path(), &["--threads", "1", "--sessions", "1"]);
+    let parallel = timed(folder.path(), &[]);
+    println!("16 flows: {:.2} s, {:.2} s", one.0, parallel.0);
+    assert!(one.2 == parallel.2);
+    // A session for each switch.
+    assert!(one.1 <= 8, "{}", one.1);
+    assert!(one.0 > parallel.0);
     // 48 commands of 50 ms.
-    assert!(persistent.0 > 2.4, "{}", persistent.0);
+    assert!(one.0 > 2.4, "{}", one.0);
 }
 
 /// The table of docs/bench/paths.md.
 #[test]
 #[ignore = "measures speed: a minute, alone"]
-fn modes_with_128_flows() {
+fn threads_with_128_flows() {
     let Some(fabric) = Fabric::up(1) else { return };
     let folder = tempfile::tempdir().unwrap();
     prepare(&fabric, folder.path(), 128);
     for options in [
-        &["--mode", "baseline"][..],
-        &["--mode", "persistent"],
+        &["--threads", "1", "--sessions", "1"][..],
         &["--threads", "2"],
         &["--threads", "4"],
         &["--threads", "8"],
