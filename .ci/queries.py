@@ -40,7 +40,7 @@ def write(dataset):
     truth = {}
     for name in NAMES:
         file = os.path.join(CAPTURES, f"{name}.pcap.gz")
-        said = rocescope("capture", "--connections", "-r", file, "--out", dataset, "--observer", name, "-o", "json")
+        said = rocescope("capture", "-r", file, "--out", dataset, "--observer", name, "-o", "json")
         truth[name] = json.loads(said)
     return truth
 

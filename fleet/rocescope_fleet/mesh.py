@@ -1,6 +1,6 @@
 """What the probes of a mesh have in common: windows, paths, and which drops are problems of a NIC.
 
-The rules are those of Hostmesh (Liu and others, APNet 2024, sections 3.4 and 4), as `rocescope diagnose hostmesh`
+The rules are those of Hostmesh (Liu and others, APNet 2024, sections 3.4 and 4), as `rocescope diagnose mesh`
 applies them; docs/hostmesh-analysis.md defines the terms. An address identifies a NIC in the whole fleet.
 """
 
@@ -17,7 +17,7 @@ TUPLE = ("src", "dst", "udp_src_port", "udp_dst_port")
 
 @dataclass(frozen=True)
 class MeshSettings:
-    """Durations and thresholds, with the defaults of `rocescope diagnose hostmesh`."""
+    """Durations and thresholds, with the defaults of `rocescope diagnose mesh`."""
 
     window_ns: int = 20_000_000_000
     """Length of a window: 20 s; a whole number of windows in an hour."""

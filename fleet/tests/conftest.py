@@ -129,7 +129,7 @@ def rails(rocescope: Rocescope, place: Path) -> Path:
     root = place / "rails"
     for seed in (1, 2):
         pcap = rocescope.generate(SCENARIOS / "demo.toml", seed, place / f"rail-{seed}.pcap")
-        rocescope.capture(pcap, root / f"rail-{seed}", f"rail-{seed}", "--connections")
+        rocescope.capture(pcap, root / f"rail-{seed}", f"rail-{seed}")
     return root
 
 
@@ -163,7 +163,7 @@ def captures(rocescope: Rocescope, place: Path) -> Path:
     files = sorted(CAPTURES.glob("*.pcap.gz"))
     assert len(files) > 20, CAPTURES
     for file in files:
-        rocescope.capture(file, root, file.name.removesuffix(".pcap.gz"), "--connections")
+        rocescope.capture(file, root, file.name.removesuffix(".pcap.gz"))
     return root
 
 

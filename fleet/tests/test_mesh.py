@@ -1,4 +1,4 @@
-"""Service levels and votes over a simulated mesh, beside what `rocescope diagnose hostmesh --write` stores."""
+"""Service levels and votes over a simulated mesh, beside what `rocescope diagnose mesh --write` stores."""
 
 from __future__ import annotations
 

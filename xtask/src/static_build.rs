@@ -50,10 +50,7 @@ fn starts_alone(program: &Path) -> Result<()> {
     for (arguments, expected) in [
         (&["--version"][..], "rocescope "),
         (&["demo", "--out", "/demo"], "/demo has the rows of both captures"),
-        (
-            &["capture", "-r", "/trace.pcap", "--out", "/data", "--connections"],
-            "Dataset   /data",
-        ),
+        (&["capture", "-r", "/trace.pcap", "--out", "/data"], "Dataset   /data"),
         (&["report", "/data"], "Complete: all 341 frames are accounted for"),
     ] {
         let printed = alone(&root, arguments)?;

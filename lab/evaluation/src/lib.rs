@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `connections` | losses and counters of connections | the generator's, packet by packet |
 //! | [`hosts`] | verdicts about hosts | scripted faults of a model of a NIC |
+//! | `incidents` | incidents of captured traffic | faults of generated traffic |
 //! | `mesh` | verdicts about a mesh of probes | faults of the simulated fabric |
 //! | `collectives` | root causes of slow collectives | flows and pauses of the simulated network |
 //! | `steps` | steps of collectives from the wire, and the culprit | the generator's |
@@ -23,6 +24,7 @@ mod connections;
 mod fudan;
 mod hostping;
 pub mod hosts;
+mod incidents;
 mod mesh;
 mod parallel;
 mod sketches;
@@ -36,9 +38,10 @@ use table::{Line, Size};
 pub type Evaluation = fn(Size) -> Vec<Line>;
 
 /// What `cargo xtask lab` can run, by name.
-pub const EVALUATIONS: [(&str, Evaluation); 8] = [
+pub const EVALUATIONS: [(&str, Evaluation); 9] = [
     ("connections", connections::evaluate),
     ("hosts", hosts::evaluate),
+    ("incidents", incidents::evaluate),
     ("mesh", mesh::evaluate),
     ("collectives", collectives::evaluate),
     ("steps", steps::evaluate),

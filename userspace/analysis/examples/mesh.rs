@@ -1,5 +1,5 @@
 //! Probes and paths of a simulated fabric: writes a dataset of them, reads it back, and analyzes it as
-//! `rocescope diagnose hostmesh` does.
+//! `rocescope diagnose mesh` does.
 //!
 //!     cargo run --release -p rocescope-analysis --example mesh -- DIR make [HOSTS] [WINDOWS] [recent]
 //!     cargo run --release -p rocescope-analysis --example mesh -- DIR [probes]

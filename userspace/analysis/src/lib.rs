@@ -10,6 +10,7 @@
 //! | [`dataset`] | feeds an analysis from a dataset: hour by hour, or in slices of time |
 //! | [`mesh`], [`hosts`] | probes and paths of a mesh; counters of hosts and captured traffic |
 //! | [`hostping`], [`collectives`] | loopback tests inside hosts; steps of collectives |
+//! | [`incidents`] | all analyses that rows allow, joined |
 //! | [`live`] | windows that are analyzed as they end by the clock, and again when rows come late |
 //! | [`topology`] | the topology file: addresses and ports of switches, and the links between them |
 //! | [`cores`] | the two cores that an analysis uses |
@@ -19,6 +20,7 @@ pub mod cores;
 pub mod dataset;
 pub mod hostping;
 pub mod hosts;
+pub mod incidents;
 pub mod input;
 pub mod live;
 pub mod mesh;
@@ -103,6 +105,9 @@ pub enum Error {
     /// The topology file.
     #[error("{0}")]
     Topology(String),
+    /// The dataset has no collective of this name, but these.
+    #[error("there is no collective {0} in this dataset and time: it has {1}")]
+    NoCollective(String, String),
     /// The dataset has rows of this analyzer.
     #[error("the dataset already has a diagnosis by {0}: choose another --observer")]
     NotFirst(String),

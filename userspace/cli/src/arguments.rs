@@ -36,7 +36,7 @@ pub use compare::CompareArguments;
 pub use control::{ControlAction, ControlArguments, SubscriptionArguments};
 pub use counters::CountersArguments;
 pub use dataset::DatasetArguments;
-pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
+pub use diagnose::{DiagnoseAction, DiagnoseArguments, DiagnosisOutput, HostmeshArguments};
 pub use diagnose_hosts::DiagnoseHostsArguments;
 pub use examples::command;
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
@@ -123,9 +123,8 @@ pub enum Command {
     Counters(Box<CountersArguments>),
     /// Run the whole pipeline on generated traffic, without privileges or input
     Demo(DemoArguments),
-    /// Locate failures from the rows of a dataset
-    #[command(subcommand)]
-    Diagnose(DiagnoseAction),
+    /// Say what is wrong, where, since when, who suffers, and what to do: from capture files or a dataset
+    Diagnose(Box<DiagnoseArguments>),
     /// Check whether this machine can capture, and print how to fix what prevents it
     Doctor(DoctorArguments),
     /// Copy the frames that match a filter to another capture file
@@ -230,9 +229,9 @@ pub struct CaptureArguments {
     /// with them
     #[arg(long, value_name = "KEY", value_parser = anonymizer)]
     pub anonymize: Option<Arc<dyn AddressMap>>,
-    /// Track connections: loss, reordering and round trips of every queue pair
-    #[arg(long)]
-    pub connections: bool,
+    /// Do not follow connections: no loss, reordering and round trips of queue pairs
+    #[arg(long, conflicts_with = "collectives")]
+    pub no_connections: bool,
     /// Write the steps of collectives to the table `steps`, with how long each waited for its receiver and its sender
     #[arg(long)]
     pub collectives: bool,
@@ -308,14 +307,14 @@ pub enum ConfigAction {
 #[derive(Debug, Args)]
 #[command(mut_arg("interfaces", |option| option.conflicts_with(SPAN)))]
 pub struct ConnectionsArguments {
-    /// Dataset to read
-    #[arg(value_name = "DATASET", conflicts_with_all = ["read", "interfaces"])]
-    pub dataset: Option<PathBuf>,
+    /// Dataset, or capture files to read as one: pcap or pcapng, plain, gzip or zstd; or a directory of them; `-` for
+    /// standard input
+    #[arg(value_name = "DATASET|FILE", conflicts_with_all = ["read", "interfaces"])]
+    pub inputs: Vec<PathBuf>,
     /// The time.
     #[command(flatten)]
     pub span: SpanArguments,
-    /// Capture files to read as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of
-    /// them; `-` for standard input
+    /// Capture files to read as one, in the order of time, as without `-r`
     #[arg(short, long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["interfaces", SPAN])]
     pub read: Vec<PathBuf>,
     /// Names of addresses.

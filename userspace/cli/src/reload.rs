@@ -57,7 +57,7 @@ fn read_again(before: &Effective) -> Result<Reloaded> {
     let request = match &arguments.command {
         Command::Capture(arguments) => requests::capture(arguments)?,
         Command::Connections(arguments) => requests::connections(arguments)?,
-        Command::Top(arguments) => requests::top(arguments, arguments.connections)?,
+        Command::Top(arguments) => requests::top(arguments, !arguments.no_connections)?,
         _ => bail!("the command line names another command"),
     };
     let now = effective()?.into_iter();

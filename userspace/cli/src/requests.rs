@@ -22,7 +22,7 @@ const TOP_REPORT_NS: u64 = 500_000_000;
 /// `rocescope capture`.
 pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
     let settings = Settings {
-        connections: (arguments.connections || arguments.collectives).then(|| ConnectionSettings {
+        connections: (!arguments.no_connections).then(|| ConnectionSettings {
             steps: arguments.collectives,
             ..tracked(&arguments.measure)
         }),

@@ -34,7 +34,7 @@ pub(crate) fn tap(arguments: &CaptureArguments) -> Option<Tap> {
     }
     let interval = arguments.status_interval;
     let interval = interval.or_else(|| stderr().is_terminal().then_some(INTERVAL))?;
-    let mut line = StatusLine::new(interval, arguments.connections);
+    let mut line = StatusLine::new(interval, !arguments.no_connections);
     Some(Box::new(move |rows| {
         if let Some(line) = line.add(rows) {
             status!("{line}");

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`hosts`] | the wire and the counters of both its ends, joined: application, host, NIC, link or switch |
+//! | [`incidents`] | the faults of all analyses joined: one cause is one incident |
 //! | [`hostmesh`] | diagnosis from probes between the NICs of hosts, and their paths: what fails, and where |
 //! | [`hostping`] | the bottleneck inside a host, from loopback tests between its NICs and its memory and GPUs |
 //! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix to draw |
@@ -19,6 +20,7 @@ extern crate std;
 pub mod hostmesh;
 pub mod hostping;
 pub mod hosts;
+pub mod incidents;
 pub mod mesh;
 pub mod paths;
 mod pcie;

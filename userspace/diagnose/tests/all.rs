@@ -4,4 +4,5 @@
 mod hostmesh;
 mod hostping;
 mod hosts;
+mod incidents;
 mod mesh;

@@ -8,6 +8,7 @@ use crate::report::{HostFaults, Period};
 use crate::sections::{self, Finding};
 use crate::{Report, csv};
 use rocescope_diagnose::hostmesh::Problem;
+use rocescope_diagnose::incidents::Incident;
 use rocescope_diagnose::paths::Imbalance;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{
@@ -35,7 +36,9 @@ pub fn document(report: &Report) -> String {
     let sla = sla.unwrap_or_default();
     let opcodes: Wanted = |column| !OF_ROWS.contains(&column.name) && !["frame_bps", "rate_pps"].contains(&column.name);
     let (origin, scope) = (&report.origin, &report.scope);
+    let incidents = report.incidents.as_ref();
     let document = Document {
+        incidents: incidents.map(|found| found.incidents.as_slice()),
         dataset: &origin.dataset,
         observers: &report.observers,
         source: &origin.sources,
@@ -70,6 +73,7 @@ pub fn document(report: &Report) -> String {
 
 #[derive(Serialize)]
 struct Document<'a> {
+    incidents: Option<&'a [Incident]>,
     dataset: &'a str,
     observers: &'a [String],
     source: &'a BTreeSet<String>,

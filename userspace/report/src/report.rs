@@ -7,6 +7,7 @@ use crate::collect::{
 };
 use crate::series::{Join, Series};
 use rocescope_diagnose::hosts::{HostVerdict, Unknown};
+use rocescope_diagnose::incidents;
 use rocescope_model::{Over, Row, WindowRow};
 use serde::Serialize;
 
@@ -49,6 +50,8 @@ pub struct Report {
     pub loopback: Option<LoopbackFigures>,
     /// Paths of flows; `None` if the dataset has none.
     pub paths: Option<PathFigures>,
+    /// What is wrong; `None` if it was not analyzed.
+    pub incidents: Option<incidents::Document>,
     /// What counters and captured traffic show together; `None` if it was not analyzed.
     pub host_faults: Option<HostFaults>,
     /// The slowest collective; `None` if the dataset has none.

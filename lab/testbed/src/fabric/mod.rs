@@ -40,7 +40,7 @@ cargo xtask fabric fault KIND PLACE [--fabric NAME] [OPTION VALUE...]
 cargo xtask fabric heal [PLACE] [--fabric NAME]
 cargo xtask fabric oracle SRC DST PORT [DPORT] [--fabric NAME]
 cargo xtask fabric accuracy [--scale F] [--rounds N] [--seed N] [--quiet S] [--only TEXT,...] [--json FILE]
-    Agents on every host, each kind of faults N times, the verdicts of `rocescope diagnose hostmesh`. F divides all
+    Agents on every host, each kind of faults N times, the verdicts of `rocescope diagnose mesh`. F divides all
     times. --only: kinds whose names contain a text. The sizes of `up`; 4 hosts, 4 NICs and 4 spines without them.
 cargo xtask fabric record DIRECTORY [OPTION...]   its first half: agents and faults
 cargo xtask fabric judge DIRECTORY [--json FILE]  its second half: verdicts

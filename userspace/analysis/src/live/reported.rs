@@ -239,6 +239,7 @@ mod tests {
             place: "gpu-1 mlx5_0/1".into(),
             host: None,
             device: None,
+            addresses: Vec::new(),
             port: None,
             src: None,
             dst: None,

@@ -60,7 +60,7 @@ pub struct CollectArguments {
     /// When segments are sealed and deleted.
     #[command(flatten)]
     pub retention: RetentionArguments,
-    /// Diagnose probes as `diagnose hostmesh` does, in windows of 20 s, and counters with rows of capture boxes as
+    /// Diagnose probes as `diagnose mesh` does, in windows of 20 s, and counters with rows of capture boxes as
     /// `diagnose hosts` does, in windows of 10 s: print new problems, and write the tables `sla`, `verdicts`, `links` and
     /// `host_verdicts`
     #[arg(long, help_heading = "Diagnosis")]

@@ -1,17 +1,50 @@
 //! `rocescope diagnose`.
 
 use super::{
-    DiagnoseCollectiveArguments, DiagnoseHostpingArguments, DiagnoseHostsArguments, HostsArguments, SpanArguments,
+    DiagnoseCollectiveArguments, DiagnoseHostpingArguments, DiagnoseHostsArguments, HostsArguments, Output,
+    SpanArguments,
 };
 use crate::units::{DAY, within};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The kind of diagnosis.
+/// `rocescope diagnose`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct DiagnoseArguments {
+    /// Dataset, or capture files to read as one: pcap or pcapng, plain, gzip or zstd; or a directory of them; `-` for
+    /// standard input
+    #[arg(value_name = "DATASET|FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// The time.
+    #[command(flatten)]
+    pub span: SpanArguments,
+    /// Format of the incidents
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// Names of addresses.
+    #[command(flatten)]
+    pub hosts: HostsArguments,
+    /// Nodes of the mesh and their addresses (TOML); default: each address is a node
+    #[arg(long, value_name = "FILE")]
+    pub topology: Option<PathBuf>,
+    /// Write the table `incidents` to the dataset
+    #[arg(long)]
+    pub write: bool,
+    /// Name of the analyzer in the rows it writes
+    #[arg(long, value_name = "NAME", default_value = "incidents")]
+    pub observer: String,
+    /// One analysis alone.
+    #[command(subcommand)]
+    pub action: Option<DiagnoseAction>,
+}
+
+/// One analysis, with all that it found.
 #[derive(Debug, Subcommand)]
 pub enum DiagnoseAction {
     /// Locate the failing NIC, link or switch from probes between hosts and their paths
+    #[command(name = "mesh", alias = "hostmesh")]
     Hostmesh(HostmeshArguments),
     /// Say whose fault it is, application, host, NIC, link or network, from the counters of hosts and captured traffic
     Hosts(DiagnoseHostsArguments),
@@ -21,7 +54,7 @@ pub enum DiagnoseAction {
     Collective(DiagnoseCollectiveArguments),
 }
 
-/// `rocescope diagnose hostmesh`.
+/// `rocescope diagnose mesh`.
 #[derive(Clone, Debug, Args)]
 pub struct HostmeshArguments {
     /// Dataset with the tables `probes` and `paths`, as `rocescope probe` writes them

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 /// `rocescope report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// Dataset to summarize
-    #[arg(value_name = "DATASET")]
-    pub dataset: PathBuf,
+    /// Dataset, or capture files to read as one: pcap or pcapng, plain, gzip or zstd; or a directory of them; `-` for
+    /// standard input
+    #[arg(value_name = "DATASET|FILE", required = true)]
+    pub inputs: Vec<PathBuf>,
     /// Format of the report; default: `text`, or nothing with `--html`
     #[arg(short, long, value_enum)]
     pub output: Option<ReportOutput>,

@@ -32,9 +32,9 @@ pub struct TopArguments {
     /// Count only packets that match EXPR; for a dataset, show only rows that match
     #[arg(long, value_name = "EXPR", value_parser = filter)]
     pub filter: Option<Filter>,
-    /// Track connections on interfaces; for a file they are always tracked
+    /// Do not follow connections on interfaces; for a file they are always followed
     #[arg(long)]
-    pub connections: bool,
+    pub no_connections: bool,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, ensure};
 use rocescope_agent::subscription::Subscription;
 use rocescope_capture::file::FileSpan;
 use rocescope_collector::control::message::Role;
+use rocescope_diagnose::incidents::{Captured, Document};
 use rocescope_engine::document::{Source, check, json, ports, text};
 use rocescope_engine::intake::Tap;
 use rocescope_engine::live::check::PortCheck;
@@ -22,14 +23,17 @@ use rocescope_engine::origin::Origin;
 use rocescope_engine::replay;
 use rocescope_engine::{CaptureRequest, EngineError, IntakeRequest, Outcome, Session};
 use rocescope_host::port::Port;
+use rocescope_model::hosts::Hosts;
 use rocescope_model::lines;
 use rocescope_model::{Row, WindowRows};
 use rocescope_runtime::Signals;
 use rocescope_runtime::status;
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     if arguments.list_interfaces {
@@ -58,9 +62,9 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
     let mut files = input::open(&arguments.read, &signals)?;
     input::ensure_not_written(&files, arguments.write.as_deref())?;
     let mut session = Session::open(request, &Origin::files(&files), &notices())?;
-    if arguments.output == CaptureOutput::Jsonl {
-        session.tap(windows(arguments));
-    }
+    let lines = (arguments.output == CaptureOutput::Jsonl).then(|| windows(arguments));
+    let (tap, captured) = judging(&arguments.hosts.names(), lines);
+    session.tap(tap);
     let progress = Progress::new(files.length(), arguments.quiet);
     let ended = replay::replay(&mut files, &mut session, &signals, |bytes| {
         progress.at(bytes);
@@ -79,7 +83,8 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
         finished => finished?,
     };
     let why = input_error.as_ref().map(ToString::to_string);
-    summarize(arguments, files.name(), files.files(), why, None, &outcome)?;
+    let found = captured.borrow_mut().document();
+    summarize(arguments, files.name(), files.files(), why, None, &outcome, &found)?;
     match input_error {
         Some(error) => Err(error.into()),
         None => Ok(ExitCode::SUCCESS),
@@ -107,7 +112,8 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
         Some(subscription) => Some(subscription.tap(tap)?),
         None => tap,
     };
-    let (report, outcome) = match capture.run(tap, asked) {
+    let (tap, captured) = judging(&arguments.hosts.names(), tap);
+    let (report, outcome) = match capture.run(Some(tap), asked) {
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         ended => ended?,
     };
@@ -117,7 +123,8 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
             conclude(arguments.output, &check, &outcome)
         }
         None => {
-            summarize(arguments, name, &[], None, Some(report.clone()), &outcome)?;
+            let found = captured.borrow_mut().document();
+            summarize(arguments, name, &[], None, Some(report.clone()), &outcome, &found)?;
             report.check()?;
             Ok(report.exit_status().map_or(ExitCode::SUCCESS, ExitCode::from))
         }
@@ -132,6 +139,7 @@ fn summarize(
     input_error: Option<String>,
     live: Option<LiveReport>,
     outcome: &Outcome,
+    incidents: &Document,
 ) -> Result<()> {
     let hosts = arguments.hosts.names();
     let source = Source {
@@ -144,6 +152,7 @@ fn summarize(
         files,
         input_error,
         live,
+        incidents: Some(incidents),
     };
     let summary = match arguments.output {
         CaptureOutput::Json => hosts.json(&json::summary(&source, outcome)),
@@ -156,6 +165,17 @@ fn summarize(
         _ => print(&summary)?,
     }
     Ok(outcome.check()?)
+}
+
+/// A tap that judges the rows before it passes them on.
+pub(super) fn judging(names: &Hosts, mut next: Option<Tap>) -> (Tap, Rc<RefCell<Captured>>) {
+    let captured = Rc::new(RefCell::new(Captured::default().with(names)));
+    let judge = Rc::clone(&captured);
+    let tap: Tap = Box::new(move |rows| {
+        judge.borrow_mut().rows(rows);
+        next.as_mut().map_or(ControlFlow::Continue(()), |next| next(rows))
+    });
+    (tap, captured)
 }
 
 fn list_interfaces(output: CaptureOutput) -> Result<ExitCode> {

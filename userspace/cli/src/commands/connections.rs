@@ -1,6 +1,7 @@
 //! `rocescope connections`: loss, reordering and latency of each queue pair.
 
 use super::input;
+use super::readable::are_captures;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ConnectionsArguments, Output};
 use crate::color;
@@ -19,7 +20,7 @@ use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_runtime::Signals;
 use rocescope_runtime::status;
 use rocescope_store::Query;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The rows of a source.
@@ -32,9 +33,13 @@ struct Found {
 }
 
 pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
-    let (source, found) = if !arguments.read.is_empty() {
-        of_files(arguments)?
-    } else if let Some(path) = &arguments.dataset {
+    let files = match arguments.read.is_empty() {
+        true if are_captures(&arguments.inputs)? => &arguments.inputs,
+        _ => &arguments.read,
+    };
+    let (source, found) = if !files.is_empty() {
+        of_files(files, arguments)?
+    } else if let [path] = arguments.inputs.as_slice() {
         (path.display().to_string(), of_dataset(path, arguments)?)
     } else if !arguments.live.interfaces.is_empty() {
         of_interfaces(arguments)?
@@ -72,7 +77,7 @@ impl Found {
         if kept.refused_directions + kept.refused_events > 0 {
             status!(
                 "rocescope: warning: {} rows of connections and {} events found no room in memory; \
-                 `rocescope capture --connections --out DIR` stores all",
+                 `rocescope capture --out DIR` stores all",
                 kept.refused_directions,
                 kept.refused_events
             );
@@ -88,9 +93,9 @@ impl Found {
 }
 
 /// Reads capture files; returns their names too.
-fn of_files(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
+fn of_files(paths: &[PathBuf], arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     let signals = Signals::install()?;
-    let mut files = input::open(&arguments.read, &signals)?;
+    let mut files = input::open(paths, &signals)?;
     let progress = Progress::new(files.length(), arguments.quiet);
     let request = requests::connections(arguments)?.intake;
     let mut session = Session::open(&request, &Origin::files(&files), &notices())?;
@@ -130,7 +135,19 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     rows.for_each(|row| connections.add(row))?;
     let connections = connections.finish();
     if connections.is_empty() {
-        let none = || anyhow!("{} has no connections: capture with --connections", root.display());
+        let none = || {
+            let unsealed = span::unsealed(&found);
+            match unsealed.is_empty() {
+                true => anyhow!(
+                    "{} has no connections: capture without --no-connections",
+                    root.display()
+                ),
+                false => anyhow!(
+                    "{} has no connections yet: the first rows come a minute after the start of a capture{unsealed}",
+                    root.display()
+                ),
+            }
+        };
         return Err(span::nothing(root, &arguments.span)?.unwrap_or_else(none));
     }
     let mut events = Vec::new();

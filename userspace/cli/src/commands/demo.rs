@@ -4,6 +4,7 @@ use crate::arguments::DemoArguments;
 use crate::color;
 use anyhow::{Context, Result};
 use rocescope_capture::file::{self, FrameReader};
+use rocescope_diagnose::incidents::Captured;
 use rocescope_engine::document::{Source, text};
 use rocescope_engine::origin::Origin;
 use rocescope_engine::{Session, replay};
@@ -11,6 +12,7 @@ use rocescope_generate::{self as generate, Generator, Scenario};
 use rocescope_model::footer;
 use rocescope_model::hosts::Hosts;
 use rocescope_pipeline::Settings;
+use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_pipeline::settings::Jitter;
 use rocescope_record::Config;
 use rocescope_runtime::Signals;
@@ -18,9 +20,11 @@ use rocescope_runtime::dataset::Dataset;
 use rocescope_runtime::retention::Retention;
 use rocescope_store::Query;
 use rocescope_wire::{FrameLengths, LinkType};
+use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Recorded from the soft-RoCE driver of Linux: a server that posts its receives late answers with
@@ -38,21 +42,23 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
 
     crate::print("A capture of real traffic with a receiver that is not ready:\n\n")?;
     let mut session = session(out, OBSERVERS[0], CAPTURE_NAME)?;
+    let captured = judged(&mut session);
     let mut reader = FrameReader::new(CAPTURE).context(CAPTURE_NAME)?;
     replay::replay(&mut reader, &mut session, &Signals::install()?, |_| {})?;
-    finish(session, CAPTURE_NAME, out)?;
+    finish(session, &captured, CAPTURE_NAME, out)?;
 
     crate::print("\nA generated scenario with elephants, mice, loss and congestion:\n\n")?;
     let scenario = Scenario::parse(generate::DEMO).context(SCENARIO_NAME)?;
     let mut session = self::session(out, OBSERVERS[1], SCENARIO_NAME)?;
+    let captured = judged(&mut session);
     play(&scenario, &mut session)?;
-    finish(session, SCENARIO_NAME, out)?;
+    finish(session, &captured, SCENARIO_NAME, out)?;
 
     crate::print(&format!(
         "\n{0} has the rows of both captures. Query it with DuckDB:\n\n  \
          duckdb -c \"SELECT observer, opcode, sum(packets) AS packets FROM \
          read_parquet('{0}/opcodes/**/*.parquet') GROUP BY ALL ORDER BY packets DESC\"\n\n\
-         Next: `rocescope capture -r FILE --out DIR` with your own capture.\n",
+         Next: `rocescope diagnose FILE` with your own capture.\n",
         out.display()
     ))?;
     Ok(ExitCode::SUCCESS)
@@ -63,6 +69,7 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
     let settings = Settings {
         observer: observer.into(),
         top: 10,
+        connections: Some(ConnectionSettings::default()),
         elephant_bps: 10e6,
         jitter: Jitter {
             relative: Some(0.2),
@@ -78,6 +85,13 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
     };
     let dataset = Dataset::open(options, retention, None)?;
     Ok(Session::new(settings, config, Some(dataset))?)
+}
+
+/// Judges the rows of a session.
+fn judged(session: &mut Session) -> Rc<RefCell<Captured>> {
+    let (tap, captured) = super::capture::judging(&Hosts::default(), None);
+    session.tap(tap);
+    captured
 }
 
 fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
@@ -99,8 +113,9 @@ fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
+fn finish(session: Session, captured: &RefCell<Captured>, name: &str, out: &Path) -> Result<()> {
     let outcome = session.finish()?;
+    let incidents = captured.borrow_mut().document();
     outcome.check()?;
     let source = Source {
         name: name.into(),
@@ -112,6 +127,7 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
         files: &[],
         input_error: None,
         live: None,
+        incidents: Some(&incidents),
     };
     crate::print(&text::summary(&source, &outcome, color::of_stdout()))
 }

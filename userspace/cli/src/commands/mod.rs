@@ -24,6 +24,7 @@ mod merge;
 mod paths;
 mod probe;
 mod program;
+mod readable;
 mod repair;
 mod report;
 mod restore_vlan_offload;
@@ -55,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Control(arguments) => control::run(arguments),
         Command::Counters(arguments) => counters::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
-        Command::Diagnose(action) => diagnose::run(action),
+        Command::Diagnose(arguments) => diagnose::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Extract(arguments) => extract::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),

@@ -3,12 +3,13 @@
 //! Segments are read one after another, in the order of their windows, and rows are dropped after
 //! they are counted, so `rocescope_report` bounds the memory.
 
-use super::collective::diagnose;
-use super::diagnose::{analyzer_of, hosts};
+use super::diagnose::{analyzer_of, hosts, incidents};
 use super::paths::held;
+use super::readable::readable;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use anyhow::{Context, Result, bail};
+use rocescope_analysis::collectives::diagnosis;
 use rocescope_collective::read::nccl_debug::Ranks;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
@@ -25,7 +26,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
-    let root = &arguments.dataset;
+    let source = readable(&arguments.inputs)?;
+    let root = &source.root;
     let time = span::range(&arguments.span)?;
     let read = Query::default().within(time.extended(CONNECTIONS_NS));
     let found = read.open(root)?;
@@ -39,9 +41,11 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     };
     let names = arguments.hosts.names();
     let stored = Query::default().tables(FLOW_PATH_TABLES).open(root)?;
-    let mut report = collect((&found, &stored), scope, || {
-        origin(root, arguments.observer.as_deref(), &names, &found)
+    let mut report = collect((&found, &stored), scope, || Origin {
+        dataset: source.name.clone(),
+        ..origin(root, arguments.observer.as_deref(), &names, &found)
     })?;
+    report.incidents = Some(incidents::of(root, time, &names)?);
     report.host_faults = hosts::faults(root, time, &names)?;
     report.collective = collective(&found)?;
     if let Some(observer) = &arguments.observer
@@ -80,7 +84,7 @@ fn collective(found: &Scan) -> Result<Option<CollectiveFigures>> {
     if found.row_count(StepRow::TABLE.name) == 0 {
         return Ok(None);
     }
-    let analysis = diagnose::analysis(found, None, &Ranks::default())?;
+    let analysis = diagnosis::diagnose(found, None, &Ranks::default())?;
     Ok(Some(CollectiveFigures::of(&analysis)))
 }
 

@@ -246,7 +246,7 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
         Command::Agent(agent) => agent.send.missing(),
         Command::Control(control) => control.missing().map(|option| format!("{option} is not set")),
         Command::Connections(connections)
-            if connections.dataset.is_none()
+            if connections.inputs.is_empty()
                 && connections.read.is_empty()
                 && connections.live.interfaces.is_empty() =>
         {

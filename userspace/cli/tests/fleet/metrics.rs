@@ -59,7 +59,7 @@ fn window(start_s: i64, flows: u32) -> WindowRows {
     }
 }
 
-/// With `--connections` and `--verify-icrc`.
+/// With connections and `--verify-icrc`.
 const TRACKED: Measured = Measured {
     connections: true,
     icrc: true,

@@ -31,7 +31,7 @@ fn names_stand_in_text_html_and_json_and_json_keeps_the_address() {
     )
     .unwrap();
     let hosts = ["--hosts", "hosts"];
-    printed(folder, &["capture", "-q", "-r", CAPTURE, "--connections", "--out", "d"]);
+    printed(folder, &["capture", "-q", "-r", CAPTURE, "--out", "d"]);
 
     let text = printed(folder, &[&["connections", "-q", "-r", CAPTURE], &hosts[..]].concat());
     assert!(
@@ -105,10 +105,7 @@ fn every_command_that_shows_addresses_takes_the_names_of_the_configuration() {
     let with = ["--config", "c.toml"];
     let capture = ["capture", "-q", "-r", CAPTURE];
     let name = "client (10.77.0.1)";
-    let out = printed(
-        folder,
-        &[&with, &capture[..], &["--out", "d", "--connections"]].concat(),
-    );
+    let out = printed(folder, &[&with, &capture[..], &["--out", "d"]].concat());
     assert!(out.contains(name), "{out}");
     for format in ["json", "jsonl"] {
         let out = printed(folder, &[&with, &capture[..], &["-o", format]].concat());

@@ -3,7 +3,7 @@
 //! | module | command |
 //! |---|---|
 //! | `report` | `report`: snapshots, totals, the page in a browser |
-//! | `diagnose` | `diagnose hostmesh` |
+//! | `diagnose` | `diagnose mesh` |
 //! | `hosts` | `diagnose hosts` |
 //! | `compare` | `compare` |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]

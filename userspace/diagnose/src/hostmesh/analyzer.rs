@@ -11,6 +11,7 @@ use super::record::{ProbeOutcome, Record, Window};
 use super::settings::{Settings, SettingsError};
 use super::silence::Silence;
 use super::tuples::{Key, Tuples};
+use crate::incidents::convert::Addresses;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -125,6 +126,16 @@ impl Analyzer {
     #[must_use]
     pub const fn window_ns(&self) -> i64 {
         self.settings.window_ns
+    }
+
+    /// The addresses of NICs, by `host/nic`.
+    #[must_use]
+    pub fn addresses(&self) -> Addresses {
+        let mut all = Addresses::new();
+        for (number, nic) in (0..).zip(&self.names.nics) {
+            all.entry(self.names.nic_name(number)).or_default().insert(nic.address);
+        }
+        all
     }
 
     /// The windows, by their starts, that were closed before rows of them came, since the last call.

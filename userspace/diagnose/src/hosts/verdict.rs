@@ -50,6 +50,8 @@ pub struct HostVerdict {
     pub device: Option<String>,
     /// The port of the device.
     pub port: Option<u16>,
+    /// The addresses of the port or device.
+    pub addresses: Vec<IpAddr>,
     /// Source of the connection or pair.
     pub src: Option<IpAddr>,
     /// Destination of the connection or pair, or the address at fault.
@@ -102,6 +104,7 @@ impl HostVerdict {
             host: port.map(|port| view.ports.host(port).to_string()),
             device: port.map(|port| view.ports.get(port).device.to_string()),
             port: port.and_then(|port| view.ports.get(port).port),
+            addresses: port.map(|port| view.ports.addresses(port)).unwrap_or_default(),
             src,
             dst,
             dst_qpn,

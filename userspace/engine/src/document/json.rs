@@ -6,6 +6,7 @@ use super::{Source, aeth, flow_rows, opcode_rows};
 use crate::Outcome;
 use crate::live::{LiveReport, VerdictReason};
 use crate::recorder::RecorderSummary;
+use rocescope_diagnose::incidents::Incident;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{Column, FlowRow, OpcodeRow, Time};
 use rocescope_pipeline::pdcs::PdcTotals;
@@ -56,6 +57,8 @@ type Wanted = fn(&Column) -> bool;
 #[derive(Serialize)]
 struct Document<'a> {
     source: &'a str,
+    incidents: &'a [Incident],
+    notes: &'a [String],
     input_error: Option<&'a str>,
     start: Option<Time>,
     end: Option<Time>,
@@ -153,6 +156,8 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
     }
     write(&Document {
         source: &source.name,
+        incidents: source.incidents.map_or(&[], |found| &found.incidents),
+        notes: source.incidents.map_or(&[], |found| &found.notes),
         input_error: source.input_error.as_deref(),
         start: summary.span_ns.map(|(start, _)| time(start)),
         end: summary.span_ns.map(|(_, end)| time(end)),

@@ -56,7 +56,7 @@ impl Losses {
                 let number = delivery.retransmitted_packets;
                 line("Retransmitted", number, &plural(number, "packet"))?;
             }
-            None => line("Fabric loss", 0, "unknown: --connections measures it")?,
+            None => line("Fabric loss", 0, "unknown: --no-connections leaves it out")?,
         }
         line("Capture loss", self.capture_frames(), &self.capture())?;
         let mirror = self.delivery.map_or(0, |delivery| delivery.mirror_lost_packets);
@@ -105,7 +105,7 @@ impl Losses {
             parts.push(format!("{} numbered by the mirror", plural(frames, "frame")));
         }
         match parts.is_empty() {
-            true => "unknown: --connections measures it".into(),
+            true => "unknown: --no-connections leaves it out".into(),
             false => parts.join("; "),
         }
     }

@@ -16,6 +16,7 @@ pub mod text;
 
 use crate::live::LiveReport;
 use rocescope_capture::file::FileSpan;
+use rocescope_diagnose::incidents;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{FlowRow, OpcodeRow, Text, Time};
 use rocescope_pipeline::Summary;
@@ -47,6 +48,8 @@ pub struct Source<'a> {
     pub input_error: Option<String>,
     /// The report of a live capture.
     pub live: Option<LiveReport>,
+    /// What is wrong.
+    pub incidents: Option<&'a incidents::Document>,
 }
 
 /// ACKNOWLEDGE packets by the name of their syndrome.

@@ -18,6 +18,8 @@ use rocescope_wire::{Malformed, NotRoce};
 use std::fmt::Write;
 use std::path::Path;
 
+/// Incidents that stand before the figures.
+const SHOWN: usize = 3;
 const OPCODE_COLUMNS: [&str; 4] = ["opcode", "packets", "frame_bytes", "payload_bytes"];
 const FLOW_COLUMNS: [&str; 10] = [
     "rank",
@@ -43,6 +45,9 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome, color: Color) -> String {
 
 fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color: Color) -> std::fmt::Result {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
+    if let Some(incidents) = source.incidents {
+        writeln!(out, "{}", incidents.brief(SHOWN))?;
+    }
     write!(out, "{}", source.name)?;
     if let Some((start, end)) = summary.span_ns {
         let time = |ns: u64| Time(ns.min(i64::MAX as u64) as i64);

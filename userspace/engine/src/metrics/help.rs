@@ -67,19 +67,19 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ),
     (
         "fabric_lost_packets",
-        "Fabric loss: packets that the network dropped between the endpoints; only with --connections",
+        "Fabric loss: packets that the network dropped between the endpoints; unknown with --no-connections",
     ),
     (
         "retransmitted_packets",
-        "Packets that their senders retransmitted; only with --connections",
+        "Packets that their senders retransmitted; unknown with --no-connections",
     ),
     (
         "mirror_lost_packets",
-        "Mirror loss: packets that were acknowledged but that the mirror did not deliver; only with --connections",
+        "Mirror loss: packets that were acknowledged but that the mirror did not deliver; unknown with --no-connections",
     ),
     (
         "mirror_duplicate_packets",
-        "Mirror duplicates: packets that the mirror delivered again; only with --connections",
+        "Mirror duplicates: packets that the mirror delivered again; unknown with --no-connections",
     ),
     (
         "mirror_gap_frames",
@@ -105,7 +105,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("mouse_flows", "Flows in the last window below the elephant threshold"),
     (
         "mirror_loss_ratio",
-        "Share of the packets of the last window that the mirror did not deliver; only with --connections",
+        "Share of the packets of the last window that the mirror did not deliver; unknown with --no-connections",
     ),
     ("opcode_packets", "RoCEv2 packets by opcode"),
     ("opcode_frame_bytes", "Bytes of the frames of RoCEv2 packets by opcode"),

@@ -9,6 +9,7 @@ mod flows;
 mod groups;
 mod host_ports;
 mod host_verdicts;
+mod incidents;
 mod link_loads;
 mod links;
 mod loopback;
@@ -35,6 +36,7 @@ pub use flows::FlowRow;
 pub use groups::GroupRow;
 pub use host_ports::HostPortRow;
 pub use host_verdicts::HostVerdictRow;
+pub use incidents::IncidentRow;
 pub use link_loads::LinkLoadRow;
 pub use links::LinkRow;
 pub use loopback::LoopbackRow;
@@ -75,6 +77,7 @@ pub const TABLES: &[&Table] = &[
     FlowPathRow::TABLE,
     LinkLoadRow::TABLE,
     HostVerdictRow::TABLE,
+    IncidentRow::TABLE,
     LoopbackRow::TABLE,
     SmallFlowRow::TABLE,
     StepRow::TABLE,
@@ -145,6 +148,9 @@ pub const FLOW_PATH_TABLES: &[&Table] = &[FlowPathRow::TABLE, LinkLoadRow::TABLE
 
 /// The tables that the loads of links are written to.
 pub const LINK_LOAD_TABLES: &[&Table] = &[LinkLoadRow::TABLE];
+
+/// The tables that the join of all analyses writes.
+pub const INCIDENT_TABLES: &[&Table] = &[IncidentRow::TABLE];
 
 /// The tables that the analysis of hosts writes.
 pub const HOST_DIAGNOSIS_TABLES: &[&Table] = &[HostVerdictRow::TABLE];

@@ -325,6 +325,7 @@ impl Collector {
             flows: self.flows.finish(self.scope.top, &self.totals),
             mesh: self.mesh.finish(&self.scope),
             counters: self.counters.finish(),
+            incidents: None,
             host_faults: None,
             collective: None,
             loopback: self.loopback.finish(),

@@ -121,7 +121,7 @@ fn findings(report: &Report) -> Vec<Finding> {
         let text = if report.scope.filter.is_some() {
             "No connection matches the filter."
         } else {
-            "No connections: `capture --connections` follows them."
+            "No connections: the capture had `--no-connections`, or saw none."
         };
         return vec![Finding::note(text)];
     }

@@ -116,7 +116,7 @@ fn findings(report: &Report) -> Vec<Finding> {
 fn fabric(report: &Report) -> Finding {
     let sums = &report.totals.sums;
     match report.fabric_lost_packets() {
-        None => Finding::note("Fabric loss is unknown: only `capture --connections` measures it."),
+        None => Finding::note("Fabric loss is unknown: the capture had `--no-connections`."),
         Some(0) => Finding::good("No fabric loss: the network dropped no packet of a tracked connection."),
         Some(lost) => Finding::bad(format!(
             "Fabric loss {}: the network dropped {} of tracked connections.",
@@ -142,9 +142,7 @@ fn mirror(report: &Report) -> Finding {
         };
     }
     match connections.sum("unfilled_gaps_acknowledged") {
-        _ if connections.count == 0 => {
-            Finding::note("Mirror loss is unknown: only `capture --connections` measures it.")
-        }
+        _ if connections.count == 0 => Finding::note("Mirror loss is unknown: the capture had `--no-connections`."),
         0 => Finding::good("No sign of mirror loss: no receiver acknowledged a packet that the capture did not see."),
         gaps => Finding::bad(format!(
             "Mirror loss: in {}, receivers acknowledged packets that the capture did not see.",

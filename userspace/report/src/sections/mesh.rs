@@ -153,7 +153,7 @@ fn findings(report: &Report, mesh: &MeshFigures, matrix: &Matrix) -> Vec<Finding
     }
     if mesh.total.windows == 0 {
         findings.push(Finding::note(format!(
-            "The probes are not analyzed yet: run `rocescope diagnose hostmesh {} --write`.",
+            "The probes are not analyzed yet: run `rocescope diagnose mesh {} --write`.",
             report.origin.dataset
         )));
     }

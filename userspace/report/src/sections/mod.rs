@@ -5,6 +5,7 @@
 //!
 //! | module | its question |
 //! |---|---|
+//! | `incidents` | what is wrong, where, since when, who suffers, and what to do? |
 //! | `overview` | what was captured, and when? |
 //! | `loss` | was everything captured? |
 //! | `rates` | how much traffic? |
@@ -40,6 +41,7 @@ mod flows;
 mod grid;
 mod groups;
 mod host_faults;
+mod incidents;
 mod loopback;
 mod loss;
 mod mesh;
@@ -66,7 +68,8 @@ pub use section::{Finding, Level, Section};
 /// Returns all sections with content.
 #[must_use]
 pub fn all(report: &Report) -> Vec<Section> {
-    let mut sections = vec![overview::section(report)];
+    let mut sections: Vec<Section> = incidents::section(report).into_iter().collect();
+    sections.push(overview::section(report));
     if !report.is_empty() {
         sections.extend([
             loss::section(report),

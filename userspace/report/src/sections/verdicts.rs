@@ -36,7 +36,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     if mesh.more_verdicts > 0 {
         let more = plural(mesh.more_verdicts, "verdict");
         section.findings.push(Finding::bad(format!(
-            "{more} of more problems are not listed: `rocescope diagnose hostmesh` lists all of them."
+            "{more} of more problems are not listed: `rocescope diagnose mesh` lists all of them."
         )));
     }
     problems.truncate(report.scope.top);

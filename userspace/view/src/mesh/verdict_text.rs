@@ -33,7 +33,7 @@ pub(crate) fn verdicts(view: &View, width: u16) -> Vec<Vec<Line>> {
         Some(_) => ("no problem found in this window".into(), Tone::Good),
         None => (
             format!(
-                "this window is not analyzed yet: run `rocescope diagnose hostmesh {} --write`",
+                "this window is not analyzed yet: run `rocescope diagnose mesh {} --write`",
                 view.header.source
             ),
             Tone::Notice,

@@ -217,7 +217,7 @@ impl View {
 
     fn lengthen(&mut self, longer: bool) {
         if self.focus == Pane::Mesh {
-            self.note("the analysis sets the length of mesh windows: `rocescope diagnose hostmesh --window`");
+            self.note("the analysis sets the length of mesh windows: `rocescope diagnose mesh --window`");
             return;
         }
         let Some(shown) = &self.shown else {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `kinds` | the kinds of cases |
 //! | `plan` | the sequence of cases and the places of their faults |
-//! | `agents` | `rocescope probe` on every host, and `rocescope diagnose hostmesh` over the rows |
+//! | `agents` | `rocescope probe` on every host, and `rocescope diagnose mesh` over the rows |
 //! | `paths` | compares the paths that agents found with those that the kernel chooses |
 //! | `score` | which verdicts are right, and which name a wrong place |
 //! | `report` | the table and the JSON |

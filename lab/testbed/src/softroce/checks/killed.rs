@@ -68,7 +68,7 @@ fn kill(fabric: &mut Fabric, run: &Run) -> Result<()> {
         guest.run(&read, LIMIT)?;
     }
     let wire = text(&fabric.results.join("wire"));
-    let capture = fabric.capture_on_host("capture", &format!("-i mirror0 --connections --out {wire}"))?;
+    let capture = fabric.capture_on_host("capture", &format!("-i mirror0 --out {wire}"))?;
     let measured = under_load(fabric, run, capture);
     let results = fabric.results.clone();
     for (guest, host) in [&mut fabric.first, &mut fabric.second].into_iter().zip(HOSTS) {

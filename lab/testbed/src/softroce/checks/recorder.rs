@@ -19,10 +19,7 @@ pub(super) struct Recorder {
 impl Recorder {
     pub(super) fn begin(fabric: &Fabric) -> Result<Self> {
         let directory = fabric.results.join("frames");
-        let options = format!(
-            "-i mirror1 --connections --keep-frames 2 --keep-frames-dir {}",
-            text(&directory)
-        );
+        let options = format!("-i mirror1 --keep-frames 2 --keep-frames-dir {}", text(&directory));
         Ok(Self {
             capture: fabric.capture_on_host("recorder", &options)?,
             directory,

@@ -1,9 +1,10 @@
-//! `rocescope diagnose`: analyzes the rows of a dataset. Here: `diagnose hostmesh`.
+//! `rocescope diagnose`: what is wrong, or one analysis alone. Here: `diagnose mesh`.
 
 pub(super) mod hosts;
+pub(super) mod incidents;
 
 use super::span;
-use crate::arguments::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
+use crate::arguments::{DiagnoseAction, DiagnoseArguments, DiagnosisOutput, HostmeshArguments};
 use anyhow::{Context, Result, ensure};
 use rocescope_analysis::dataset;
 use rocescope_analysis::mesh::diagnosis::{self, Settings};
@@ -15,13 +16,17 @@ use std::process::ExitCode;
 use std::slice;
 use std::time::Duration;
 
-pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
-    let arguments = match action {
-        DiagnoseAction::Hostmesh(arguments) => arguments,
-        DiagnoseAction::Hosts(arguments) => return hosts::run(arguments),
-        DiagnoseAction::Collective(arguments) => return super::collective::diagnose::run(arguments),
-        DiagnoseAction::Hostping(arguments) => return super::hostping::dataset::diagnose(arguments),
-    };
+pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
+    match &arguments.action {
+        None => incidents::run(arguments),
+        Some(DiagnoseAction::Hostmesh(arguments)) => mesh(arguments),
+        Some(DiagnoseAction::Hosts(arguments)) => hosts::run(arguments),
+        Some(DiagnoseAction::Collective(arguments)) => super::collective::diagnose::run(arguments),
+        Some(DiagnoseAction::Hostping(arguments)) => super::hostping::dataset::diagnose(arguments),
+    }
+}
+
+fn mesh(arguments: &HostmeshArguments) -> Result<ExitCode> {
     let root = &arguments.dataset;
     let settings = settings(arguments)?;
     let found = Query::default()

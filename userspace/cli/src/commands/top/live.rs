@@ -12,7 +12,7 @@ use rocescope_runtime::host_name::host_name;
 use rocescope_view::{Header, Losses, Motion, Pane};
 
 pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
-    let request = requests::top(arguments, arguments.connections)?;
+    let request = requests::top(arguments, !arguments.no_connections)?;
     let (ender, lines) = (signals.ender(), Lines::default());
     let capture = LiveCapture::open(request, signals, reload(None)?, lines.notices())?;
     let header = Header {
@@ -23,8 +23,9 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
             live: true,
             ..Losses::default()
         },
-        no_connections: (!arguments.connections)
-            .then(|| "connections are not tracked: start with --connections".into()),
+        no_connections: arguments
+            .no_connections
+            .then(|| "connections are not followed: start without --no-connections".into()),
         no_host_verdicts: Some(super::NO_HOST_VERDICTS.into()),
         no_loopback: Some(super::NO_LOOPBACK.into()),
         ..Header::default()

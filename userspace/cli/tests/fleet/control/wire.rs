@@ -124,16 +124,7 @@ fn losses_on_the_wire_meet_the_counters_of_both_ends_while_they_happen() {
         ));
     }
     let mut command = hub.command("s", binary());
-    command.args([
-        "capture",
-        "-i",
-        MIRROR,
-        "--mode",
-        "af-packet",
-        "--connections",
-        "--lateness",
-        "200ms",
-    ]);
+    command.args(["capture", "-i", MIRROR, "--mode", "af-packet", "--lateness", "200ms"]);
     command.args([
         "--observer",
         "box",

@@ -119,7 +119,7 @@ fn for_a_duration_and_into_a_dataset() {
     let path = capture("ipv6_cm_rping").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
-    let live = Live::begin(&namespace, &["--connections", "--mode", "native", "--out", root]);
+    let live = Live::begin(&namespace, &["--mode", "native", "--out", root]);
     replay(&namespace, &path);
     live.stop();
     let mut command = Command::new(binary());

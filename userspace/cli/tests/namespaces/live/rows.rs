@@ -218,7 +218,7 @@ fn a_stopped_capture_states_what_it_lost() {
     std::fs::write(&scenario, CLEAN).unwrap();
     for mode in MODES {
         let root = folder.path().join(mode);
-        let more = ["--mode", mode, "--ring-bytes", "64Ki", "--connections", "--out"];
+        let more = ["--mode", mode, "--ring-bytes", "64Ki", "--out"];
         let live = Live::begin(&namespace, &[&more[..], &[root.to_str().unwrap()]].concat());
         // At its own rate, because a given rate repeats the PSNs: 36,000 frames/s.
         let generator = generate(&namespace, &scenario, &[]);

@@ -24,7 +24,7 @@ fn flows_add_up_to_their_connections() {
         let out = folder.path().join("dataset");
         let file = captures.join(format!("{name}.pcap.gz"));
         let output = Command::new(binary())
-            .args(["capture", "--connections", "--window", "100ms", "-q", "-r"])
+            .args(["capture", "--window", "100ms", "-q", "-r"])
             .arg(&file)
             .arg("--out")
             .arg(&out)
@@ -66,7 +66,7 @@ fn one_key_joins_flows_connections_and_events() {
     for observer in ["leaf", "spine"] {
         for name in ["loss1_egress_node1", "loss_uc_ud", "ipv6_cm_rping", "vlan100_write_bw"] {
             let output = Command::new(binary())
-                .args(["capture", "--connections", "--window", "100ms", "-q", "-r"])
+                .args(["capture", "--window", "100ms", "-q", "-r"])
                 .arg(captures.join(format!("{name}.pcap.gz")))
                 .args(["--observer", &format!("{observer}-{name}"), "--out"])
                 .arg(&out)

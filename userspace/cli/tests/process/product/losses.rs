@@ -13,7 +13,7 @@ fn summary_windows_events_and_connections_count_the_same_losses() {
     for capture in captures::all(&captures::ours()) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_str().unwrap();
-        let said = json(&capture.path, &["--connections", "--out", root]);
+        let said = json(&capture.path, &["--out", root]);
         let scan = rocescope_store::scan(folder.path()).unwrap();
         let connections = scan.rows::<ConnectionRow>().unwrap();
         // A file ends within a minute, so each direction has one row.
@@ -44,7 +44,7 @@ fn a_window_has_the_losses_of_its_time() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
     let capture = captures::named("loss1_egress_node1");
-    json(&capture.path, &["--connections", "--window", "10ms", "--out", root]);
+    json(&capture.path, &["--window", "10ms", "--out", root]);
     let scan = rocescope_store::scan(folder.path()).unwrap();
     let windows = scan.rows::<WindowRow>().unwrap();
     let mut expected: BTreeMap<i64, u64> = BTreeMap::new();
@@ -67,15 +67,18 @@ fn a_window_has_the_losses_of_its_time() {
 #[test]
 fn the_summary_begins_with_its_losses() {
     let path = captures::ours().join("loss1_egress_node1.pcap.gz");
-    let said = json(&path, &["--connections"]);
+    let said = json(&path, &[]);
     let (lost, again) = (&said["fabric_lost_packets"], &said["retransmitted_packets"]);
     assert!(lost.as_u64().unwrap() > 0 && again.as_u64().unwrap() > 0);
     let run = |more: &[&str]| {
         let output = run(&[&["capture", "-r", path.to_str().unwrap()], more].concat());
         text(&output.stdout).to_owned()
     };
-    let summary = run(&["--connections"]);
-    let lines: Vec<&str> = summary.lines().skip(2).take(4).collect();
+    let summary = run(&[]);
+    // What is wrong stands before the figures.
+    assert!(summary.starts_with("1 incident"), "{summary}");
+    let figures = summary.lines().skip_while(|line| !line.starts_with("Fabric loss"));
+    let lines: Vec<&str> = figures.take(4).collect();
     assert!(
         lines[0].starts_with(&format!("Fabric loss    {lost} packets: ")),
         "{summary}"
@@ -84,10 +87,13 @@ fn the_summary_begins_with_its_losses() {
     assert_eq!(lines[2], "Capture loss   0 frames");
     assert!(lines[3].starts_with("Mirror loss    "), "{summary}");
     // Each number names what was lost where; a file has no escape codes.
-    assert!(!summary.contains(" lost") && !summary.contains('\x1b'), "{summary}");
-    let unknown = run(&[]);
     assert!(
-        unknown.contains("Fabric loss    unknown: --connections measures it\n"),
+        !lines.concat().contains(" lost") && !summary.contains('\x1b'),
+        "{summary}"
+    );
+    let unknown = run(&["--no-connections"]);
+    assert!(
+        unknown.contains("Fabric loss    unknown: --no-connections leaves it out\n"),
         "{unknown}"
     );
 }

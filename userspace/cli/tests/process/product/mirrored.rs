@@ -53,7 +53,7 @@ fn connections_are_the_same_without_the_copies() {
         let path = captures.join(format!("{name}.pcap.gz"));
         std::fs::write(&once, rewritten(&path, false)).unwrap();
         std::fs::write(&twice, rewritten(&path, true)).unwrap();
-        let (single, double) = (json(&once, &["--connections"]), json(&twice, &["--connections"]));
+        let (single, double) = (json(&once, &[]), json(&twice, &[]));
         assert_eq!(single["mirror_duplicate_packets"], 0, "{name}");
         assert_eq!(double["mirror_duplicate_packets"], single["roce_packets"], "{name}");
         let (single, double) = (connections(&once), connections(&twice));

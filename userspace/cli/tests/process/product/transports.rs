@@ -152,7 +152,7 @@ fn mrc_over_srv6_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = pcap(folder.path(), "mrc.pcap", &frames);
 
-    let said = json(&file, &["--connections"]);
+    let said = json(&file, &[]);
     assert_eq!(said["frames"], frames.len());
     assert_eq!(
         (&said["roce_packets"], &said["malformed"]),
@@ -190,7 +190,6 @@ fn mrc_over_srv6_is_told() {
         file.to_str().unwrap(),
         "--out",
         out.to_str().unwrap(),
-        "--connections",
         "-o",
         "json",
     ];

@@ -88,7 +88,7 @@ fn a_capture_file_is_stored_once() {
         let mut command = rocescope::command(&["capture", "-r", "-", "--out", root]);
         command.stdin(fs::File::open(path).unwrap()).output().unwrap()
     };
-    let again = || rocescope::run(&["capture", "-r", path, "--out", root, "--connections"]);
+    let again = || rocescope::run(&["capture", "-r", path, "--out", root]);
     for refused in [again(), pipe()] {
         assert_eq!(refused.status.code(), Some(1));
         let said = rocescope::text(&refused.stderr);

@@ -1,4 +1,4 @@
-//! `rocescope diagnose hostmesh` over datasets of a simulated fabric.
+//! `rocescope diagnose mesh` over datasets of a simulated fabric.
 
 use crate::simulated::{self, dataset};
 use rocescope_fabric::probing::{Mesh, Names};

@@ -241,7 +241,7 @@ fn pages_fit_their_screens() {
         return;
     };
     let captured = Bench::new();
-    captured.capture("data", &["--connections", "--observer", OBSERVER]);
+    captured.capture("data", &["--observer", OBSERVER]);
     let mesh = super::mesh::bench(true);
     let paths = super::paths::bench();
     for (name, bench) in [("captured", captured), ("mesh", mesh), ("paths", paths)] {

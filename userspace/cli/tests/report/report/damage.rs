@@ -57,11 +57,11 @@ fn a_dataset_without_windows_still_reports_events() {
 #[test]
 fn a_dataset_without_connections_is_refused() {
     let bench = Bench::new();
-    bench.capture("plain", &[]);
+    bench.capture("plain", &["--no-connections"]);
     let refusal = refused(&bench.run(&["connections", "plain"]));
     assert_eq!(
         refusal,
-        "rocescope: plain has no connections: capture with --connections\n"
+        "rocescope: plain has no connections: capture without --no-connections\n"
     );
 }
 

@@ -89,10 +89,7 @@ fn json_and_csv_equal_the_tables() {
 #[test]
 fn without_an_analysis_the_report_names_the_command_and_without_probes_there_is_no_mesh() {
     let text = bench(false).report(&[]);
-    assert!(
-        text.contains("run `rocescope diagnose hostmesh data --write`"),
-        "{text}"
-    );
+    assert!(text.contains("run `rocescope diagnose mesh data --write`"), "{text}");
     assert!(!text.contains("SLA of the mesh") && !text.contains("Link coverage"));
     let captured = Bench::with_dataset();
     assert!(captured.json(&[])["mesh"].is_null());

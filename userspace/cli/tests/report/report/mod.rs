@@ -49,7 +49,7 @@ impl Bench {
     /// The capture and its dataset `data`, connections included.
     fn with_dataset() -> Self {
         let bench = Self::new();
-        bench.capture("data", &["--connections", "--observer", "rail3"]);
+        bench.capture("data", &["--observer", "rail3"]);
         bench
     }
 

@@ -9,7 +9,7 @@ const OBSERVER: &str = "<img src=x onerror=alert(2)> ](javascript:alert(3)) |`*_
 #[test]
 fn names_are_text_in_every_document() {
     let bench = Bench::new();
-    bench.capture(DATASET, &["--connections", "--observer", OBSERVER]);
+    bench.capture(DATASET, &["--observer", OBSERVER]);
     let run = |options: &[&str]| printed(&bench.run(&[&["report", DATASET], options].concat()));
     run(&["--html", "page.html"]);
     let page = fs::read_to_string(bench.path("page.html")).unwrap();

@@ -6,7 +6,7 @@ use serde_json::Value;
 #[test]
 fn totals_opcodes_and_flows_are_those_of_the_capture() {
     let bench = Bench::new();
-    let captured = bench.capture("data", &["--connections", "--top", "1000"]);
+    let captured = bench.capture("data", &["--top", "1000"]);
     let report = bench.json(&["--top", "1000"]);
     let totals = &report["totals"];
     for (ours, theirs) in [

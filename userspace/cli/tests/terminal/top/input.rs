@@ -34,7 +34,7 @@ pub(crate) fn dataset() -> &'static str {
     let root = ROOT.get_or_init(|| {
         let root = folder().join("dataset");
         let path = root.to_str().unwrap();
-        let capture = ["capture", "-q", "-r", capture(), "--connections", "--out", path];
+        let capture = ["capture", "-q", "-r", capture(), "--out", path];
         rocescope(&[&capture[..], &["--window", "100ms"]].concat());
         root
     });

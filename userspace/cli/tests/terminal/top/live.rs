@@ -22,7 +22,7 @@ fn an_interface_is_watched_until_the_user_leaves() {
         return;
     }
     let line = "unshare -n bash -c 'ip link set lo up; while printf x > /dev/udp/127.0.0.1/9; do sleep 0.02; done 2>/dev/null & \
-                $ROCESCOPE top -i lo --mode af-packet --connections --lateness 0s; \
+                $ROCESCOPE top -i lo --mode af-packet --lateness 0s; \
                 echo left-$?; kill %1'";
     let terminal = Terminal::run(80, 24, line);
     let screen = terminal.wait("live");

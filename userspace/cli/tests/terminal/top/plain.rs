@@ -286,7 +286,7 @@ fn json_lines_go_on_to_the_end() {
     let error = refused(&["top", "-r", input::capture(), "-o", "json"]);
     assert!(error.contains("need --once; -o jsonl prints every window"), "{error}");
     // The capture prints the same windows, and the summary.
-    let lines = rocescope(&["capture", "-q", "-r", input::capture(), "-o", "jsonl", "--connections"]);
+    let lines = rocescope(&["capture", "-q", "-r", input::capture(), "-o", "jsonl"]);
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 5);
     let summary = &lines[4]["summary"];

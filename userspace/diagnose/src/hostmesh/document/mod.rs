@@ -14,6 +14,7 @@ pub use findings::Finding;
 use super::counted::Counted;
 use super::{Analyzer, WindowDiagnosis};
 use crate::hostping::join::Insides;
+use crate::incidents::convert::Addresses;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -51,6 +52,8 @@ pub struct Document {
     pub open_segments: usize,
     /// Whether the dataset has captured flows.
     pub has_flows: bool,
+    /// The addresses of NICs, by `host/nic`.
+    pub addresses: Addresses,
 }
 
 impl Document {
@@ -67,7 +70,8 @@ impl Document {
     }
 
     /// Adds what the analyzer counted.
-    pub const fn count(&mut self, analyzer: &Analyzer) {
+    pub fn count(&mut self, analyzer: &Analyzer) {
+        self.addresses = analyzer.addresses();
         self.traces_cut_short = analyzer.traces_cut_short();
         self.unreadable_rows = analyzer.unreadable();
     }

@@ -180,7 +180,7 @@ fn a_window_that_is_not_analysed_or_not_judged_gives_the_reason() {
     rows.links.clear();
     let mut rig = rig(120, 40, rows.clone());
     rig.shows(&[
-        "not analyzed yet: run `rocescope diagnose hostmesh",
+        "not analyzed yet: run `rocescope diagnose mesh",
         "demo.pcap --write`",
         "no SLA",
         "3,200 probes",

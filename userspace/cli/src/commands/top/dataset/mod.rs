@@ -48,7 +48,7 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         };
         (found.row_count(table) == 0).then(|| format!("{place} has no {rows}: {remedy}"))
     };
-    let no_connections = lacks("connections", "connections", "capture with --connections");
+    let no_connections = lacks("connections", "connections", "capture without --no-connections");
     let no_mesh = lacks("probes", "probes", "`rocescope probe --out` writes them");
     let no_counters = lacks(
         "counters",

@@ -1,5 +1,7 @@
 //! The analysis of collectives: their steps. What the network showed meanwhile is read after the steps that it is
-//! joined with.
+//! joined with, by [`diagnosis`].
+
+pub mod diagnosis;
 
 use crate::{Analysis, Input, Reads};
 use rocescope_collective::read::nccl_debug::{Hosts, Ranks};

@@ -1,0 +1,116 @@
+//! The diagnosis of a collective of a dataset.
+
+use super::{Collective, Collectives};
+use crate::{Error, dataset};
+use rocescope_collective::analysis::{Analysis, analyze};
+use rocescope_collective::read::nccl_debug::Ranks;
+use rocescope_collective::steps::Steps;
+use rocescope_collective::telemetry::counters::Counters;
+use rocescope_collective::telemetry::marks::Marks;
+use rocescope_collective::telemetry::slow_paths::SlowPaths;
+use rocescope_collective::telemetry::{Source, Telemetry};
+use rocescope_model::human::plural;
+use rocescope_model::{CounterRow, EventRow, FlowRow, SmallFlowRow, StepProbeRow, TelemetryRow};
+use rocescope_store::{Scan, TimeRange};
+
+/// Analyzes the collective with this name, or the one that took longest.
+///
+/// # Errors
+/// The dataset cannot be read, or has no collective of this name.
+pub fn diagnose(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<Analysis, Error> {
+    let (steps, others) = steps(found, collective, ranks)?;
+    let telemetry = telemetry(found, &steps)?;
+    let mut analysis = analyze(steps, &telemetry);
+    if others > 0 {
+        let more = plural(others, "other collective");
+        analysis
+            .complaints
+            .add("not analyzed; --collective NAME selects one", more);
+    }
+    Ok(analysis)
+}
+
+/// What the dataset has about the network: telemetry, and about the time of these steps counters of hosts, ECN marks, and
+/// what agents' monitors found.
+fn telemetry(found: &Scan, steps: &Steps) -> Result<Telemetry, Error> {
+    let mut telemetry = found.rows::<TelemetryRow>()?.as_slice().telemetry();
+    let Some((first_ns, last_ns)) = steps.span_ns() else {
+        return Ok(telemetry);
+    };
+    let mut counters = Vec::new();
+    found.select::<CounterRow>().for_each(|row| {
+        if row.metric.as_deref().is_some_and(Counters::need) {
+            counters.push(row);
+        }
+    })?;
+    telemetry.append(Counters(&counters).telemetry());
+    let mut marked = Vec::new();
+    found.select::<FlowRow>().for_each(|row| {
+        let is_then = row.window_start_ns <= last_ns && row.window_start_ns.saturating_add(row.window_ns) >= first_ns;
+        if row.ecn_ce_packets > 0 && is_then {
+            marked.push(row);
+        }
+    })?;
+    telemetry.append(Marks(&marked).telemetry());
+    telemetry.append(slow_paths(found, first_ns, last_ns)?);
+    Ok(telemetry)
+}
+
+/// What the monitors of agents found and asked in this time.
+fn slow_paths(found: &Scan, first_ns: i64, last_ns: i64) -> Result<Telemetry, Error> {
+    let time = first_ns..=last_ns;
+    let mut probes = Vec::new();
+    found.select::<StepProbeRow>().for_each(|row: StepProbeRow| {
+        if &*row.event != StepProbeRow::END && time.contains(&row.time_ns) {
+            probes.push(row);
+        }
+    })?;
+    let (mut bursts, mut recordings) = (Vec::new(), Vec::new());
+    if !probes.is_empty() {
+        found.select::<SmallFlowRow>().for_each(|row: SmallFlowRow| {
+            if time.contains(&row.window_start_ns) {
+                bursts.push(row);
+            }
+        })?;
+        found.select::<EventRow>().for_each(|row: EventRow| {
+            if &*row.kind == EventRow::SLOW_STEP && time.contains(&row.time_ns) {
+                recordings.push(row);
+            }
+        })?;
+    }
+    Ok(SlowPaths {
+        probes: &probes,
+        bursts: &bursts,
+        recordings: &recordings,
+    }
+    .telemetry())
+}
+
+/// The steps of the collective to analyze, and how many others there are.
+fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps, u64), Error> {
+    let mut analysis = Collectives::new(ranks);
+    let mut names = Vec::new();
+    let mut chosen: Option<Collective> = None;
+    dataset::hours(&mut analysis, found, TimeRange::default(), |_, found| {
+        names.push(found.name.clone());
+        let length = |of: &Collective| of.end_ns.saturating_sub(of.start_ns);
+        let is_chosen = match collective {
+            Some(name) => found.name == name,
+            None => chosen.as_ref().is_none_or(|known| length(&found) >= length(known)),
+        };
+        if is_chosen {
+            chosen = Some(found);
+        }
+        Ok::<(), rocescope_store::Error>(())
+    })?;
+    if let Some(name) = collective
+        && chosen.is_none()
+    {
+        return Err(Error::NoCollective(name.to_owned(), names.join(", ")));
+    }
+    let others = match collective {
+        Some(_) => 0,
+        None => names.len().saturating_sub(1) as u64,
+    };
+    Ok((chosen.map(|chosen| analysis.steps(chosen)).unwrap_or_default(), others))
+}

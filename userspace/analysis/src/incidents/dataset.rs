@@ -1,0 +1,154 @@
+//! The incidents of a time of a dataset.
+
+use super::{collectives, hosts, loopback, mesh};
+use crate::{Error, Input, Reads};
+use rocescope_diagnose::incidents::{Document, Incident, Wire, join};
+use rocescope_model::hosts::Hosts;
+use rocescope_model::human::plural;
+use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Text, Type, WindowRow};
+use rocescope_store::{Options, Query, Scan, TimeRange, Writer};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// A connection writes its next row within a minute; its last row may be an hour later.
+const CONNECTIONS_NS: i64 = 3_600_000_000_000;
+
+/// What to analyze.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// The time.
+    pub time: TimeRange,
+    /// Names of addresses.
+    pub names: Hosts,
+    /// The topology file of the mesh.
+    pub topology: Option<PathBuf>,
+}
+
+/// What the analyses add up to, before it is joined.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) incidents: Vec<Incident>,
+    pub(super) judged: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Runs every analysis that the dataset has rows for, and joins what they tell.
+///
+/// # Errors
+/// The dataset or the topology file cannot be read.
+pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
+    let mut gathered = Gathered::default();
+    let wire = wire(settings, &mut gathered)?;
+    hosts::add(settings, &mut gathered)?;
+    mesh::add(settings, &mut gathered)?;
+    loopback::add(settings, &mut gathered)?;
+    collectives::add(settings, &mut gathered)?;
+    Ok(Document {
+        incidents: join(gathered.incidents, &wire),
+        judged: gathered.judged,
+        notes: gathered.notes,
+    })
+}
+
+/// Writes the incidents into the dataset they are of, as those of `observer` up to now.
+///
+/// # Errors
+/// The dataset cannot be written.
+pub fn write(root: &Path, document: &Document, observer: &str, time_ns: i64) -> Result<(), Error> {
+    let options = Options {
+        tables: INCIDENT_TABLES,
+        ..Options::new(observer)
+    };
+    let mut writer = Writer::create(root, options)?;
+    let name = Text::from(observer.to_owned());
+    let rows: Vec<_> = document.incidents.iter().map(|one| one.row(&name, time_ns)).collect();
+    writer.append_cells(&rows, Instant::now())?;
+    writer.finish()?;
+    Ok(())
+}
+
+impl Settings {
+    /// The dataset in this time.
+    pub(super) fn open(&self, time: TimeRange) -> Result<Scan, Error> {
+        Ok(Query::default().within(time).open(&self.dataset)?)
+    }
+}
+
+fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
+    let mut wire = Wire::default();
+    let found = settings.open(settings.time.extended(CONNECTIONS_NS))?;
+    Input::new::<WindowRow>().read(&mut wire, &found, settings.time)?;
+    Input::new::<EventRow>().read(&mut wire, &found, settings.time)?;
+    Input::new::<ConnectionRow>().read(&mut wire, &found, settings.time.extended(CONNECTIONS_NS))?;
+    let on_the_wire = wire.find();
+    gathered.incidents.extend(on_the_wire.incidents);
+    gathered.notes.extend(on_the_wire.notes);
+    gathered.judged.extend(wire.judged());
+    if !found.open.is_empty() {
+        let open = plural(found.open.len() as u64, "journal");
+        gathered.notes.push(format!(
+            "{open} not sealed yet: a capture is running, and its last minute is not judged; or it was killed: `rocescope repair`"
+        ));
+    }
+    gathered.notes.extend(
+        crate::unreadable(&found)
+            .into_iter()
+            .map(|file| format!("skipped {file}")),
+    );
+    Ok(wire)
+}
+
+impl Reads<WindowRow> for Wire {
+    fn is_read(column: &Column) -> bool {
+        const READ: [&str; 8] = [
+            "observer",
+            "window_start_ns",
+            "window_ns",
+            "roce_packets",
+            "nak_packets",
+            "capture_lost_packets",
+            "capture_dropped_frames",
+            "icrc_bad_packets",
+        ];
+        READ.contains(&column.name) || column.name == "mirror_lost_packets"
+    }
+
+    fn time_ns(row: &WindowRow) -> i64 {
+        row.window_start_ns
+    }
+
+    fn row(&mut self, row: &WindowRow) {
+        self.window(row);
+    }
+}
+
+impl Reads<EventRow> for Wire {
+    fn is_read(column: &Column) -> bool {
+        const READ: [&str; 6] = ["observer", "time_ns", "kind", "src", "dst", "count"];
+        READ.contains(&column.name)
+    }
+
+    fn time_ns(row: &EventRow) -> i64 {
+        row.time_ns
+    }
+
+    fn row(&mut self, row: &EventRow) {
+        self.event(row);
+    }
+}
+
+impl Reads<ConnectionRow> for Wire {
+    fn is_read(column: &Column) -> bool {
+        !matches!(column.kind, Type::Bytes | Type::ListI64)
+    }
+
+    fn time_ns(row: &ConnectionRow) -> i64 {
+        row.time_ns
+    }
+
+    fn row(&mut self, row: &ConnectionRow) {
+        self.connection(row);
+    }
+}

@@ -1,0 +1,46 @@
+//! The faults that counters of hosts and captured traffic show.
+
+use super::dataset::{Gathered, Settings};
+use crate::Error;
+use crate::hosts::diagnosis;
+use rocescope_diagnose::hosts;
+use rocescope_diagnose::incidents::captured::is_fault;
+use rocescope_diagnose::incidents::convert;
+use rocescope_model::human::plural;
+use rocescope_model::{CounterRow, Row};
+
+/// Without counters, rates are of the wire itself: windows may be short, and so may captures.
+const CAPTURE_WINDOW_NS: i64 = 1_000_000_000;
+
+pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Error> {
+    let found = diagnosis::open(&settings.dataset, settings.time)?;
+    if diagnosis::rows(&found) == 0 {
+        return Ok(());
+    }
+    let has_counters = found.row_count(CounterRow::TABLE.name) > 0;
+    let window_ns = match has_counters {
+        true => hosts::Settings::default().window_ns,
+        false => CAPTURE_WINDOW_NS,
+    };
+    let Some(document) = diagnosis::diagnose(&found, settings.time, window_ns, &settings.names, None)? else {
+        return Ok(());
+    };
+    let faults = document.verdicts.iter().filter(|verdict| is_fault(verdict));
+    gathered.incidents.extend(faults.map(convert::host));
+    if has_counters {
+        gathered
+            .judged
+            .push(format!("counters of {}", plural(document.counts.ports, "port")));
+        let unknown = document.unknown.iter().map(|unknown| {
+            let places = unknown.places.join(", ");
+            let of = if places.is_empty() {
+                String::new()
+            } else {
+                format!(" of {places}")
+            };
+            format!("unknown: {}{of}: {}", unknown.what, unknown.reason)
+        });
+        gathered.notes.extend(unknown);
+    }
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Incidents of a dataset: all analyses that it has rows for, joined.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`dataset`] | over a time of a dataset: every analysis that it has rows for |
+//! | `mesh`, `hosts`, `loopback`, `collectives` | the faults of one analysis, as incidents |
+
+mod collectives;
+pub mod dataset;
+mod hosts;
+mod loopback;
+mod mesh;

@@ -1,0 +1,52 @@
+//! `rocescope diagnose`: the incidents of capture files or of a dataset.
+
+use crate::arguments::{DiagnoseArguments, Output};
+use crate::commands::readable::readable;
+use crate::commands::span;
+use anyhow::{Result, ensure};
+use rocescope_analysis::incidents::dataset::{Settings, diagnose, write};
+use rocescope_diagnose::incidents::Document;
+use rocescope_model::hosts::Hosts;
+use rocescope_runtime::clock::now;
+use rocescope_store::TimeRange;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
+    ensure!(
+        !arguments.inputs.is_empty(),
+        "no input: name a dataset or capture files; `rocescope diagnose mesh|hosts|hostping|collective` is one analysis alone"
+    );
+    let source = readable(&arguments.inputs)?;
+    let time = span::range(&arguments.span)?;
+    let names = arguments.hosts.names();
+    let document = diagnose(&Settings {
+        dataset: source.root.clone(),
+        time,
+        names: (*names).clone(),
+        topology: arguments.topology.clone(),
+    })?;
+    if document.judged.is_empty()
+        && let Some(nothing) = span::nothing(&source.root, &arguments.span)?
+    {
+        return Err(nothing);
+    }
+    if arguments.write {
+        write(&source.root, &document, &arguments.observer, now().0)?;
+    }
+    crate::print(&match arguments.output {
+        Output::Table => names.text(&document.text()),
+        Output::Json => names.json(&document.json()),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The incidents of a dataset in a time, for the report.
+pub(in crate::commands) fn of(root: &Path, time: TimeRange, names: &Hosts) -> Result<Document> {
+    Ok(diagnose(&Settings {
+        dataset: root.to_owned(),
+        time,
+        names: names.clone(),
+        topology: None,
+    })?)
+}

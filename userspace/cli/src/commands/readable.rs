@@ -1,0 +1,114 @@
+//! What a command reads: a dataset, or capture files, which become a dataset for as long as the command runs.
+
+use super::input;
+use crate::status::notices;
+use anyhow::{Context, Result, bail, ensure};
+use rocescope_engine::origin::Origin;
+use rocescope_engine::request::udp_ports;
+use rocescope_engine::{DatasetRequest, IntakeRequest, Session, replay};
+use rocescope_model::TABLES;
+use rocescope_pipeline::Settings;
+use rocescope_pipeline::connections::ConnectionSettings;
+use rocescope_runtime::{Signals, status};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The port of RoCEv2.
+const PORTS: [u16; 1] = [4791];
+
+/// Something with rows.
+pub(super) struct Readable {
+    /// The dataset.
+    pub(super) root: PathBuf,
+    /// What the user named.
+    pub(super) name: String,
+    /// Removed when the command ends.
+    _temporary: Option<TempDir>,
+}
+
+/// Whether these are capture files, or directories of them, and not a dataset.
+///
+/// # Errors
+/// They are both, or several datasets.
+pub(super) fn are_captures(paths: &[PathBuf]) -> Result<bool> {
+    let captures = paths.iter().filter(|path| is_capture(path)).count();
+    ensure!(
+        captures == paths.len() || captures == 0,
+        "datasets and capture files in one command: `rocescope capture -r FILE --out DATASET` adds a file to a dataset"
+    );
+    if captures == 0 && paths.len() > 1 {
+        bail!("{} datasets: `rocescope merge` makes one of them", paths.len());
+    }
+    Ok(captures > 0)
+}
+
+/// A dataset has a folder for each table.
+fn is_capture(path: &Path) -> bool {
+    if path == Path::new("-") || path.is_file() {
+        return true;
+    }
+    let has_table = TABLES.iter().any(|table| path.join(table.name).is_dir());
+    let has_file = || {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        entries
+            .into_iter()
+            .any(|entry| entry.path().is_file() && !entry.file_name().as_encoded_bytes().starts_with(b"."))
+    };
+    !has_table && has_file()
+}
+
+/// What is named: a dataset as it is, capture files read into one.
+///
+/// # Errors
+/// The files cannot be read, or nothing can be written to the folder for temporary files.
+pub(super) fn readable(paths: &[PathBuf]) -> Result<Readable> {
+    if !are_captures(paths)? {
+        let root = paths.first().cloned().unwrap_or_default();
+        return Ok(Readable {
+            name: root.display().to_string(),
+            root,
+            _temporary: None,
+        });
+    }
+    let folder = tempfile::tempdir().context("no folder for temporary files: set TMPDIR")?;
+    let root = folder.path().join("dataset");
+    let signals = Signals::install()?;
+    let mut files = input::open(paths, &signals)?;
+    let mut session = Session::open(&request(&root)?, &Origin::files(&files), &notices())?;
+    let ended = replay::replay(&mut files, &mut session, &signals, |_| {});
+    let outcome = session.finish()?;
+    if let Err(error) = ended {
+        // Results from before the error are still valid.
+        status!("rocescope: warning: {error}");
+    }
+    outcome.check()?;
+    Ok(Readable {
+        root,
+        name: files.name(),
+        _temporary: Some(folder),
+    })
+}
+
+/// All that a capture file can tell.
+fn request(root: &Path) -> Result<IntakeRequest> {
+    Ok(IntakeRequest {
+        settings: Settings {
+            connections: Some(ConnectionSettings::default()),
+            ..Settings::default()
+        },
+        udp_ports: udp_ports(&PORTS)?,
+        dataset: Some(DatasetRequest {
+            root: root.to_owned(),
+            segment_age: Duration::from_secs(3_600),
+            segment_bytes: u64::MAX,
+            keep_age: None,
+            keep_bytes: None,
+            keep_free: Some(0),
+        }),
+        recorder: None,
+        count: None,
+        write: None,
+        keeps_connections: false,
+    })
+}

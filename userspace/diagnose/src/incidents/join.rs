@@ -1,0 +1,158 @@
+//! One cause is one incident.
+//!
+//! An incident is an effect of another if the rules say so, if traffic that meets the one may meet the other, and if both
+//! lasted at the same time. The cause takes over who saw the effect, who suffers from it, and when it began. Two analyses
+//! may name one fault: the name whose place is a part of a host or of the fabric stays, then the surest one.
+
+use super::incident::{Explained, Incident, Source, ToldBy};
+use super::rules::{depth, explains, family};
+use super::wire::Wire;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use rocescope_model::human::plural;
+
+/// Windows of one analysis end up to this long after those of another: a minute.
+const SLACK_NS: i64 = 60_000_000_000;
+/// Rows of evidence that an incident keeps.
+const MAX_EVIDENCE: usize = 32;
+/// Packets without a loss that contradict a place where packets are lost.
+const MANY_PACKETS: u64 = 1_000;
+
+/// Joins the faults of all analyses: those of one cause become one, the worst first. Captured connections name the
+/// victims.
+#[must_use]
+pub fn join(found: Vec<Incident>, wire: &Wire) -> Vec<Incident> {
+    let mut found = found;
+    // Where a tap sees no answers at all, no one knows who stopped to answer.
+    found.retain(|one| {
+        family(&one.class) != "no_answer"
+            || one.told_by == ToldBy::Wire
+            || one.place.is_located()
+            || wire.sees_answers()
+    });
+    // Causes before effects, and of one class the closest place first.
+    found.sort_by_key(|one| {
+        let precision = Reverse((one.place.is_located(), one.certainty, one.place.precision()));
+        (depth(&one.class), precision, one.since_ns, one.place.name.clone())
+    });
+    let mut cause_of: Vec<Option<usize>> = vec![None; found.len()];
+    for effect in 0..found.len() {
+        let causes = (0..found.len()).filter(|cause| *cause != effect && is_cause(&found, *cause, effect));
+        // A cause must not be an effect of its own effect.
+        let causes = causes.filter(|cause| root(&cause_of, *cause) != effect);
+        cause_of[effect] = causes.min_by_key(|cause| (depth(&found[*cause].class), *cause));
+    }
+    let roots: Vec<usize> = (0..found.len()).map(|one| root(&cause_of, one)).collect();
+    let mut joined: Vec<Option<Incident>> = found.iter().cloned().map(Some).collect();
+    for (effect, cause) in roots.iter().copied().enumerate() {
+        if effect != cause
+            && let Some(Some(cause)) = joined.get_mut(cause)
+        {
+            absorb(cause, &found[effect]);
+        }
+    }
+    let mut incidents: Vec<Incident> = roots
+        .iter()
+        .enumerate()
+        .filter(|(one, root)| one == *root)
+        .filter_map(|(one, _)| joined[one].take())
+        .collect();
+    for incident in &mut incidents {
+        victims(incident, wire);
+    }
+    incidents.sort_by_key(rank);
+    incidents
+}
+
+/// The worst first: the fabric before the tap, what is sure before what is possible, what hurts most.
+fn rank(incident: &Incident) -> impl Ord + use<> {
+    let victims = &incident.victims;
+    let hurt = victims
+        .lost_packets
+        .unwrap_or(0)
+        .saturating_add(victims.retransmitted_packets.unwrap_or(0));
+    let worst_first = Reverse((incident.certainty, hurt, victims.connections, incident.sources.len()));
+    (
+        incident.is_of_the_tap(),
+        worst_first,
+        incident.since_ns,
+        incident.place.name.clone(),
+    )
+}
+
+fn root(cause_of: &[Option<usize>], mut one: usize) -> usize {
+    // At most one step for each incident: the list has no circle, and a wrong one must not hang.
+    for _ in 0..cause_of.len() {
+        match cause_of.get(one).copied().flatten() {
+            Some(cause) => one = cause,
+            None => break,
+        }
+    }
+    one
+}
+
+fn is_cause(found: &[Incident], cause: usize, effect: usize) -> bool {
+    let (one, other) = (&found[cause], &found[effect]);
+    if !explains(&one.class, &other.class) || !overlap(one, other) {
+        return false;
+    }
+    let is_same_place = one.place.kind == other.place.kind && one.place.name == other.place.name;
+    if !is_same_place && !one.place.meets(&other.place) {
+        return false;
+    }
+    // Two analyses look at one fault; one analysis has told two faults apart.
+    let is_one_fault = family(&one.class) == family(&other.class);
+    !is_one_fault || (cause < effect && (is_same_place || one.told_by != other.told_by))
+}
+
+fn overlap(one: &Incident, other: &Incident) -> bool {
+    let end = |incident: &Incident| match incident.is_open {
+        true => i64::MAX,
+        false => incident.until_ns.saturating_add(SLACK_NS),
+    };
+    one.since_ns <= end(other) && other.since_ns <= end(one)
+}
+
+fn absorb(cause: &mut Incident, effect: &Incident) {
+    let is_new = family(&cause.class) != family(&effect.class) || !effect.sources.is_subset(&cause.sources);
+    if is_new {
+        cause.explains.push(Explained {
+            class: effect.class.clone(),
+            source: effect.sources.first().copied().unwrap_or(Source::Capture),
+            sentence: effect.sentence(),
+        });
+    }
+    cause.explains.extend(effect.explains.iter().cloned());
+    cause.sources.extend(effect.sources.iter().copied());
+    // A loopback test is a moment; what it found is older.
+    cause.since_ns = cause.since_ns.min(effect.since_ns);
+    cause.until_ns = cause.until_ns.max(effect.until_ns);
+    cause.is_open |= effect.is_open;
+    cause.certainty = cause.certainty.max(effect.certainty.min(super::Certainty::Likely));
+    cause.victims.add(&effect.victims);
+    let room = MAX_EVIDENCE.saturating_sub(cause.evidence.len());
+    cause.evidence.extend(effect.evidence.iter().take(room).cloned());
+}
+
+/// Names who suffers from a fault that another analysis saw, or says that captured traffic contradicts it.
+fn victims(incident: &mut Incident, wire: &Wire) {
+    if incident.victims.connections > 0 || incident.is_of_the_tap() {
+        return;
+    }
+    let met = wire.met(&incident.place);
+    if met.victims.connections > 0 {
+        incident.victims = met.victims;
+    } else if is_loss(&incident.class) && met.packets >= MANY_PACKETS {
+        incident.unknown.push(format!(
+            "captured traffic contradicts: of {} over this place none was lost or sent again; the fault may be on other \
+             paths of it",
+            plural(met.packets, "packet")
+        ));
+    }
+}
+
+fn is_loss(class: &str) -> bool {
+    explains(class, "network_loss")
+}

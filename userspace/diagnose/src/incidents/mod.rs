@@ -1,0 +1,31 @@
+//! Incidents: what is wrong, where, since when, who suffers, what to do. One cause is one incident, whichever analyses saw it.
+//!
+//! Each analysis tells of faults in its own words. Here they get one form, and those of one cause become one.
+//! `docs/incidents.md` has the classes and the rules of the join.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`incident`] | [`Incident`]: the form of all faults |
+//! | [`place`] | where a fault is, and what traffic meets it |
+//! | [`wire`] | faults that captured connections show |
+//! | [`captured`] | over a capture, as its rows come |
+//! | [`convert`] | faults of the other analyses |
+//! | [`join`] | one cause is one incident |
+//! | `rules` | which class is an effect of which |
+//! | [`document`] | incidents as text and as JSON |
+
+pub mod captured;
+pub mod convert;
+pub mod document;
+pub mod incident;
+pub mod join;
+pub mod place;
+mod rules;
+pub mod wire;
+
+pub use captured::Captured;
+pub use document::Document;
+pub use incident::{Certainty, Evidence, Incident, Source, ToldBy, Victim, Victims};
+pub use join::join;
+pub use place::Place;
+pub use wire::Wire;

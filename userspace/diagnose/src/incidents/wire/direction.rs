@@ -1,0 +1,95 @@
+//! What is kept of a direction of a connection.
+
+use crate::incidents::incident::Victim;
+use core::net::IpAddr;
+use rocescope_model::{ConnectionRow, Text};
+
+/// A direction: the totals of its latest row.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    pub(super) observer: Text,
+    pub(super) src: IpAddr,
+    pub(super) dst: IpAddr,
+    pub(super) src_qpn: Option<u32>,
+    pub(super) dst_qpn: Option<u32>,
+    /// Whether its packets are acknowledged.
+    pub(super) is_acknowledged: bool,
+    pub(super) packets: u64,
+    pub(super) retransmitted: u64,
+    pub(super) lost_upstream: u64,
+    pub(super) lost_downstream: u64,
+    pub(super) unanswered: u64,
+    pub(super) out_of_order: u64,
+    pub(super) duplicates: u64,
+    pub(super) rnr_naks: u64,
+    pub(super) fatal_naks: u64,
+    pub(super) timeouts: u64,
+    /// Whether its sender repeats everything after a NAK.
+    pub(super) is_selective: bool,
+    pub(super) other_direction_seen: bool,
+    /// Whether its connection has ended.
+    is_gone: bool,
+    pub(super) first_ns: i64,
+    pub(super) last_ns: i64,
+}
+
+impl Direction {
+    pub(super) fn of(row: &ConnectionRow) -> Self {
+        Self {
+            observer: row.observer.clone(),
+            src: row.src,
+            dst: row.dst,
+            src_qpn: row.src_qpn,
+            dst_qpn: row.dst_qpn,
+            is_acknowledged: row.other_direction_seen.is_some(),
+            packets: row.packets,
+            retransmitted: row.retransmitted_packets,
+            lost_upstream: row.fabric_lost_upstream_packets,
+            lost_downstream: row.fabric_lost_downstream_packets,
+            unanswered: row.unanswered_packets,
+            out_of_order: row.out_of_order_packets,
+            duplicates: row.duplicate_packets,
+            rnr_naks: row.rnr_nak,
+            fatal_naks: row.nak_fatal,
+            timeouts: row.timeouts,
+            is_selective: row.retransmission_scheme.as_deref() == Some("selective_repeat"),
+            other_direction_seen: row.other_direction_seen == Some(true),
+            is_gone: &*row.state == "gone",
+            first_ns: row.first_ns.unwrap_or(row.last_ns),
+            last_ns: row.last_ns,
+        }
+    }
+
+    /// Whether it has ended, and no rule has a reason to look at it.
+    pub(super) const fn has_ended_well(&self) -> bool {
+        let trouble = self.lost() + self.retransmitted + self.out_of_order + self.duplicates;
+        self.is_gone && trouble + self.rnr_naks + self.fatal_naks == 0
+    }
+
+    /// Fabric loss at every place.
+    pub(super) const fn lost(&self) -> u64 {
+        self.lost_upstream + self.lost_downstream + self.unanswered
+    }
+
+    /// As a victim.
+    pub(super) const fn victim(&self) -> Victim {
+        Victim {
+            src: self.src,
+            dst: self.dst,
+            dst_qpn: self.dst_qpn,
+            lost_packets: self.lost(),
+            retransmitted_packets: self.retransmitted,
+        }
+    }
+
+    /// The other direction as a victim: what this one carries NAKs about.
+    pub(super) const fn sender_as_victim(&self, retransmitted_packets: u64) -> Victim {
+        Victim {
+            src: self.dst,
+            dst: self.src,
+            dst_qpn: self.src_qpn,
+            lost_packets: 0,
+            retransmitted_packets,
+        }
+    }
+}

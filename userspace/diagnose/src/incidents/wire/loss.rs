@@ -1,0 +1,186 @@
+//! The network loses packets.
+
+use super::ends::{Group, group};
+use super::episodes::{Episode, Sign};
+use super::{Direction, View, no_answer, order, queue_pair};
+use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victim, Victims};
+use crate::incidents::place::Place;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use rocescope_model::human::{grouped, plural};
+
+pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
+    let is_lossy = |direction: &&&Direction| {
+        direction.lost() > 0 && !no_answer::is_unanswered(view, direction) && !order::explains_losses(direction)
+    };
+    let lossy: Vec<&Direction> = view.all.iter().filter(is_lossy).copied().collect();
+    let pairs: BTreeSet<(IpAddr, IpAddr)> = lossy.iter().map(|way| (way.src, way.dst)).collect();
+    let all: BTreeSet<(IpAddr, IpAddr)> = view.all.iter().map(|way| (way.src, way.dst)).collect();
+    for group in group(&pairs, &all) {
+        let is_in = |way: &&&Direction| group.pairs.contains(&(way.src, way.dst));
+        let ways: Vec<&Direction> = lossy.iter().filter(is_in).copied().collect();
+        let mut episodes = view.episodes.of(Sign::Loss, group.pairs.iter().copied());
+        if episodes.is_empty() {
+            episodes.push(whole(&ways));
+        }
+        let is_only = episodes.len() == 1;
+        found.extend(
+            episodes
+                .iter()
+                .map(|episode| incident(view, &group, &ways, *episode, is_only)),
+        );
+    }
+}
+
+/// Without events, all that is known is when the connections lived.
+fn whole(ways: &[&Direction]) -> Episode {
+    Episode {
+        first_ns: ways.iter().map(|way| way.first_ns).min().unwrap_or(0),
+        last_ns: ways.iter().map(|way| way.last_ns).max().unwrap_or(0),
+        count: ways.iter().map(|way| way.lost()).sum(),
+    }
+}
+
+fn incident(view: &View<'_>, group: &Group, ways: &[&Direction], episode: Episode, is_only: bool) -> Incident {
+    let mut incident = Incident::new("network_loss", place(group), ToldBy::Wire, Source::Capture);
+    view.times(&mut incident, episode);
+    incident.victims = Victims::of(ways.iter().map(|way| way.victim()).collect());
+    if !is_only {
+        // The rows of connections count all episodes.
+        incident.victims.lost_packets = Some(episode.count);
+        incident.victims.retransmitted_packets = None;
+    }
+    let lost = incident.victims.lost_packets.unwrap_or(episode.count);
+    (incident.certainty, incident.reason) = certainty(view, ways, lost);
+    let sum = |of: fn(&Direction) -> u64| ways.iter().map(|way| of(way)).sum::<u64>();
+    let (up, down) = (
+        sum(|way| way.lost_upstream),
+        sum(|way| way.lost_downstream + way.unanswered),
+    );
+    let packets = sum(|way| way.packets);
+    incident.meaning = format!(
+        "{} lost, {}, in {}",
+        share(lost, packets),
+        where_of_tap(up, down),
+        plural(ways.len() as u64, "connection"),
+    );
+    incident.action = action(group, up, down);
+    for way in ways.iter().take(Victims::WORST) {
+        let of = format!("{} > {} {}", way.src, way.dst, queue_pair(way));
+        for (name, value) in [
+            ("fabric_lost_upstream_packets", way.lost_upstream),
+            ("fabric_lost_downstream_packets", way.lost_downstream),
+            ("unanswered_packets", way.unanswered),
+            ("retransmitted_packets", way.retransmitted),
+        ] {
+            if value > 0 {
+                incident.rests_on("connections", of.as_str(), name, value as f64, "packets");
+            }
+        }
+    }
+    if ways.iter().all(|way| way.is_acknowledged && !way.other_direction_seen) {
+        let why = "how many more were lost: only one direction reaches the tap, so this is a lower bound";
+        incident.unknown.push(why.to_string());
+    }
+    if down > 0 && view.observers.icrc_bad.is_none() {
+        let why = "whether the network dropped them or damaged them: `--verify-icrc` counts damaged packets at the tap";
+        incident.unknown.push(why.to_string());
+    }
+    incident
+}
+
+fn place(group: &Group) -> Place {
+    match (group.end, group.pairs.as_slice()) {
+        (Some(end), pairs) => Place {
+            name: format!("{end} or its link"),
+            pairs: pairs.iter().copied().collect(),
+            ..Place::address(end)
+        },
+        (None, [(src, dst)]) => Place::pair(*src, *dst),
+        (None, pairs) => {
+            let hosts: BTreeSet<IpAddr> = pairs.iter().flat_map(|(src, dst)| [*src, *dst]).collect();
+            let name = format!(
+                "{} pairs of {} addresses without a common end",
+                pairs.len(),
+                hosts.len()
+            );
+            Place {
+                pairs: pairs.iter().copied().collect(),
+                ..Place::named("group", name)
+            }
+        }
+    }
+}
+
+fn certainty(view: &View<'_>, ways: &[&Direction], lost: u64) -> (Certainty, String) {
+    let observers: BTreeSet<&str> = ways.iter().map(|way| &*way.observer).collect();
+    if view.observers.lost_any(&observers) {
+        let reason = "the tap lost packets too, and a loss there looks alike";
+        return (Certainty::Possible, reason.to_string());
+    }
+    let answered = ways.iter().any(|way| way.other_direction_seen);
+    let acknowledged = ways.iter().any(|way| way.is_acknowledged);
+    match (lost, answered, acknowledged) {
+        (1, ..) => (Certainty::Likely, "a single packet".to_string()),
+        (_, true, _) => (
+            Certainty::Certain,
+            "sequence numbers, and what was sent again for them, show each loss".to_string(),
+        ),
+        (_, false, true) => (Certainty::Likely, "only one direction reaches the tap".to_string()),
+        (_, false, false) => (
+            Certainty::Likely,
+            "sequence numbers are missing; this service neither acknowledges nor repeats".to_string(),
+        ),
+    }
+}
+
+fn where_of_tap(upstream: u64, downstream: u64) -> String {
+    match (upstream, downstream) {
+        (_, 0) => "upstream of the tap".to_string(),
+        (0, _) => "downstream of the tap".to_string(),
+        (up, down) => format!("{up} upstream and {down} downstream of the tap"),
+    }
+}
+
+fn share(lost: u64, packets: u64) -> String {
+    let all = lost + packets;
+    let percent = lost as f64 * 100.0 / all.max(1) as f64;
+    let of = format!("{} of {}", grouped(lost), plural(all, "packet"));
+    if percent < 0.01 {
+        of
+    } else {
+        format!("{of} ({percent:.2} %)")
+    }
+}
+
+fn action(group: &Group, upstream: u64, downstream: u64) -> String {
+    let (src, dst) = group.pairs.first().copied().unwrap_or_else(unspecified);
+    let counters = "drops by port and queue, CRC and FEC errors, and light levels";
+    match (group.end, group.pairs.len()) {
+        (Some(end), _) => {
+            format!("check the cable, transceiver and switch port of {end}, and its NIC: {counters}")
+        }
+        (None, 1) => match (upstream, downstream) {
+            (_, 0) => format!("check the links from {src} to the mirrored port: {counters}"),
+            (0, _) => format!("check the links from the mirrored port to {dst}: {counters}"),
+            _ => format!("check all links from {src} to {dst}: {counters}"),
+        },
+        (None, _) => format!(
+            "look for a switch or link that these pairs share (`rocescope paths`): {counters}; and whether PFC and ECN are \
+             on for this traffic class on every switch"
+        ),
+    }
+}
+
+const fn unspecified() -> (IpAddr, IpAddr) {
+    let any = IpAddr::V4(core::net::Ipv4Addr::UNSPECIFIED);
+    (any, any)
+}
+
+/// Victims of a list of directions.
+pub(super) fn victims(ways: &[&Direction]) -> Vec<Victim> {
+    ways.iter().map(|way| way.victim()).collect()
+}

@@ -1,0 +1,64 @@
+//! A receiver has no buffers posted, and says so: receiver-not-ready NAKs.
+
+use super::episodes::Sign;
+use super::{Direction, View};
+use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victims};
+use crate::incidents::place::Place;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use rocescope_model::human::plural;
+
+/// Fewer in all happen when an application starts.
+const FEWEST: u64 = 3;
+
+pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
+    let mut receivers: BTreeMap<IpAddr, Vec<&Direction>> = BTreeMap::new();
+    for way in view.all.iter().filter(|way| way.rnr_naks > 0) {
+        receivers.entry(way.src).or_default().push(way);
+    }
+    for (receiver, ways) in receivers {
+        let naks: u64 = ways.iter().map(|way| way.rnr_naks).sum();
+        if naks < FEWEST {
+            continue;
+        }
+        let pairs = ways.iter().flat_map(|way| [(way.src, way.dst), (way.dst, way.src)]);
+        for episode in view.episodes.of(Sign::RnrNak, pairs.clone()) {
+            let place = Place {
+                pairs: ways.iter().map(|way| (way.dst, way.src)).collect(),
+                ..Place::address(receiver)
+            };
+            let mut incident = Incident::new("slow_receiver", place, ToldBy::Wire, Source::Capture);
+            view.times(&mut incident, episode);
+            let again = |way: &Direction| {
+                let mut sender = view
+                    .all
+                    .iter()
+                    .filter(|other| (other.src, other.dst, other.dst_qpn) == (way.dst, way.src, way.src_qpn));
+                sender.next().map_or(0, |sender| sender.retransmitted)
+            };
+            incident.victims = Victims::of(ways.iter().map(|way| way.sender_as_victim(again(way))).collect());
+            incident.victims.lost_packets = None;
+            let given_up = view.episodes.of(Sign::RetryExhausted, pairs.clone());
+            incident.meaning = format!(
+                "the application posts receive buffers too late: {} to {}{}",
+                plural(episode.count, "receiver-not-ready NAK"),
+                plural(incident.victims.connections, "connection"),
+                if given_up.is_empty() { "" } else { "; a sender gave up" },
+            );
+            incident.certainty = Certainty::Certain;
+            incident.reason = "the receiver itself says that it is not ready".to_string();
+            incident.action = format!(
+                "look at the process on {receiver}: post more receive buffers, look for a stall (CPU, paging, a slow GPU \
+                 copy); the network is not the cause"
+            );
+            for way in ways.iter().take(Victims::WORST) {
+                let of = format!("{} > {}", way.src, way.dst);
+                incident.rests_on("connections", of, "rnr_nak", way.rnr_naks as f64, "");
+            }
+            found.push(incident);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! One cause is one incident, whichever analyses saw it.
+
+mod joined;
+mod rows;

@@ -1,0 +1,186 @@
+//! What connections and events become.
+
+use rocescope_diagnose::incidents::{Certainty, Incident, Wire};
+use rocescope_model::{ConnectionRow, EventRow, IncidentRow, Text, WindowRow};
+use std::net::IpAddr;
+use std::vec::Vec;
+
+const SECOND: i64 = 1_000_000_000;
+
+fn address(last: u8) -> IpAddr {
+    IpAddr::from([10, 0, 0, last])
+}
+
+fn connection(src: u8, dst: u8, qpn: u32) -> ConnectionRow {
+    ConnectionRow {
+        observer: "tap".into(),
+        connection: i64::from(qpn),
+        role: "a_to_b".into(),
+        src: address(src),
+        dst: address(dst),
+        dst_qpn: Some(qpn),
+        packets: 1_000,
+        first_ns: Some(SECOND),
+        last_ns: 9 * SECOND,
+        other_direction_seen: Some(true),
+        ..ConnectionRow::default()
+    }
+}
+
+fn lost(src: u8, dst: u8, at: i64, count: u64) -> EventRow {
+    EventRow {
+        observer: "tap".into(),
+        kind: "loss".into(),
+        time_ns: at * SECOND,
+        src: Some(address(src)),
+        dst: Some(address(dst)),
+        count,
+        ..EventRow::default()
+    }
+}
+
+fn find(wire: &Wire) -> Vec<Incident> {
+    wire.find().incidents
+}
+
+#[test]
+fn a_later_row_of_a_direction_replaces_the_earlier_one() {
+    let mut wire = Wire::default();
+    for lost in [2, 5] {
+        wire.connection(&ConnectionRow {
+            fabric_lost_upstream_packets: lost,
+            ..connection(1, 2, 7)
+        });
+    }
+    let found = find(&wire);
+    assert_eq!((found.len(), found[0].victims.lost_packets), (1, Some(5)));
+    assert_eq!(found[0].certainty, Certainty::Certain);
+}
+
+#[test]
+fn losses_an_hour_apart_are_two_incidents_and_the_first_is_over() {
+    let mut wire = Wire::default();
+    wire.connection(&ConnectionRow {
+        fabric_lost_upstream_packets: 7,
+        last_ns: 3_700 * SECOND,
+        ..connection(1, 2, 7)
+    });
+    for (at, count) in [(10, 2), (40, 1), (3_699, 4)] {
+        wire.event(&lost(1, 2, at, count));
+    }
+    let found = find(&wire);
+    let short = |one: &Incident| {
+        (
+            one.since_ns / SECOND,
+            one.until_ns / SECOND,
+            one.is_open,
+            one.victims.lost_packets,
+        )
+    };
+    assert_eq!(
+        found.iter().map(short).collect::<Vec<_>>(),
+        [(10, 40, false, Some(3)), (3_699, 3_699, true, Some(4))]
+    );
+    let rows: Vec<IncidentRow> = found.iter().map(|one| one.row(&Text::from("d"), 5)).collect();
+    assert_eq!((rows[0].until_ns, rows[1].until_ns), (Some(40 * SECOND), None));
+    assert_ne!(rows[0].id, rows[1].id);
+}
+
+#[test]
+fn a_tap_that_lost_packets_makes_losses_doubtful() {
+    let mut wire = Wire::default();
+    wire.connection(&ConnectionRow {
+        fabric_lost_downstream_packets: 7,
+        ..connection(1, 2, 7)
+    });
+    wire.window(&WindowRow {
+        observer: "tap".into(),
+        window_ns: SECOND,
+        roce_packets: 1_000,
+        capture_lost_packets: 3,
+        ..WindowRow::default()
+    });
+    let found = find(&wire);
+    let classes: Vec<&str> = found.iter().map(|one| &*one.class).collect();
+    assert_eq!(classes, ["network_loss", "capture_loss"]);
+    assert_eq!(found[0].certainty, Certainty::Possible);
+    assert!(found[0].reason.contains("the tap lost packets too"));
+}
+
+#[test]
+fn damaged_packets_are_told_and_without_icrc_it_is_said_what_tells() {
+    let lossy = ConnectionRow {
+        fabric_lost_downstream_packets: 7,
+        ..connection(1, 2, 7)
+    };
+    let mut wire = Wire::default();
+    wire.connection(&lossy);
+    assert!(find(&wire)[0].unknown[0].contains("--verify-icrc"));
+    wire.window(&WindowRow {
+        observer: "tap".into(),
+        icrc_bad_packets: Some(7),
+        ..WindowRow::default()
+    });
+    let found = find(&wire);
+    assert!(
+        found
+            .iter()
+            .any(|one| one.class == "corruption" && one.place.name == "10.0.0.1 > 10.0.0.2")
+    );
+    assert!(found.iter().all(|one| one.unknown.is_empty()));
+}
+
+#[test]
+fn without_connections_naks_are_proof_and_loss_is_unknown() {
+    let mut wire = Wire::default();
+    wire.window(&WindowRow {
+        observer: "tap".into(),
+        roce_packets: 100,
+        nak_packets: 12,
+        ..WindowRow::default()
+    });
+    let found = wire.find();
+    assert!(found.incidents.is_empty());
+    assert!(
+        found.notes[0].contains("12 NAKs prove that packets were lost or reordered"),
+        "{:?}",
+        found.notes
+    );
+}
+
+/// A sender that repeats only what is missing may take several paths.
+#[test]
+fn reordering_is_no_fault_where_senders_repeat_selectively() {
+    let late = |scheme: &'static str| {
+        let mut wire = Wire::default();
+        wire.connection(&ConnectionRow {
+            out_of_order_packets: 40,
+            retransmission_scheme: Some(scheme.into()),
+            ..connection(1, 2, 7)
+        });
+        find(&wire).len()
+    };
+    assert_eq!((late("go_back_n"), late("selective_repeat")), (1, 0));
+}
+
+#[test]
+fn what_one_sided_taps_do_not_see_is_a_note_and_no_black_hole() {
+    let mut wire = Wire::default();
+    for qpn in 1..=3 {
+        wire.connection(&ConnectionRow {
+            retransmitted_packets: 700,
+            other_direction_seen: Some(false),
+            ..connection(1, 2, qpn)
+        });
+    }
+    let mut other = connection(3, 4, 9);
+    other.other_direction_seen = Some(false);
+    wire.connection(&other);
+    let found = wire.find();
+    assert!(found.incidents.is_empty(), "{:#?}", found.incidents);
+    assert!(
+        found.notes[0].starts_with("one direction only: of 4 of 4"),
+        "{:?}",
+        found.notes
+    );
+}

@@ -1,0 +1,128 @@
+//! What is wrong, where, since when, who suffers, and what to do?
+
+use super::grid::{Cell, Grid, Head};
+use super::section::{Finding, Section};
+use crate::Report;
+use crate::words::{instant, plural};
+use rocescope_diagnose::incidents::Incident;
+use rocescope_model::human::grouped;
+
+/// Incidents in the findings; the table has the others.
+const LISTED: usize = 5;
+const SECOND_NS: i64 = 1_000_000_000;
+
+pub(super) fn section(report: &Report) -> Option<Section> {
+    let document = report.incidents.as_ref()?;
+    let mut findings: Vec<Finding> = document.incidents.iter().take(LISTED).map(finding).collect();
+    if document.incidents.len() > LISTED {
+        let more = plural((document.incidents.len() - LISTED) as u64, "incident");
+        findings.push(Finding::bad(format!("{more} more below.")));
+    }
+    if document.incidents.is_empty() && !document.judged.is_empty() {
+        findings.push(Finding::good(format!(
+            "No incidents in {}.",
+            document.judged.join(", ")
+        )));
+    }
+    let notes = document.notes.iter().filter(|note| !note.starts_with("unknown: "));
+    findings.extend(notes.map(|note| Finding::note(format!("{}.", capital(note)))));
+    let shown: Vec<&Incident> = document.incidents.iter().take(report.scope.top).collect();
+    let grids = match shown.is_empty() {
+        true => Vec::new(),
+        false => vec![grid(&shown, document.incidents.len())],
+    };
+    Some(Section {
+        id: "incidents",
+        title: "Incidents",
+        findings,
+        grids,
+        ..Section::default()
+    })
+}
+
+/// The four sentences: what and where, since when, who suffers, what to do.
+fn finding(incident: &Incident) -> Finding {
+    let mut text = format!("{}: {}.", incident.class, incident.sentence());
+    text += &format!(" Since {}, {}.", second(incident.since_ns), until(incident));
+    let victims = &incident.victims;
+    if victims.connections > 0 {
+        let names: Vec<String> = victims.worst.iter().take(3).map(ToString::to_string).collect();
+        let more = if victims.connections > 3 { ", and others" } else { "" };
+        let all = plural(victims.connections, "connection");
+        text += &format!(" {all} affected: {}{more}.", names.join(", "));
+    }
+    text += &format!(" To do: {}.", incident.action);
+    Finding::bad(text)
+}
+
+fn second(ns: i64) -> String {
+    instant(ns - ns.rem_euclid(SECOND_NS))
+}
+
+fn until(incident: &Incident) -> String {
+    match incident.is_open {
+        true => format!("last seen {}", second(incident.until_ns)),
+        false => format!("until {}", second(incident.until_ns)),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+fn grid(incidents: &[&Incident], all: usize) -> Grid {
+    let head = |title: &str, right, is_prose| Head {
+        title: title.into(),
+        help: String::new(),
+        right,
+        is_prose,
+    };
+    let number = |value: Option<u64>| match value {
+        Some(value) => Cell::number(value as f64, grouped(value)),
+        None => Cell::text("-"),
+    };
+    let rows = incidents.iter().map(|incident| {
+        let sources: Vec<&str> = incident.sources.iter().map(|source| source.name()).collect();
+        let evidence: Vec<String> = incident.evidence.iter().map(ToString::to_string).collect();
+        let also: Vec<String> = incident.explains.iter().map(|effect| effect.sentence.clone()).collect();
+        let has_victims = incident.victims.connections > 0;
+        vec![
+            Cell::number(incident.since_ns as f64, second(incident.since_ns)),
+            Cell::number(incident.until_ns as f64, until(incident)),
+            Cell::text(incident.class.as_str()),
+            Cell::text(incident.place.name.as_str()),
+            Cell::text(incident.certainty.name()),
+            Cell::text(sources.join(", ")),
+            number(has_victims.then_some(incident.victims.connections)),
+            number(incident.victims.lost_packets.filter(|_| has_victims)),
+            Cell::text(also.join("; ")),
+            Cell::text(evidence.join(", ")),
+            Cell::text(incident.unknown.join("; ")),
+            Cell::text(incident.id()),
+        ]
+    });
+    Grid {
+        title: match incidents.len() < all {
+            true => format!("The {} worst of {all} incidents", incidents.len()),
+            false => "All incidents, the worst first".into(),
+        },
+        heads: vec![
+            head("Since", false, false),
+            head("Until", false, false),
+            head("Class", false, false),
+            head("Place", false, false),
+            head("Certainty", false, false),
+            head("Seen by", false, false),
+            head("Connections", true, false),
+            head("Lost", true, false),
+            head("Explains", false, true),
+            head("Evidence", false, true),
+            head("Unknown", false, true),
+            head("ID", false, false),
+        ],
+        rows: rows.collect(),
+        is_drawn: false,
+    }
+}
