@@ -186,19 +186,33 @@ impl Outputs {
             Target::File(writer) => writer.append(&mut rows.clone()),
         });
         if let Err(error) = stored {
-            // The counts go on without the dataset, and the outcome is incomplete.
-            self.notices.send(Notice::StoringEnded(error.to_string()));
-            self.store_error = Some(error);
-            self.dataset = None;
-            if let Some(not_stored) = &self.not_stored {
-                not_stored.stop(windows);
-            }
+            self.end_storing(error, windows);
         }
         Ok(())
     }
 
-    /// Writes the rows of a window at `time_ns`. A full disk or a vanished directory stops the writing, but not the
-    /// capture.
+    /// Seals what is due by age.
+    fn tick(&mut self) {
+        let Some(Target::Live(dataset)) = &mut self.dataset else {
+            return;
+        };
+        let ticked = dataset.tick(&self.notices.dataset());
+        if let Err(error) = ticked {
+            self.end_storing(error, 0);
+        }
+    }
+
+    /// The counts go on without the dataset, and the outcome is incomplete.
+    fn end_storing(&mut self, error: rocescope_store::Error, windows: u64) {
+        self.notices.send(Notice::StoringEnded(error.to_string()));
+        self.store_error = Some(error);
+        self.dataset = None;
+        if let Some(not_stored) = &self.not_stored {
+            not_stored.stop(windows);
+        }
+    }
+
+    /// Writes the rows of a window at `time_ns`. What stops the writing does not stop the capture.
     fn take(&mut self, rows: &mut WindowRows, time_ns: u64) -> Result<()> {
         if let Some(asked) = &mut self.asked {
             let events = asked(rows);
@@ -287,7 +301,7 @@ impl Intake {
     /// Advances the clock to `time_ns`, see [`Pipeline::turn`], and writes finished windows.
     ///
     /// # Errors
-    /// The dataset cannot be written, for a reason other than a full disk.
+    /// The dataset has windows of the capture already, or a tap ends the capture.
     pub fn turn(&mut self, time_ns: u64, counters: &Counters) -> Result<()> {
         let Self { pipeline, outputs } = self;
         pipeline.turn_by_window(time_ns, counters, &mut |rows| outputs.take(rows, time_ns))?;
@@ -306,23 +320,14 @@ impl Intake {
 
     /// Seals the segments that are due by age, also if no window ends for long. Call it often while a live capture
     /// runs; it does nothing most of the time.
-    ///
-    /// # Errors
-    /// The dataset cannot be written, for a reason other than a full disk.
-    pub fn tick(&mut self) -> Result<()> {
-        let Some(Target::Live(dataset)) = &mut self.outputs.dataset else {
-            return Ok(());
-        };
-        match dataset.tick() {
-            Err(error) if !error.is_no_space() => Err(EngineError::Dataset(error)),
-            _ => Ok(()),
-        }
+    pub fn tick(&mut self) {
+        self.outputs.tick();
     }
 
     /// Closes all windows and seals all segments. All runs must have been ingested before.
     ///
     /// # Errors
-    /// The dataset cannot be written, for a reason other than a full disk.
+    /// Those of [`turn`](Self::turn).
     pub fn finish(mut self, counters: &Counters) -> Result<Outcome> {
         let Self { pipeline, outputs } = &mut self;
         // The end closes windows, not the time.

@@ -41,9 +41,9 @@ pub enum Incomplete {
     /// The dataset was not written completely.
     #[error("the dataset: {0}")]
     Dataset(String),
-    /// The disk was full.
-    #[error("the disk is full or was full: {0} windows were not written; all others are complete")]
-    DiskFull(u64),
+    /// The disk was full or failed.
+    #[error("the disk was full or failed: {0} windows were not written; all others are complete")]
+    NotStored(u64),
     /// The file of frames ends early.
     #[error("the frames in {0} end early: {1}")]
     Frames(String, String),
@@ -89,7 +89,7 @@ impl Outcome {
         if let Some((store, _)) = &self.store
             && store.refused_windows > 0
         {
-            return Err(Incomplete::DiskFull(store.refused_windows));
+            return Err(Incomplete::NotStored(store.refused_windows));
         }
         if let Some(frames) = &self.frames
             && let Some(error) = &frames.error

@@ -166,11 +166,8 @@ impl Session {
     }
 
     /// Does what is due by the clock, without frames: see [`Intake::tick`].
-    ///
-    /// # Errors
-    /// Those of [`frame`](Self::frame).
-    pub fn tick(&mut self) -> Result<()> {
-        self.intake.tick()
+    pub fn tick(&mut self) {
+        self.intake.tick();
     }
 
     /// The counters so far.

@@ -152,8 +152,9 @@ A damaged journal is never deleted. Its whole batches are sealed, before and aft
 journal moves to `.damaged/<table>/`. `repair` names it and fails; so does a capture whose own journal is
 damaged.
 
-When the disk is full, writing ends: the rows appended before are sealed if there is enough space,
-otherwise they stay in the journal for `repair`.
+When the disk is full or fails, writing ends: the rows appended before are sealed if that is possible, otherwise
+they stay in the journal. A running writer tries again every second, and seals them when the disk works again; so
+does `repair`.
 
 ## Compaction
 

@@ -104,7 +104,7 @@ impl Report {
     }
 }
 
-/// Spans that the dataset lacks because its disk was full.
+/// Spans that the dataset lacks because its disk was full or failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NotStored {
     /// Number of spans: events of the kind `not_stored`.

@@ -1,4 +1,4 @@
-//! Rows that a full disk kept out of the dataset.
+//! Rows that the disk kept out of the dataset: it was full, or failed.
 
 use rocescope_model::human::plural;
 use rocescope_model::{EventRow, Text, Time, WindowRow};
@@ -10,11 +10,19 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Interval between two notices.
 const REPEAT: Duration = Duration::from_secs(60);
 
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    /// Windows of a capture.
+    Window,
+    /// Rows of an agent.
+    Row,
+}
+
 /// What is lost if an append fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Missing {
-    /// What is counted: `window` or `row`.
-    pub(crate) unit: &'static str,
+    pub(crate) unit: Unit,
     pub(crate) count: u64,
     /// From the start of the first to the end of the last, if there are any.
     pub(crate) span_ns: Option<(i64, i64)>,
@@ -25,7 +33,7 @@ impl Missing {
         let starts = rows.iter().map(|row| row.window_start_ns);
         let ends = rows.iter().map(|row| row.window_start_ns.saturating_add(row.window_ns));
         Self {
-            unit: "window",
+            unit: Unit::Window,
             count: rows.len() as u64,
             span_ns: starts.min().zip(ends.max()),
         }
@@ -34,7 +42,7 @@ impl Missing {
     /// Rows of these times.
     pub(crate) fn rows(times_ns: impl Iterator<Item = i64> + Clone) -> Self {
         Self {
-            unit: "row",
+            unit: Unit::Row,
             count: times_ns.clone().count() as u64,
             span_ns: times_ns.clone().min().zip(times_ns.max()),
         }
@@ -68,9 +76,22 @@ impl Gap {
         self.missing.span_ns = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
     }
 
+    /// Adds what was accepted and is gone; its times are unknown.
+    pub(crate) fn add_count(&mut self, count: u64) {
+        self.missing.count += count;
+    }
+
+    pub(crate) fn unit(&self) -> Unit {
+        self.missing.unit
+    }
+
     /// How much is missing, such as `3 windows`.
     pub(crate) fn missing(&self) -> String {
-        plural(self.missing.count, self.missing.unit)
+        let unit = match self.missing.unit {
+            Unit::Window => "window",
+            Unit::Row => "row",
+        };
+        plural(self.missing.count, unit)
     }
 
     /// Whether it is time to try to write again.

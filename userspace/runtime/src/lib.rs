@@ -7,7 +7,7 @@
 //! | [`resources`] | the resources of this process |
 //! | [`cost`] | the cost of an agent: its share of a core, and its memory |
 //! | [`metrics`] | the endpoint that Prometheus reads |
-//! | [`dataset`] | a dataset that grows, and what it writes when the disk is full |
+//! | [`dataset`] | a dataset that grows, and what it writes when the disk is full or fails |
 //! | [`storage`] | what it is opened with |
 //! | [`retention`] | which segments of it are deleted |
 //! | [`reserve`] | the part of a file system that a dataset leaves free |

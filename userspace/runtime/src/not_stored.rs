@@ -1,4 +1,4 @@
-//! What a dataset lacks while its disk is full, readable from any thread.
+//! What a dataset lacks because its disk is full or fails, readable from any thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -16,7 +16,7 @@ impl NotStored {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing is stored at the moment: the disk is full, or the directory vanished.
+    /// Whether nothing is stored at the moment: the disk is full or fails, or the directory vanished.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
@@ -24,8 +24,13 @@ impl NotStored {
 
     /// Nothing is stored from now on; `count` more are lost.
     pub fn stop(&self, count: u64) {
-        self.count.fetch_add(count, Ordering::Relaxed);
+        self.add(count);
         self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// `count` more are lost.
+    pub(crate) fn add(&self, count: u64) {
+        self.count.fetch_add(count, Ordering::Relaxed);
     }
 
     pub(crate) fn resume(&self) {

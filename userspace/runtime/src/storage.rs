@@ -37,7 +37,7 @@ impl Storage {
         }
     }
 
-    /// Opens it to write to, and what it counts when the disk is full; reports damage of an earlier run.
+    /// Opens it to write to, and what it counts when the disk is full or fails; reports damage of an earlier run.
     ///
     /// # Errors
     /// Those of [`Dataset::open`].

@@ -99,6 +99,29 @@ impl Error {
         matches!(self, Self::NoSpace { .. })
     }
 
+    /// Whether the disk is at fault and not the rows: it is full, it failed, or a directory is missing or cannot be
+    /// written. That may pass, and then writing succeeds.
+    #[must_use]
+    pub const fn is_of_disk(&self) -> bool {
+        matches!(self, Self::NoSpace { .. } | Self::Io { .. })
+    }
+
+    /// An error of the disk once more; `None` for other errors.
+    pub(crate) fn of_disk(&self) -> Option<Self> {
+        match self {
+            Self::NoSpace { action, path } => Some(Self::NoSpace {
+                action,
+                path: path.clone(),
+            }),
+            Self::Io { action, path, cause } => Some(Self::Io {
+                action,
+                path: path.clone(),
+                cause: io::Error::new(cause.kind(), cause.to_string()),
+            }),
+            _ => None,
+        }
+    }
+
     /// The message without the path, for a list that names it.
     pub(crate) fn without_path(&self) -> String {
         match self {

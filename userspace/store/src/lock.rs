@@ -7,6 +7,7 @@ use crate::Error;
 use crate::name::{COMPACT, OPEN, Observer, lock_path};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Holds the lock until it is dropped.
@@ -35,6 +36,18 @@ impl ObserverLock {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(Error::io("lock", &path, source)),
+        }
+    }
+
+    /// Whether the lock is still on the file of its name: others see only that.
+    pub(crate) fn is_at(&self, root: &Path, observer: &Observer) -> Result<bool, Error> {
+        let path = lock_path(root, observer);
+        let failed = |source| Error::io("read", &path, source);
+        let held = self.0.metadata().map_err(failed)?;
+        match std::fs::metadata(&path) {
+            Ok(named) => Ok((named.dev(), named.ino()) == (held.dev(), held.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(failed(error)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::Unreadable;
 use crate::repair::Repaired;
 use crate::seal::Sealed;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What a writer has written.
@@ -10,8 +11,10 @@ use std::path::PathBuf;
 pub struct Summary {
     /// Sealed segments by table, in the order of first use.
     pub tables: Vec<TableSummary>,
-    /// Windows rejected because the disk was full.
+    /// Windows rejected because the disk was full or failed.
     pub refused_windows: u64,
+    /// Rows that were accepted and are gone, by table: someone removed their journals before they were sealed.
+    pub lost: BTreeMap<&'static str, u64>,
     /// Journals that could not be sealed; a later repair can seal them.
     pub unsealed: Vec<PathBuf>,
     /// Journals of this writer that were damaged when it sealed them, where they are now, and what is damaged. Their
@@ -27,6 +30,10 @@ impl Summary {
     pub fn table(&self, name: &str) -> TableSummary {
         let found = self.tables.iter().find(|summary| summary.table == name);
         found.copied().unwrap_or_default()
+    }
+
+    pub(crate) fn lose(&mut self, table: &'static str, rows: u64) {
+        *self.lost.entry(table).or_default() += rows;
     }
 
     pub(crate) fn count(&mut self, table: &'static str, sealed: &Sealed) {

@@ -62,9 +62,11 @@ pub(crate) struct Leftover {
 pub(crate) fn leftovers(root: &Path) -> Result<Vec<Leftover>, Error> {
     let open = root.join(OPEN);
     let mut found = Vec::new();
-    if !open.is_dir() {
-        return Ok(found);
-    }
+    // Missing, or unreadable? A journal in a directory that cannot be read is not gone.
+    match fs::metadata(&open) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        other => other.map_err(|source| Error::io("read directory", &open, source))?,
+    };
     for table in directories(&open, |_| true)? {
         for file in files(&table.path)? {
             let (name, journal) = match OpenFile::of(&file.name) {

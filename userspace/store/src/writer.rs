@@ -71,9 +71,11 @@ pub struct Writer {
     summary: Summary,
     /// Time of the last row appended.
     last: Option<Time>,
-    /// Path at which the disk was full. Nothing is written until it has space again.
-    full: Option<PathBuf>,
-    _lock: ObserverLock,
+    /// The error of the disk that stopped the writing, until [`Writer::resume`].
+    stopped: Option<Error>,
+    /// Journals that could not be sealed.
+    unsealed: Vec<Unsealed>,
+    lock: ObserverLock,
 }
 
 /// A table that got rows.
@@ -85,6 +87,14 @@ struct Open {
     /// Whether its rows have numbers.
     numbered: bool,
     marks: Marks,
+}
+
+/// A journal that could not be sealed, and its rows.
+#[derive(Debug)]
+struct Unsealed {
+    path: PathBuf,
+    table: &'static Table,
+    rows: u64,
 }
 
 #[derive(Debug)]
@@ -130,8 +140,9 @@ impl Writer {
                 ..Summary::default()
             },
             last: None,
-            full: None,
-            _lock: lock,
+            stopped: None,
+            unsealed: Vec::new(),
+            lock,
         })
     }
 
@@ -140,12 +151,12 @@ impl Writer {
     /// `now` determines the age of segments; it must not go back.
     ///
     /// # Errors
-    /// [`Error::NoSpace`] ends writing until [`resume`](Self::resume): rows appended before are sealed if the disk
-    /// permits, and later rows are rejected with the same error and counted in the [`Summary`]. If rows of this call belong to several segments of
-    /// a table, some of them may be stored.
+    /// An error of the disk ([`Error::is_of_disk`]) ends writing until [`resume`](Self::resume): rows appended before are
+    /// sealed if the disk permits, and later rows are rejected with the same error and counted in the [`Summary`]. If
+    /// rows of this call belong to several segments of a table, some of them may be stored.
     pub fn append(&mut self, rows: &WindowRows, now: Instant) -> Result<(), Error> {
         let appended = self.append_all(&rows.tables(), now);
-        if self.full.is_some() {
+        if self.stopped.is_some() {
             self.summary.refused_windows += rows.windows.len() as u64;
         }
         appended
@@ -173,16 +184,26 @@ impl Writer {
     /// Same as [`append`](Self::append).
     pub fn rotate(&mut self, now: Instant) -> Result<(), Error> {
         let rotated = self.seal_where(|segment, options| segment.is_due(options, now));
-        self.stop_if_full(rotated)
+        self.stop_if_failed(rotated)
     }
 
-    /// Writes again after [`Error::NoSpace`]: seals the journals that could not be sealed.
+    /// Writes again after an error of the disk: seals the journals that could not be sealed. Rows of journals that are
+    /// gone are counted as lost in the [`Summary`].
     ///
     /// # Errors
-    /// [`Error::NoSpace`] if there is still no space, and the errors of [`repair`](crate::repair()).
+    /// The error goes on, [`Error::Busy`] if another process took the dataset's place over, and the errors of
+    /// [`repair`](crate::repair()).
     pub fn resume(&mut self) -> Result<(), Error> {
-        if self.full.is_none() {
+        if self.stopped.is_none() {
             return Ok(());
+        }
+        if !self.lock.is_at(&self.root, &self.observer)? {
+            // Someone removed the directory: the lock is on a file without a name.
+            let lock = ObserverLock::acquire(&self.root, &self.observer)?;
+            self.lock = lock.ok_or_else(|| Error::Busy {
+                observer: self.observer.as_str().into(),
+                root: self.root.clone(),
+            })?;
         }
         for leftover in own_leftovers(&self.root, &self.observer)? {
             let closed = close(&leftover)?;
@@ -190,9 +211,12 @@ impl Writer {
                 self.summary.count(table.name, sealed);
             }
             self.summary.damaged.extend(closed.damaged);
-            self.summary.unsealed.retain(|journal| *journal != leftover.path);
+            self.unsealed.retain(|journal| journal.path != leftover.path);
         }
-        self.full = None;
+        for gone in std::mem::take(&mut self.unsealed) {
+            self.summary.lose(gone.table.name, gone.rows);
+        }
+        self.stopped = None;
         Ok(())
     }
 
@@ -206,22 +230,30 @@ impl Writer {
     ///
     /// # Errors
     /// Returns the first error after it sealed all other segments; journals that could not be sealed remain for
-    /// [`repair`](crate::repair()). A full disk that an append already reported is not an error here.
+    /// [`repair`](crate::repair()). An error of the disk that an append already reported is not an error here.
     pub fn finish(mut self) -> Result<Summary, Error> {
-        self.seal_where(|_, _| true)?;
+        let sealed = self.seal_where(|_, _| true);
+        if let Err(error) = self.stop_if_failed(sealed) {
+            // The last attempt. It also finds what is gone.
+            match error.is_of_disk() {
+                true => self.resume()?,
+                false => return Err(error),
+            }
+        }
         self.seal_empty_tables()?;
+        self.summary.unsealed = self.unsealed.drain(..).map(|journal| journal.path).collect();
         Ok(std::mem::take(&mut self.summary))
     }
 
     fn append_all(&mut self, tables: &[&dyn Cells], now: Instant) -> Result<(), Error> {
-        self.refuse_if_full()?;
+        self.refuse_if_stopped()?;
         let parts: Vec<Vec<Part>> = tables.iter().map(|cells| split(*cells)).collect();
         let earliest = parts.iter().flatten().map(|part| part.partition).min();
         // The hour ends for all tables at the same time, and they wait for the disk together.
         let rotated = self.seal_where(|segment, options| {
             segment.is_due(options, now) || earliest.is_some_and(|hour| segment.partition < hour)
         });
-        self.stop_if_full(rotated)?;
+        self.stop_if_failed(rotated)?;
         for open in &mut self.tables {
             if let Some(segment) = &mut open.segment {
                 segment.mark = segment.journal.position();
@@ -234,7 +266,7 @@ impl Writer {
         if appended.is_err() {
             self.undo();
         }
-        self.stop_if_full(appended)
+        self.stop_if_failed(appended)
     }
 
     fn append_table(&mut self, cells: &dyn Cells, parts: &[Part], now: Instant) -> Result<(), Error> {
@@ -309,13 +341,8 @@ impl Writer {
         Ok(self.tables.len() - 1)
     }
 
-    fn refuse_if_full(&self) -> Result<(), Error> {
-        self.full.as_ref().map_or(Ok(()), |path| {
-            Err(Error::NoSpace {
-                action: "write",
-                path: path.clone(),
-            })
-        })
+    fn refuse_if_stopped(&self) -> Result<(), Error> {
+        self.stopped.as_ref().and_then(Error::of_disk).map_or(Ok(()), Err)
     }
 
     /// Removes the rows of the current append.
@@ -326,9 +353,11 @@ impl Writer {
         }
     }
 
-    fn stop_if_full(&mut self, result: Result<(), Error>) -> Result<(), Error> {
-        if let Err(Error::NoSpace { path, .. }) = &result {
-            self.full = Some(path.clone());
+    fn stop_if_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        if let Err(error) = &result
+            && let Some(error) = error.of_disk()
+        {
+            self.stopped = Some(error);
             // A journal that cannot be sealed remains for a later repair.
             let _ = self.seal_where(|_, _| true);
         }
@@ -348,9 +377,8 @@ impl Writer {
         let [others, windows] = journals;
         let first = self.seal(others);
         if first.is_err() {
-            self.summary
-                .unsealed
-                .extend(windows.into_iter().map(|(_, journal)| journal.path().to_owned()));
+            self.unsealed
+                .extend(windows.iter().map(|(table, journal)| Unsealed::new(table, journal)));
             return first;
         }
         self.seal(windows)
@@ -369,7 +397,7 @@ impl Writer {
                     self.summary.damaged.extend(closed.damaged);
                 }
                 Err(error) => {
-                    self.summary.unsealed.push(journal.path().to_owned());
+                    self.unsealed.push(Unsealed::new(table, &journal));
                     first = first.and(Err(error));
                 }
             }
@@ -383,7 +411,7 @@ impl Writer {
             return Ok(());
         };
         for table in self.options.tables {
-            if self.full.is_some() || self.summary.table(table.name).segments > 0 {
+            if self.stopped.is_some() || self.summary.table(table.name).segments > 0 {
                 continue;
             }
             let schema = Arc::new(schema::arrow(table, &self.footer));
@@ -412,6 +440,16 @@ impl Writer {
             root: self.root.clone(),
             table: table.name.into(),
             name: SegmentName::new(&self.observer, start, seq),
+        }
+    }
+}
+
+impl Unsealed {
+    fn new(table: &'static Table, journal: &Journal) -> Self {
+        Self {
+            path: journal.path().to_owned(),
+            table,
+            rows: journal.position().1,
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Stored {
     /// Rows of RDMA operations.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) operations: u64,
-    /// Rows that are not in the dataset, because the disk was full.
+    /// Rows that are not in the dataset, because the disk was full or failed.
     pub(super) lost: u64,
     /// Sealed segments.
     pub(super) segments: u64,
@@ -68,7 +68,7 @@ impl ProbeOutputs {
         })
     }
 
-    /// Writes rows. A full disk loses rows, which an event in the dataset names, and does not end probing.
+    /// Writes rows. A disk that is full or fails loses rows, which an event in the dataset names, and does not end probing.
     pub(super) fn append(&mut self, probes: &[ProbeRow], paths: &[PathRow]) -> Result<()> {
         let Some((dataset, not_stored)) = &mut self.dataset else {
             return Ok(());

@@ -207,7 +207,7 @@ impl Summary<'_> {
             "the probe counters are inconsistent: this is a defect, please report it"
         );
         let lost = self.store.as_ref().map_or(0, |store| store.lost);
-        ensure!(lost == 0, "the disk was full: {lost} rows were not written");
+        ensure!(lost == 0, "the disk was full or failed: {lost} rows were not written");
         Ok(())
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn drive(
             session.flush_frames();
             wait(&sockets)?;
         }
-        session.tick()?;
+        session.tick();
         if let Some(change) = watch.reloaded() {
             if change.is_to_drop {
                 watch.notices().send(Notice::CannotDrop);

@@ -129,7 +129,7 @@ pub(super) fn drive(
         edges.pass(capture.now_ns(), &capture)?;
         edges.turn(watermark_ns, &mut intake)?;
         adopt_key(&capture, &intake)?;
-        intake.tick()?;
+        intake.tick();
         if let Some(change) = watch.reloaded() {
             reload(&capture, &mut intake, change, &notices, report)?;
         }

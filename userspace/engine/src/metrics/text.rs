@@ -117,7 +117,7 @@ fn not_stored(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resu
     let Some(not_stored) = &values.not_stored else {
         return Ok(());
     };
-    let text = "Windows that are not in the dataset, because its disk was full or its directory vanished";
+    let text = "Windows that are not in the dataset, because its disk was full or failed, or its directory vanished";
     counter(encoder, "not_stored_windows", text, not_stored.count())?;
     page::storing_stopped(encoder, not_stored.is_stopped())
 }

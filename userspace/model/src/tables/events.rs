@@ -17,7 +17,7 @@ table! {
         /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`, `capture_loss`,
         /// `slow_step`: an agent's monitor asked for a recording of the flow of a step; of
         /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`,
-        /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full.
+        /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full or failing.
         kind: Text, None, [same], show "Event";
         /// Source IP address of the flow; null if the event concerns no flow.
         src: Option<IpAddr>, None, [same], show "Source";

@@ -105,7 +105,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     }
     if report.not_stored.gaps > 0 {
         findings.push(Finding::bad(format!(
-            "The disk was full: the rows of {}, {} together, are not stored, and all figures lack them. The events \
+            "The disk was full or failed: the rows of {}, {} together, are not stored, and all figures lack them. The events \
              `not_stored` name each.",
             plural(report.not_stored.gaps, "gap"),
             nanos(report.not_stored.span_ns.unsigned_abs())

@@ -71,7 +71,7 @@ impl Writer {
     /// Same as [`append`](Self::append). Some of the batches may be stored: retransmit all, and nothing of the same
     /// senders before them, since a stored number stands for all earlier ones.
     pub fn append_numbered(&mut self, batches: &[Numbered<'_>], now: Instant) -> Result<Vec<bool>, Error> {
-        self.refuse_if_full()?;
+        self.refuse_if_stopped()?;
         let mut new = Vec::with_capacity(batches.len());
         let mut met = HashSet::new();
         for b in batches {
@@ -83,7 +83,7 @@ impl Writer {
         let fresh = batches.iter().zip(&new).filter(|(_, new)| **new);
         for group in groups(fresh.map(|(batch, _)| *batch)) {
             let appended = self.append_group(&group, now);
-            self.stop_if_full(appended)?;
+            self.stop_if_failed(appended)?;
         }
         Ok(new)
     }
@@ -96,7 +96,7 @@ impl Writer {
         let root = &self.root;
         let open = self.tables.iter_mut().filter_map(|o| o.segment.as_mut());
         let synced = open.map(|segment| segment.journal.sync(root)).fold(Ok(()), Result::and);
-        self.stop_if_full(synced)
+        self.stop_if_failed(synced)
     }
 
     fn append_group(&mut self, group: &Group<'_>, now: Instant) -> Result<(), Error> {

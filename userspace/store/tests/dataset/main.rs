@@ -4,6 +4,7 @@
 
 mod compaction;
 mod damage;
+mod disk_fails;
 mod flips;
 mod format_1;
 mod full_disk;

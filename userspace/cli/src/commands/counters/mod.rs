@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
         }
         ensure!(
             stored.lost == 0,
-            "the disk was full: {} rows were not written",
+            "the disk was full or failed: {} rows were not written",
             stored.lost
         );
     }

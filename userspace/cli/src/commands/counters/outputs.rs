@@ -21,7 +21,7 @@ pub(super) struct CounterOutputs {
 pub(super) struct Stored {
     /// Rows.
     pub(super) rows: u64,
-    /// Rows that are not in the dataset, because the disk was full.
+    /// Rows that are not in the dataset, because the disk was full or failed.
     pub(super) lost: u64,
     /// Sealed segments.
     pub(super) segments: u64,
@@ -51,13 +51,13 @@ impl CounterOutputs {
         Ok(Self { dataset, rows: 0 })
     }
 
-    /// Writes rows. A full disk loses rows, which an event in the dataset names, and does not end reading.
+    /// Writes rows. A disk that is full or fails loses rows, which an event in the dataset names, and does not end reading.
     pub(super) fn append(&mut self, rows: &[CounterRow], queue_pairs: &[QueuePairRow]) -> Result<()> {
         let Some((dataset, not_stored)) = &mut self.dataset else {
             return Ok(());
         };
         if rows.is_empty() && queue_pairs.is_empty() {
-            dataset.tick()?;
+            dataset.tick(&status::notice)?;
             return Ok(());
         }
         let before = not_stored.count();

@@ -96,7 +96,7 @@ fn full_for(time: Duration, mode: &str) {
         "{said}"
     );
     assert!(
-        said.contains("the disk is full") && said.contains("there is space again"),
+        said.contains("the disk is full") && said.contains("the dataset is written again"),
         "{said}"
     );
     let found = scan(&root).unwrap();
@@ -142,7 +142,7 @@ fn full_for(time: Duration, mode: &str) {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["complete"], false, "{}", report["findings"]);
     assert!(
-        report["findings"].to_string().contains("The disk was full"),
+        report["findings"].to_string().contains("The disk was full or failed"),
         "{}",
         report["findings"]
     );

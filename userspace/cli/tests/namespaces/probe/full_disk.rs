@@ -37,7 +37,7 @@ fn an_agent_resumes_after_a_full_disk_and_names_the_gap() {
     let (summary, said) = (ended.json(), &ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("not stored so far") && said.contains("there is space again"),
+        said.contains("not stored so far") && said.contains("the dataset is written again"),
         "{said}"
     );
 

@@ -41,7 +41,15 @@ fn the_capture_counts_on_prints_its_summary_and_fails() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = rocescope::text(&output.stderr);
-    assert!(said.contains("the dataset is not written any more: "), "{said}");
+    assert!(said.contains("not stored so far"), "{said}");
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary["frames"], FRAMES);
+    let stored = rocescope_store::scan(&out).unwrap().row_count("windows");
+    let refused = summary["dataset"]["refused_windows"].as_u64().unwrap();
+    assert!(refused > 0, "{summary}");
+    // Those that were sealed before went with the directory.
+    assert!(
+        stored + refused <= summary["windows"].as_u64().unwrap(),
+        "{stored} of {summary}"
+    );
 }
