@@ -3,12 +3,14 @@
 use crate::transport::{Failure, Reply, SESSION_REFUSED};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Bytes of an answer, at most.
 const MAX_ANSWER: usize = 1 << 20;
+/// Lines that wait to be read; beyond them the device waits. A line has at most [`MAX_ANSWER`] bytes.
+const MAX_LINES: usize = 16;
 
 /// The last line that is not empty, without what controls a terminal.
 pub(super) fn last_line(text: &str) -> String {
@@ -133,7 +135,7 @@ impl Channel {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = pipes.spawn().map_err(|error| cannot_start(&error))?;
-        let (sender, lines) = channel();
+        let (sender, lines) = sync_channel(MAX_LINES);
         if let Some(output) = child.stdout.take() {
             thread::spawn(move || {
                 let mut output = BufReader::new(output);
@@ -195,8 +197,12 @@ impl Channel {
     fn read_to(&mut self, mark: &str, (ends, limit): (Instant, Duration)) -> Result<(String, String), Failure> {
         let mut text = String::new();
         loop {
-            let line = self.lines.recv_timeout(ends.saturating_duration_since(Instant::now()));
-            match line {
+            let rest = ends.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                // A device that prints without end always has another line.
+                return Err(time_limit(limit));
+            }
+            match self.lines.recv_timeout(rest) {
                 Ok(line) => {
                     let mut words = line.split(' ');
                     if words.next() == Some(mark) {
@@ -219,5 +225,24 @@ impl Drop for Channel {
     fn drop(&mut self) {
         self.input = None;
         end(&mut self.child);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Channel;
+    use std::process::Command;
+    use std::time::Duration;
+
+    /// Lines came faster than they were read: memory grew, and the time limit never came.
+    #[test]
+    fn a_session_that_prints_without_end_has_a_time_limit_and_waits_for_its_reader() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "n=0; while :; do n=$((n+1)); echo $n; done"]);
+        let mut channel = Channel::spawn(&mut command).unwrap();
+        let failure = channel.reply("mark", Duration::from_millis(50)).unwrap_err();
+        assert_eq!(failure.reason, "time_limit");
+        let failure = channel.reply("mark", Duration::ZERO).unwrap_err();
+        assert_eq!(failure.reason, "time_limit");
     }
 }
