@@ -14,6 +14,7 @@ mod intake;
 mod operations;
 mod order;
 pub mod refusal;
+mod seats;
 mod service;
 mod settings;
 mod shared;
@@ -41,9 +42,6 @@ use std::thread::JoinHandle;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use totals::Totals;
-
-/// Connections of operators at once.
-const MAX_OPERATORS: usize = 16;
 
 /// What happened since the start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -128,7 +126,7 @@ impl Server {
             waiting: Arc::new(Semaphore::new(max_queued)),
             storing_stopped: AtomicBool::new(false),
             controller: controller.clone(),
-            operators: Arc::new(Semaphore::new(MAX_OPERATORS)),
+            seats: Arc::default(),
             settings,
         });
         let (submit, submitted) = sync_channel(max_queued / MIN_PARCEL_BYTES);

@@ -5,7 +5,8 @@
 
 use crate::Error;
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
@@ -109,6 +110,40 @@ impl Files {
             added.map_err(|error| bad(&self.authority, &error))?;
         }
         Ok(roots)
+    }
+}
+
+/// Who a peer is: what its certificate says, and not the peer.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    /// The first DNS name.
+    pub(crate) name: String,
+    certificate: CertificateDer<'static>,
+}
+
+impl Identity {
+    /// `None` if the certificate has no DNS name.
+    pub(crate) fn of(certificate: &CertificateDer<'_>) -> Option<Self> {
+        Some(Self {
+            name: first_name(certificate)?,
+            certificate: certificate.clone().into_owned(),
+        })
+    }
+
+    /// Whether the certificate is one for this address too.
+    pub(crate) fn has_address(&self, address: IpAddr) -> bool {
+        let name = ServerName::IpAddress(address.into());
+        let parsed = webpki::EndEntityCert::try_from(&self.certificate);
+        parsed.is_ok_and(|parsed| parsed.verify_is_valid_for_subject_name(&name).is_ok())
+    }
+
+    /// One whose certificate has only this name.
+    #[cfg(test)]
+    pub(crate) fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            certificate: CertificateDer::from(Vec::new()),
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use crate::sender::{Settings, Target};
 use crate::tls::Files;
 use crate::{Error, MESSAGE_BYTES};
 use arrow_flight::Action;
-use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::time::Duration;
@@ -117,7 +116,7 @@ impl Operator {
             connection.act(action).await
         };
         let answer = self.runtime.block_on(async { timeout(PATIENCE, asked).await });
-        let answer: Result<Bytes, String> = answer.unwrap_or_else(|_| Err("no answer".into()));
+        let answer: Result<Vec<u8>, String> = answer.unwrap_or_else(|_| Err("no answer".into()));
         let answer = answer.map_err(failed)?;
         serde_json::from_slice(&answer).map_err(|error| failed(format!("unreadable answer: {error}")))
     }

@@ -3,6 +3,9 @@
 //! ```toml
 //! operators = ["ops"]              # names in certificates
 //!
+//! [addresses]                      # of agents whose certificates do not have them
+//! h0 = ["10.9.0.1"]
+//!
 //! [[group]]
 //! name = "hosts"
 //! members = ["h*"]                 # names of agents and capture boxes; the first group that has a name wins
@@ -10,11 +13,13 @@
 //! interval = "50ms"
 //! ```
 
+use super::message::Role;
 use rocescope_model::filter::matches;
 use rocescope_model::human::{is_visible, visible};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::net::IpAddr;
 use toml::Value;
 
 /// Maximum bytes of the file: it is sent to every member.
@@ -26,6 +31,9 @@ const MAX_BYTES: usize = 256 << 10;
 pub struct Plan {
     /// Names in the certificates of those who may apply and roll back.
     pub operators: Vec<String>,
+    /// Addresses of members, by name, beside those in their certificates.
+    #[serde(default)]
+    pub addresses: BTreeMap<String, Vec<IpAddr>>,
     /// The groups.
     #[serde(default, rename = "group")]
     pub groups: Vec<Group>,
@@ -38,6 +46,9 @@ pub struct Group {
     pub name: String,
     /// Patterns of the names of its members.
     pub members: Vec<String>,
+    /// What they are; without it, see [`Group::role`].
+    #[serde(default)]
+    pub role: Option<Role>,
     /// The settings, by table.
     #[serde(flatten)]
     pub settings: BTreeMap<String, BTreeMap<String, Value>>,
@@ -88,6 +99,20 @@ impl Plan {
         self.groups.iter().find(is_of)
     }
 
+    /// What a member is: agents and members of no group are agents.
+    #[must_use]
+    pub fn role(&self, member: &str) -> Role {
+        self.group(member).map_or(Role::Agent, Group::role)
+    }
+
+    /// Whether the file gives a member this address. Names of DNS know no case.
+    #[must_use]
+    pub fn has_address(&self, member: &str, address: IpAddr) -> bool {
+        self.addresses
+            .iter()
+            .any(|(name, addresses)| name.eq_ignore_ascii_case(member) && addresses.contains(&address))
+    }
+
     /// What has no member among these names, each in a line: patterns that match none, and groups whose members belong
     /// to earlier groups. Without names nothing is known.
     #[must_use]
@@ -127,6 +152,16 @@ impl Plan {
 }
 
 impl Group {
+    /// What its members are: capture boxes if the file says so, or if it has settings of capture boxes and none of agents.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        let has_only_captures = !self.settings.is_empty() && self.settings.keys().all(|table| table == "capture");
+        self.role.unwrap_or(match has_only_captures {
+            true => Role::Capture,
+            false => Role::Agent,
+        })
+    }
+
     /// The settings as a configuration file.
     #[must_use]
     pub fn text(&self) -> String {
@@ -177,7 +212,7 @@ fn line_of(text: &str, error: &toml::de::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Plan;
+    use super::{Plan, Role};
 
     const FILE: &str = "operators = [\"ops\"]\n[[group]]\nname = \"hosts\"\nmembers = [\"h*\"]\n\
         [group.probe]\ninterval = \"50ms\"\nmax-cpu = 0.5\nall = true\n[group.counters]\nmetric = [\"a\\\"b\", \"*cnp*\"]\n\
@@ -195,6 +230,23 @@ mod tests {
         assert_eq!(plan.group("box-1").unwrap().name, "rest");
         assert_eq!(plan.text("box-1"), "");
         assert!(plan.is_operator("OPS") && !plan.is_operator("h7"));
+    }
+
+    #[test]
+    fn a_group_with_settings_of_capture_boxes_alone_is_of_capture_boxes() {
+        let role = |more: &str| {
+            let file = format!("operators = [\"a\"]\n[[group]]\nname = \"g\"\nmembers = [\"*\"]\n{more}");
+            Plan::parse(&file).map(|plan| plan.role("x"))
+        };
+        assert_eq!(role(""), Ok(Role::Agent));
+        assert_eq!(role("role = \"capture\"\n"), Ok(Role::Capture));
+        assert_eq!(role("[group.capture]\ntop = 1\n"), Ok(Role::Capture));
+        assert_eq!(role("role = \"agent\"\n[group.capture]\ntop = 1\n"), Ok(Role::Agent));
+        assert_eq!(
+            role("[group.capture]\ntop = 1\n[group.probe]\nall = true\n"),
+            Ok(Role::Agent)
+        );
+        assert!(role("role = \"operator\"\n").is_err());
     }
 
     #[test]

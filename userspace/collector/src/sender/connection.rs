@@ -31,6 +31,8 @@ use tower_service::Service;
 
 /// Default port of a collector.
 const PORT: u16 = 4792;
+/// Bytes of an answer to an operator.
+const MAX_ANSWER: usize = 256 << 20;
 /// Flow-control window in bytes: answers are short.
 const WINDOW: u32 = 16 << 10;
 
@@ -159,13 +161,21 @@ impl Connection {
         next.unwrap_or_else(|| Err("the connection was closed".into()))
     }
 
-    /// Does an operator's action; returns the body of the answer.
-    pub(crate) async fn act(&mut self, action: Action) -> Result<Bytes, String> {
-        let answers = self.client.do_action(action).await;
-        let answers = answers.map_err(|status| message(&status))?;
-        let answer = answers.into_inner().message().await;
-        let answer = answer.map_err(|status| message(&status))?;
-        Ok(answer.ok_or("the controller sent no answer")?.body)
+    /// Does an operator's action; returns the answer, which comes in parts.
+    pub(crate) async fn act(&mut self, action: Action) -> Result<Vec<u8>, String> {
+        let parts = self.client.do_action(action).await;
+        let mut parts = parts.map_err(|status| message(&status))?.into_inner();
+        let mut answer = Vec::new();
+        while let Some(part) = parts.message().await.map_err(|status| message(&status))? {
+            if answer.len() + part.body.len() > MAX_ANSWER {
+                return Err("the controller's answer is too long".into());
+            }
+            answer.extend_from_slice(&part.body);
+        }
+        match answer.is_empty() {
+            true => Err("the controller sent no answer".into()),
+            false => Ok(answer),
+        }
     }
 
     /// Opens an exchange with a controller: what is sent, and what comes. `None` if the collector is none.

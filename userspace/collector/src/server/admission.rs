@@ -7,7 +7,7 @@ use super::refusal::Refusal;
 use super::service;
 use super::settings::Settings;
 use super::shared::Shared;
-use crate::tls::{OPERATOR, first_name};
+use crate::tls::{Identity, OPERATOR};
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -117,11 +117,15 @@ impl Admission {
             self.shared.agents.leave(slot);
             return;
         }
-        let Ok(_seat) = Arc::clone(&self.shared.operators).try_acquire_owned() else {
-            self.reject(tls, "too many operators are connected: try again").await;
-            return;
-        };
-        self.serve(tls, slot, true).await;
+        let controller = self.shared.controller.as_ref();
+        let is_named = controller.is_some_and(|controller| controller.is_operator(&slot.name));
+        match self.shared.seats.take(&slot.name, is_named) {
+            Ok(_seat) => self.serve(tls, slot, true).await,
+            Err(why) => {
+                self.refuse(Refusal::TooManyOperators, &format!("{}: {why}", slot.name));
+                self.reject(tls, why).await;
+            }
+        }
     }
 
     async fn shake_hands(
@@ -153,15 +157,16 @@ impl Admission {
             }
         };
         let certificates = tls.get_ref().1.peer_certificates();
-        let name = certificates.and_then(|chain| first_name(chain.first()?));
-        let Some(name) = name else {
+        let identity = certificates.and_then(|chain| Identity::of(chain.first()?));
+        let Some(identity) = identity else {
             self.refuse(Refusal::NoName, "the certificate has no DNS name");
             return None;
         };
         if is_operator(&tls) {
-            return Some((tls, Agents::guest(name, self.peer)));
+            return Some((tls, Agents::guest(identity, self.peer)));
         }
-        let Some(slot) = self.shared.agents.enter(name.clone(), self.peer) else {
+        let name = identity.name.clone();
+        let Some(slot) = self.shared.agents.enter(identity, self.peer) else {
             let most = self.shared.settings.max_agents;
             let why = format!("{name} exceeds the limit of {most} agents");
             self.refuse(Refusal::TooManyAgents, &why);

@@ -1,5 +1,6 @@
 //! The agents that are connected: written by every connection, read by the status line.
 
+use crate::tls::Identity;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use std::net::SocketAddr;
@@ -34,6 +35,7 @@ pub(super) struct Agents {
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) name: String,
+    pub(super) identity: Identity,
     pub(super) peer: SocketAddr,
     since: Instant,
     rows: AtomicU64,
@@ -54,13 +56,14 @@ impl Agents {
     }
 
     /// A slot that is no agent's: an operator's.
-    pub(super) fn guest(name: String, peer: SocketAddr) -> Arc<Slot> {
-        Arc::new(Slot::new(name, peer))
+    pub(super) fn guest(identity: Identity, peer: SocketAddr) -> Arc<Slot> {
+        Arc::new(Slot::new(identity, peer))
     }
 
     /// Takes a slot for an agent and closes its older connection. `None` when all slots are taken.
-    pub(super) fn enter(&self, name: String, peer: SocketAddr) -> Option<Arc<Slot>> {
-        let slot = Arc::new(Slot::new(name.clone(), peer));
+    pub(super) fn enter(&self, identity: Identity, peer: SocketAddr) -> Option<Arc<Slot>> {
+        let name = identity.name.clone();
+        let slot = Arc::new(Slot::new(identity, peer));
         // Counted first: `len` would deadlock while an entry is held.
         let full = self.slots.len() >= self.most;
         match self.slots.entry(name) {
@@ -89,9 +92,10 @@ impl Agents {
 }
 
 impl Slot {
-    fn new(name: String, peer: SocketAddr) -> Self {
+    fn new(identity: Identity, peer: SocketAddr) -> Self {
         Self {
-            name,
+            name: identity.name.clone(),
+            identity,
             peer,
             since: Instant::now(),
             rows: AtomicU64::new(0),
@@ -137,6 +141,7 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::Agents;
+    use crate::tls::Identity;
     use std::net::SocketAddr;
     use std::sync::Arc;
 
@@ -144,10 +149,10 @@ mod tests {
     fn seats_are_bounded_and_the_newest_connection_has_the_agents() {
         let peer: SocketAddr = "127.0.0.1:1".parse().unwrap();
         let agents = Agents::new(2);
-        let one = agents.enter("h0".into(), peer).unwrap();
-        let two = agents.enter("h1".into(), peer).unwrap();
-        assert!(agents.enter("h2".into(), peer).is_none());
-        let again = agents.enter("h0".into(), peer).unwrap();
+        let one = agents.enter(Identity::named("h0"), peer).unwrap();
+        let two = agents.enter(Identity::named("h1"), peer).unwrap();
+        assert!(agents.enter(Identity::named("h2"), peer).is_none());
+        let again = agents.enter(Identity::named("h0"), peer).unwrap();
         agents.leave(&one);
         assert_eq!(agents.status().len(), 2, "the older leaves the newer alone");
         again.stored(3);

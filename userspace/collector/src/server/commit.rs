@@ -242,7 +242,7 @@ mod tests {
     use crate::server::refusal::Refusals;
     use crate::server::shared::Shared;
     use crate::server::{Settings, totals::Totals};
-    use crate::tls::Files;
+    use crate::tls::{Files, Identity};
     use rocescope_model::{ProbeRow, Time};
     use rocescope_store::{Error, Parcel as Encoded, Writer, parcel, scan};
     use std::path::Path;
@@ -276,7 +276,7 @@ mod tests {
             waiting: Arc::new(Semaphore::new(1)),
             storing_stopped: AtomicBool::new(false),
             controller: None,
-            operators: Arc::new(Semaphore::new(1)),
+            seats: Arc::default(),
             settings,
         };
         Commit::new(Arc::new(shared), writer, None)
@@ -305,7 +305,7 @@ mod tests {
                     },
                     batch: Encoded::split(&bytes).unwrap().open().unwrap(),
                     bytes: bytes.len() as u64,
-                    slot: Agents::guest("h0".into(), ([127, 0, 0, 1], 1).into()),
+                    slot: Agents::guest(Identity::named("h0"), ([127, 0, 0, 1], 1).into()),
                     order: Arc::clone(order),
                     answer_to,
                     _room: Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap(),

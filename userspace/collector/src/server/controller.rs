@@ -2,8 +2,10 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `claims` | what a member says of itself, and what of it is believed |
 //! | `passing` | passes requests and messages on to members |
 
+mod claims;
 mod passing;
 
 use super::settings::{ControlSettings, StatusSink, VERSIONS};
@@ -15,7 +17,9 @@ use crate::control::message::{
 use crate::control::versions::Versions;
 use crate::control::{Plan, durable};
 use crate::spool::lock;
-use rocescope_model::human::{plural, visible};
+use crate::tls::Identity;
+use claims::Claims;
+use rocescope_model::human::plural;
 use rocescope_runtime::clock::now;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -56,6 +60,8 @@ struct State {
 
 struct Member {
     status: MemberStatus,
+    /// What it said of itself.
+    claims: Claims,
     /// Where requests for it go while it is connected, and the number of that connection.
     mailbox: Option<(u64, mpsc::Sender<ToMember>)>,
 }
@@ -93,7 +99,16 @@ impl Controller {
                 status.since_ns = now().0;
             }
             status.state.waiting = None;
-            (status.name.clone(), Member { status, mailbox: None })
+            claims::limit_status(&mut status);
+            let claims = Claims::default();
+            (
+                status.name.clone(),
+                Member {
+                    status,
+                    claims,
+                    mailbox: None,
+                },
+            )
         });
         Ok(Self {
             version: watch::channel(versions.latest().number).0,
@@ -117,14 +132,19 @@ impl Controller {
         // More than the requests of a window.
         let (mailbox, mail) = mpsc::channel(64);
         let mut state = self.state();
-        let group = state.versions.plan().group(name).map(|group| group.name.clone());
-        let member = state.members.entry(name.to_owned()).or_insert_with(|| Member {
+        let State { versions, members, .. } = &mut *state;
+        let group = versions.plan().group(name).map(|group| group.name.clone());
+        let member = members.entry(name.to_owned()).or_insert_with(|| Member {
             status: MemberStatus {
                 name: name.to_owned(),
                 ..MemberStatus::default()
             },
+            claims: Claims::default(),
             mailbox: None,
         });
+        // What it said on an earlier connection is forgotten.
+        member.claims = Claims::default();
+        member.claims.settle(name, &mut member.status.state, versions.plan());
         member.mailbox = Some((number, mailbox));
         member.status.group = group;
         member.status.connected = true;
@@ -167,14 +187,9 @@ impl Controller {
     }
 
     /// A member reports what it runs.
-    pub(super) fn report(&self, name: &str, mut reported: MemberState) {
-        if let Some(refused) = &mut reported.refused {
-            refused.reason = visible(&refused.reason);
-        }
-        reported
-            .restart
-            .iter_mut()
-            .for_each(|setting| *setting = visible(setting));
+    pub(super) fn report(&self, identity: &Identity, mut reported: MemberState) {
+        let name = &*identity.name;
+        claims::limit(&mut reported);
         let mut state = self.state();
         let State {
             versions,
@@ -185,11 +200,15 @@ impl Controller {
         let Some(member) = members.get_mut(name) else {
             return;
         };
+        let doubted = member.claims.take(identity, &mut reported, versions.plan());
         let before = std::mem::replace(&mut member.status.state, reported.clone());
         dropped.add_since(&before.dropped, &reported.dropped);
         remember_refusal(&mut member.status, &before, versions);
         state.is_changed |= before != reported;
         drop(state);
+        if let Some(doubted) = doubted {
+            (self.status)(&doubted);
+        }
         if reported.refused.is_some() && before.refused != reported.refused {
             let refused = reported.refused.unwrap_or_default();
             (self.status)(&format!(
@@ -227,6 +246,7 @@ impl Controller {
         let plan: &Plan = versions.plan();
         for (name, member) in members.iter_mut() {
             member.status.group = plan.group(name).map(|group| group.name.clone());
+            member.claims.settle(name, &mut member.status.state, plan);
         }
         let mut applied = Applied {
             version: versions.latest().number,

@@ -3,14 +3,19 @@
 use super::agents::Slot;
 use super::refusal::Refusal;
 use super::shared::Shared;
+use crate::MESSAGE_BYTES;
 use crate::control::operator::{APPLY, CHECK, ROLL_BACK, STATUS, VERSION};
 use arrow_flight::{Action, Result as Answer};
+use bytes::Bytes;
 use serde::Serialize;
 use std::sync::Arc;
 use tonic::{Result, Status};
 
-/// Does it.
-pub(super) fn act(shared: &Arc<Shared>, slot: &Slot, action: &Action) -> Result<Answer> {
+/// Bytes of a part of an answer: the client takes no larger message, and a fleet has thousands of members.
+const PART_BYTES: usize = MESSAGE_BYTES / 2;
+
+/// Does it; returns the parts of the answer.
+pub(super) fn act(shared: &Arc<Shared>, slot: &Slot, action: &Action) -> Result<Vec<Answer>> {
     let Some(controller) = &shared.controller else {
         return Err(Status::unimplemented(
             "this collector is no controller: start it with --control",
@@ -56,7 +61,12 @@ pub(super) fn act(shared: &Arc<Shared>, slot: &Slot, action: &Action) -> Result<
     }
 }
 
-fn answer(document: &impl Serialize) -> Result<Answer> {
+fn answer(document: &impl Serialize) -> Result<Vec<Answer>> {
     let body = serde_json::to_vec(document).map_err(|error| Status::internal(error.to_string()))?;
-    Ok(Answer { body: body.into() })
+    let body = Bytes::from(body);
+    let parts = (0..body.len()).step_by(PART_BYTES);
+    let part = |from: usize| Answer {
+        body: body.slice(from..body.len().min(from + PART_BYTES)),
+    };
+    Ok(parts.map(part).collect())
 }

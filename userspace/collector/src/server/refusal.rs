@@ -42,6 +42,8 @@ refusals! {
     WrongCertificate = "wrong_certificate";
     /// The certificate has no DNS name.
     NoName = "no_name";
+    /// Too many connections of operators, or of one certificate that is no operator's.
+    TooManyOperators = "too_many_operators";
     /// Too many simultaneous agents.
     TooManyAgents = "too_many_agents";
     /// A newer connection of the same agent replaced this one.

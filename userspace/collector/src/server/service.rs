@@ -105,7 +105,7 @@ impl FlightService for Intake {
         only(self.is_operator, true)?;
         self.slot.active.store(true, Ordering::Relaxed);
         let answer = operations::act(&self.shared, &self.slot, &request.into_inner())?;
-        Ok(Response::new(Box::pin(stream::iter([Ok(answer)]))))
+        Ok(Response::new(Box::pin(stream::iter(answer.into_iter().map(Ok)))))
     }
 
     async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>> {

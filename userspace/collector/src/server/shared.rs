@@ -3,6 +3,7 @@
 use super::agents::Agents;
 use super::controller::Controller;
 use super::refusal::Refusals;
+use super::seats::Seats;
 use super::settings::Settings;
 use super::totals::Totals;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(crate) struct Shared {
     pub(super) waiting: Arc<Semaphore>,
     pub(super) storing_stopped: AtomicBool,
     pub(super) controller: Option<Arc<Controller>>,
-    /// Connections of operators that may be open at once.
-    pub(super) operators: Arc<Semaphore>,
+    /// Connections of operators, and of others that ask what they ask.
+    pub(super) seats: Arc<Seats>,
     pub(super) settings: Settings,
 }

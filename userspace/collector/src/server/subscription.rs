@@ -97,7 +97,7 @@ impl Subscription {
     /// Takes a message; returns whether it is one.
     async fn take(&self, data: &FlightData) -> bool {
         match unpack(data) {
-            Ok(FromMember::State(state)) => self.controller.report(&self.slot.name, state),
+            Ok(FromMember::State(state)) => self.controller.report(&self.slot.identity, state),
             Ok(FromMember::SmallFlows(flows)) => self.controller.small_flows(&self.slot.name, &flows),
             Ok(FromMember::ToAgent(message)) => self.controller.pass_on(&self.slot.name, message),
             Ok(FromMember::Record(request)) => self.controller.record(&self.slot.name, &request),

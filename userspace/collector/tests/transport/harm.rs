@@ -6,7 +6,8 @@ use futures_util::stream;
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rocescope_collector::server::{Analysis, Rows};
+use rocescope_collector::control::Operator;
+use rocescope_collector::server::{Analysis, ControlSettings, Rows};
 use rocescope_collector::{Files, Server, tls};
 use rocescope_model::{Cells, Table, Time, Value};
 use rocescope_store::Batch;
@@ -475,4 +476,29 @@ fn bad_files_are_one_clear_line() {
     assert!(error.contains("h1.key"), "{error}");
     let certificate = CertificateDer::from_pem_file(good.certificate).unwrap();
     assert_eq!(tls::first_name(&certificate).as_deref(), Some("h0"));
+}
+
+/// An agent's certificate held all connections of operators: they could neither ask nor change anything.
+#[test]
+fn a_certificate_that_is_no_operators_takes_few_connections_and_none_of_theirs() {
+    let rig = Rig::new();
+    let mut settings = rig.settings(0);
+    settings.patience = Duration::from_secs(60);
+    settings.control = Some(ControlSettings {
+        directory: rig.path("control"),
+        first: Some("operators = [\"ops\"]\n".into()),
+    });
+    let server = Server::start(settings, None).unwrap();
+    let agent = rig.sign("h0", &["h0"]).operator().unwrap();
+    let url = format!("https://localhost:{}", server.address().port());
+    let operator = Operator::new(&url, rig.sign("ops", &["ops"])).unwrap();
+    let runtime = runtime();
+    let held: Vec<_> = (0..20)
+        .map(|_| runtime.block_on(connect(&server, Arc::clone(&agent))))
+        .collect();
+    until("all others are refused", || {
+        refused(&server.status(), "too_many_operators") == 18
+    });
+    assert_eq!(operator.status().unwrap().operators, ["ops"]);
+    drop(held);
 }

@@ -5,10 +5,13 @@ use rocescope_collector::control::message::{
     AgentMessage, AgentMessageTotals, RecordingCounts, RecordingRequest, RecordingTotals, Role,
 };
 
+const PLAN: &str =
+    "operators = [\"ops\"]\n[[group]]\nname = \"boxes\"\nmembers = [\"tap\", \"other\"]\nrole = \"capture\"\n";
+
 #[test]
 fn the_controller_passes_messages_of_agents_on_with_the_name_in_the_certificate() {
     let rig = Rig::new();
-    let server = rig.controller("operators = [\"ops\"]\n");
+    let server = rig.controller(PLAN);
     let port = server.address().port();
     let checks = Checks::default();
     let (h0, _first) = rig.member(Role::Agent, "h0", port, &checks);
@@ -57,7 +60,7 @@ fn the_controller_passes_messages_of_agents_on_with_the_name_in_the_certificate(
 #[test]
 fn requests_for_recordings_reach_the_boxes_that_record_with_the_name_in_the_certificate() {
     let rig = Rig::new();
-    let server = rig.controller("operators = [\"ops\"]\n");
+    let server = rig.controller(PLAN);
     let port = server.address().port();
     let checks = Checks::default();
     let (h0, _first) = rig.member(Role::Agent, "h0", port, &checks);

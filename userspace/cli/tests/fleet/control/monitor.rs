@@ -63,7 +63,9 @@ fn agents_ask_about_the_slow_step_of_a_job_and_pass_on_what_they_do_not_need() {
     let log = |name: &str| rig.path(&format!("{name}.log"));
     // How often to ask is the controller's.
     let fleet = "operators = [\"ops\"]\n[[group]]\nname = \"hosts\"\nmembers = [\"h*\"]\n\
-        [group.collective]\ndetections = 2\nburst = 20\n";
+        [group.collective]\ndetections = 2\nburst = 20\n\
+        [[group]]\nname = \"boxes\"\nmembers = [\"box\"]\nrole = \"capture\"\n\
+        [addresses]\nh1 = [\"10.9.0.1\"]\nh2 = [\"10.9.0.2\"]\nh3 = [\"10.9.0.3\"]\n";
     write(&rig.path("fleet.toml"), fleet);
     let mut command = hub.command("s", binary());
     command.args(["collect", "--listen", "0.0.0.0:4792", "--out", &at("collected")]);

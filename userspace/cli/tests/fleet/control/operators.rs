@@ -139,6 +139,36 @@ fn a_controller_checks_its_first_file_and_names_it() {
     assert!(!rig.path("first").join("versions").exists());
 }
 
+/// 16 long reasons of one member were more than the answer to `status` may have.
+#[test]
+fn what_members_report_is_shortened_and_an_answer_to_an_operator_may_be_long() {
+    let rig = Rig::new();
+    let server = rig.controller(FIRST);
+    let port = server.address().port();
+    let checks = Checks::default();
+    let members: Vec<_> = (0..90)
+        .map(|n| rig.member(Role::Agent, &format!("h{n}"), port, &checks))
+        .collect();
+    for (member, _) in &members {
+        member.needs_restart(vec!["x".repeat(1_000); 80]);
+    }
+    let operator = rig.operator("ops", port);
+    let status = until(&operator, "all have reported", |status| {
+        let reported = status.members.iter().filter(|member| !member.state.restart.is_empty());
+        reported.count() == members.len()
+    });
+    let longest = status
+        .members
+        .iter()
+        .map(|member| member.state.restart.concat().chars().count())
+        .max();
+    assert_eq!(longest, Some(64 * 101), "shortened");
+    assert!(
+        serde_json::to_vec(&status).unwrap().len() > 1 << 19,
+        "more than one message"
+    );
+}
+
 #[test]
 fn another_certificate_gets_one_refusal_and_one_of_another_authority_never_connects() {
     let rig = Rig::new();

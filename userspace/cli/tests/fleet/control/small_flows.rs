@@ -33,9 +33,12 @@ fn the_smallest_flows_are_probed_in_the_next_window_and_a_slow_and_a_lossy_path_
     let rig = Rig::new();
     let at = |name: &str| rig.path(name).display().to_string();
     rig.sign("collector", &[CONTROLLER]);
-    for name in ["h1", "h2", "h3", "box"] {
-        rig.sign(name, &[name]);
+    // The controller asks an agent for probes of the addresses in its certificate.
+    for host in 1..=3 {
+        let name = format!("h{host}");
+        rig.sign(&name, &[&name, &format!("10.9.0.{host}")]);
     }
+    rig.sign("box", &["box"]);
     let log = |name: &str| rig.path(&format!("{name}.log"));
     // The threshold and the number of flows come from the controller.
     let fleet = "operators = [\"ops\"]\n[[group]]\nname = \"boxes\"\nmembers = [\"box\"]\n\
