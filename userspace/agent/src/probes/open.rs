@@ -114,9 +114,10 @@ fn queue_pairs(wanted: &ProbeSettings, nics: &[(Nic, u32)], names: &str) -> Resu
 
 #[cfg(not(feature = "verbs"))]
 fn queue_pairs(_: &ProbeSettings, _: &[(Nic, u32)], _: &str) -> Result<(Box<dyn Backend>, Settings)> {
-    Err(AgentError::Refused(format!(
+    Err(AgentError::Refused(
         "this rocescope was built without verbs (`cargo build --release --features verbs`, which requires cmake and libclang)"
-    )))
+            .to_owned(),
+    ))
 }
 
 fn links(wanted: &ProbeSettings, least: usize) -> Result<Vec<Link>> {
