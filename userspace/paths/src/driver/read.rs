@@ -2,7 +2,7 @@
 
 use super::template::{NAMES, Template};
 use super::{Driver, Pattern};
-use crate::topology::line_of;
+use crate::topology::Lines;
 use std::path::Path;
 
 /// The drivers of rocescope by name.
@@ -45,7 +45,7 @@ impl Driver {
     /// What is wrong with it, and in which line, if that is known.
     pub fn parse(text: &str) -> Result<Self, (Option<usize>, String)> {
         let driver: Self = toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| line_of(text, span.start));
+            let line = error.span().map(|span| Lines::of(text).line(span.start));
             (line, error.message().replace('\n', " "))
         })?;
         driver.check().map_err(|message| (None, message))?;

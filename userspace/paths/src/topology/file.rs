@@ -1,6 +1,6 @@
 //! rocescope's own format: TOML.
 
-use super::line::{LineError, line_of};
+use super::line::{LineError, Lines};
 use super::{Link, Node, NodeKind, Port, Topology};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -65,8 +65,9 @@ struct LinkEntry {
 }
 
 pub(super) fn parse(text: &str) -> Result<Topology, LineError> {
+    let lines = Lines::of(text);
     let file: File = toml::from_str(text).map_err(|error| {
-        let line = error.span().map(|span| line_of(text, span.start));
+        let line = error.span().map(|span| lines.line(span.start));
         (line, error.message().to_owned())
     })?;
     let mut topology = Topology {
@@ -75,7 +76,7 @@ pub(super) fn parse(text: &str) -> Result<Topology, LineError> {
         ..Topology::default()
     };
     for entry in file.node {
-        let line = Some(line_of(text, entry.span().start));
+        let line = Some(lines.line(entry.span().start));
         let entry = entry.into_inner();
         topology.nodes.push(Node {
             name: entry.name,
@@ -91,7 +92,7 @@ pub(super) fn parse(text: &str) -> Result<Topology, LineError> {
         });
     }
     for entry in file.link {
-        let line = Some(line_of(text, entry.span().start));
+        let line = Some(lines.line(entry.span().start));
         let ends = entry
             .into_inner()
             .ends

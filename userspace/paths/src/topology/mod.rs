@@ -33,7 +33,7 @@ mod yaml;
 pub use check::{Contradiction, check};
 pub use learnt::Learnt;
 pub use line::LineError;
-pub(crate) use line::line_of;
+pub(crate) use line::Lines;
 pub use lost::lost;
 pub use read::{Format, ReadError, parse, read};
 pub use tiers::{Origin, Tiered, tiers};

@@ -2,7 +2,7 @@
 
 use super::machine::{Bridges, Device, DeviceKind, Machine, kind_of};
 use super::pcie::Pcie;
-use super::xml::{document, number, refuse, required};
+use super::xml::{MAX_NUMA, document, number, refuse, required};
 use crate::hostping::refusal::Refusal;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -70,15 +70,22 @@ fn visit(node: Node<'_, '_>, package: Option<u32>, numa: Option<u32>, machine: &
     };
     for own in &nodes {
         let index = number(*own, "os_index")?;
+        if machine.numa.len() >= MAX_NUMA {
+            return Err(refuse(*own, &format!("more than {MAX_NUMA} NUMA nodes")));
+        }
         machine.numa_mut(index).package = package;
         if *own == nodes[0] {
             local = Some(index);
         }
     }
+    // Of all below it: searched once.
+    let mut first = None;
     for child in objects(node) {
         let kind = required(child, "type")?;
         if kind == "Bridge" || kind == "PCIDev" {
-            let at = local.or_else(|| first_numa(node)).unwrap_or(0);
+            let at = local
+                .or_else(|| *first.get_or_insert_with(|| first_numa(node)))
+                .unwrap_or(0);
             if local.is_none() && machine.numa.len() > 1 {
                 machine.notes.push(format!(
                     "hwloc does not know the NUMA node of some devices: shown at CPU {at}"

@@ -2,7 +2,7 @@
 
 use super::machine::{Bridges, Device, DeviceKind, Machine, kind_of};
 use super::pcie::Pcie;
-use super::xml::{document, hexadecimal, number, refuse, required};
+use super::xml::{MAX_NUMA, document, hexadecimal, number, refuse, required};
 use crate::hostping::refusal::Refusal;
 use alloc::format;
 use alloc::string::ToString;
@@ -41,6 +41,9 @@ pub fn read(text: &str) -> Result<Machine, Refusal> {
         let numa = u32::try_from(numa.max(0)).map_err(|_| refuse(cpu, "`numaid` is too large"))?;
         if machine.numa.iter().any(|other| other.number == numa) {
             return Err(refuse(cpu, &format!("NUMA node {numa} is there twice")));
+        }
+        if machine.numa.len() >= MAX_NUMA {
+            return Err(refuse(cpu, &format!("more than {MAX_NUMA} NUMA nodes")));
         }
         machine.numa_mut(numa);
         for child in elements(cpu) {
