@@ -114,6 +114,11 @@ impl SegmentName {
         Self { observer, start, seq }
     }
 
+    /// Returns the time of the first row, in whole seconds.
+    pub(crate) const fn start(&self) -> Time {
+        self.start
+    }
+
     /// Returns the name with another number.
     pub(crate) fn numbered(&self, seq: u32) -> Self {
         Self { seq, ..self.clone() }

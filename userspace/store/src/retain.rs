@@ -1,9 +1,10 @@
 //! Deletes the oldest segments.
 
-use crate::name::Partition;
-use crate::walk;
+use crate::name::{Observer, Partition};
+use crate::walk::{self, Found};
 use crate::{Error, durable};
 use rocescope_model::{Row, SHIPPED, Time, WindowRow};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What to keep. Without limits, everything.
@@ -11,7 +12,7 @@ use std::path::Path;
 pub struct Limits {
     /// Delete segments whose hour ends at or before this instant.
     pub older_than: Option<Time>,
-    /// Delete the oldest hours, segment by segment, until the rest has at most this many bytes.
+    /// Delete the oldest windows with all their rows, until the rest has at most this many bytes.
     pub max_bytes: Option<u64>,
 }
 
@@ -28,56 +29,104 @@ pub struct Retained {
     pub waiting_segments: u64,
 }
 
-/// Deletes sealed segments beyond the limits, oldest hour first for all tables and observers, and directories that
-/// become empty. Files that rocescope did not name and open segments remain; so do, if `rocescope ship` copies the dataset
+/// Deletes sealed segments beyond the limits, the oldest first for all tables and observers, and directories that become
+/// empty. Segments of `windows` are deleted together with those of the same time and observer in every other table: rows
+/// of flows without their window could not be placed. Files that rocescope did not name and open segments remain; so do, if `rocescope ship` copies the dataset
 /// to a store, segments that the store does not have.
 ///
 /// # Errors
 /// The directories cannot be read, or a file cannot be deleted.
 pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
-    let mut segments = walk::segments(root)?;
-    segments.retain(|found| found.name.is_some());
-    // Of an hour, `windows` goes first: a window that is in it stays complete in every table.
-    let order = |found: &walk::Found| {
-        (
-            found.partition.clone(),
-            found.table != WindowRow::TABLE.name,
-            found.path.clone(),
-        )
-    };
-    segments.sort_by_key(order);
+    let groups = groups(walk::segments(root)?);
     let shipped = root.join(SHIPPED);
     let is_shipped = shipped.is_dir();
     let oldest_kept = limits.older_than.map(|time| Partition::of(time).path());
     let mut retained = Retained {
-        kept_bytes: segments.iter().map(|found| found.bytes).sum(),
+        kept_bytes: groups.iter().map(Group::bytes).sum(),
         ..Retained::default()
     };
-    for found in segments {
-        let partition = Path::new(&found.partition);
+    for group in groups {
+        let partition = Path::new(&group.partition);
         let too_old = oldest_kept.as_deref().is_some_and(|oldest| partition < oldest);
         let too_many = limits.max_bytes.is_some_and(|max| retained.kept_bytes > max);
         if !too_old && !too_many {
-            // Sorted by hour: no later segment is older, and enough bytes are deleted.
+            // Sorted by time: no later segment is older, and enough bytes are deleted.
             break;
         }
-        let marker = found.path.strip_prefix(root).map(|name| shipped.join(name));
-        if is_shipped && !marker.as_ref().is_ok_and(|marker| marker.exists()) {
-            retained.waiting_segments += 1;
+        let marker = |found: &Found| found.path.strip_prefix(root).map(|name| shipped.join(name)).ok();
+        let is_unshipped = |found: &&Found| !marker(found).is_some_and(|marker| marker.exists());
+        let waiting = group
+            .segments
+            .iter()
+            .filter(|_| is_shipped)
+            .filter(is_unshipped)
+            .count() as u64;
+        if waiting > 0 {
+            retained.waiting_segments += waiting;
             continue;
         }
-        durable::remove(&found.path)?;
-        if let Ok(marker) = marker.as_ref()
-            && is_shipped
-        {
-            durable::remove(marker)?;
+        for found in &group.segments {
+            durable::remove(&found.path)?;
+            if is_shipped && let Some(marker) = marker(found) {
+                durable::remove(&marker)?;
+            }
+            retained.deleted_segments += 1;
+            retained.deleted_bytes += found.bytes;
+            retained.kept_bytes = retained.kept_bytes.saturating_sub(found.bytes);
+            remove_empty_directories(&found.path, root);
         }
-        retained.deleted_segments += 1;
-        retained.deleted_bytes += found.bytes;
-        retained.kept_bytes = retained.kept_bytes.saturating_sub(found.bytes);
-        remove_empty_directories(&found.path, root);
     }
     Ok(retained)
+}
+
+/// Segments that are deleted together: those of `windows` with what other tables have of the same windows.
+struct Group {
+    partition: String,
+    start: Time,
+    observer: Observer,
+    /// `windows` first: a window that is still in it is complete in every table, also after a kill.
+    segments: Vec<Found>,
+}
+
+impl Group {
+    fn bytes(&self) -> u64 {
+        self.segments.iter().map(|found| found.bytes).sum()
+    }
+}
+
+/// Groups the segments that rocescope named, the oldest first. A segment of another table belongs to the last windows
+/// that begin no later than its rows; without any, to the first. Without windows, each is a group of its own.
+fn groups(segments: Vec<Found>) -> Vec<Group> {
+    let is_windows = |found: &Found| found.table == WindowRow::TABLE.name;
+    let (windows, others): (Vec<Found>, Vec<Found>) = segments.into_iter().partition(is_windows);
+    // By hour and observer, and then by start.
+    let mut all: BTreeMap<(String, Observer), BTreeMap<Time, Vec<Found>>> = BTreeMap::new();
+    for found in windows {
+        let Some(name) = &found.name else { continue };
+        let of_hour = all.entry((found.partition.clone(), name.observer.clone())).or_default();
+        of_hour.entry(name.start()).or_default().push(found);
+    }
+    let with_windows: BTreeSet<(String, Observer)> = all.keys().cloned().collect();
+    for found in others {
+        let Some(name) = &found.name else { continue };
+        let (key, start) = ((found.partition.clone(), name.observer.clone()), name.start());
+        let has_windows = with_windows.contains(&key);
+        let of_hour = all.entry(key).or_default();
+        let earlier = of_hour.range(..=start).next_back().or_else(|| of_hour.iter().next());
+        let group = earlier.filter(|_| has_windows).map_or(start, |(start, _)| *start);
+        of_hour.entry(group).or_default().push(found);
+    }
+    let groups = all.into_iter().flat_map(|((partition, observer), of_hour)| {
+        of_hour.into_iter().map(move |(start, segments)| Group {
+            partition: partition.clone(),
+            start,
+            observer: observer.clone(),
+            segments,
+        })
+    });
+    let mut groups: Vec<Group> = groups.collect();
+    groups.sort_by(|a, b| (&a.partition, a.start, &a.observer).cmp(&(&b.partition, b.start, &b.observer)));
+    groups
 }
 
 /// Removes the directories of hour, day and table of a deleted segment if they are empty.

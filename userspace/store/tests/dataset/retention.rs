@@ -1,10 +1,11 @@
 //! What is deleted, in which order, and what is never deleted.
 
 use crate::rows::{HOUR_NS, START, files, window};
-use rocescope_model::{SHIPPED, Time};
+use rocescope_model::{SHIPPED, Time, WindowRow};
 use rocescope_store::{Limits, Options, Retained, Writer, retain, scan};
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Three hours of two observers: 30 segments.
 fn dataset(root: &Path) {
@@ -47,11 +48,14 @@ fn the_oldest_are_deleted_until_the_rest_fits() {
         max_bytes: Some(bytes - 1),
     };
     let retained = retain(root.path(), limits).unwrap();
-    assert_eq!(retained.deleted_segments, 1);
+    // The first hour of one observer, in five tables.
+    assert_eq!(retained.deleted_segments, 5);
     let left = scan(root.path()).unwrap().segments;
-    assert_eq!(left.len(), segments.len() - 1);
-    let deleted = segments.iter().find(|segment| !left.contains(segment)).unwrap();
-    assert!(segments.iter().all(|segment| segment.partition >= deleted.partition));
+    assert_eq!(left.len(), segments.len() - 5);
+    for deleted in segments.iter().filter(|segment| !left.contains(segment)) {
+        assert!(segments.iter().all(|segment| segment.partition >= deleted.partition));
+        assert!(deleted.path.to_str().unwrap().contains("rail3-"));
+    }
     let none = Limits {
         older_than: None,
         max_bytes: Some(0),
@@ -96,11 +100,72 @@ fn a_segment_that_is_not_shipped_remains() {
     let retained = retain(root.path(), everything).unwrap();
     let all = segments.len() as u64;
     assert_eq!((retained.deleted_segments, retained.waiting_segments), (0, all));
-    let marker = shipped.join(segments[7].path.strip_prefix(root.path()).unwrap());
-    std::fs::create_dir_all(marker.parent().unwrap()).unwrap();
-    std::fs::write(&marker, "").unwrap();
-    let retained = retain(root.path(), everything).unwrap();
-    assert_eq!((retained.deleted_segments, retained.waiting_segments), (1, all - 1));
-    assert!(!segments[7].path.exists() && !marker.exists());
-    assert_eq!(scan(root.path()).unwrap().segments.len() as u64, all - 1);
+    // The tables of the same windows wait for each other.
+    let name = segments[7].path.file_name();
+    let together: Vec<_> = segments
+        .iter()
+        .filter(|segment| segment.path.file_name() == name)
+        .collect();
+    let marker = |path: &Path| shipped.join(path.strip_prefix(root.path()).unwrap());
+    for (done, segment) in (1..).zip(&together) {
+        let marker = marker(&segment.path);
+        std::fs::create_dir_all(marker.parent().unwrap()).unwrap();
+        std::fs::write(&marker, "").unwrap();
+        let retained = retain(root.path(), everything).unwrap();
+        let expected = match done == together.len() as u64 {
+            true => (done, all - done),
+            false => (0, all - done),
+        };
+        assert_eq!((retained.deleted_segments, retained.waiting_segments), expected);
+    }
+    for segment in together {
+        assert!(!segment.path.exists() && !marker(&segment.path).exists());
+    }
+    assert_eq!(scan(root.path()).unwrap().segments.len() as u64, all - 5);
+}
+
+/// All windows of the only hour were deleted first, and the flows that remained could not be placed.
+#[test]
+fn windows_of_an_hour_are_deleted_with_their_rows_and_the_newest_remain() {
+    const SECOND_NS: i64 = HOUR_NS / 3_600;
+    let root = tempfile::tempdir().unwrap();
+    for observer in ["rail3", "rail4"] {
+        let options = Options {
+            max_age: Duration::ZERO,
+            ..Options::new(observer)
+        };
+        let mut writer = Writer::create(root.path(), options).unwrap();
+        for second in 0..6 {
+            let mut rows = window(second * SECOND_NS);
+            // Its rows may begin later.
+            rows.flows
+                .iter_mut()
+                .for_each(|row| row.window_start.0 += SECOND_NS / 2);
+            writer.append(&rows, Instant::now()).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+    let segments = scan(root.path()).unwrap().segments;
+    let bytes: u64 = segments.iter().map(|segment| segment.bytes).sum();
+    let limits = Limits {
+        older_than: None,
+        max_bytes: Some(bytes / 2),
+    };
+    retain(root.path(), limits).unwrap();
+    let left = scan(root.path()).unwrap();
+    let starts = |table: &str| -> BTreeSet<String> {
+        let names = left.table(table).map(|segment| segment.path.file_stem().unwrap());
+        names.map(|name| name.to_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(starts("windows").len(), 6, "{:?}", starts("windows"));
+    for table in ["flows", "opcodes", "events", "pdcs"] {
+        assert_eq!(starts(table), starts("windows"), "{table}");
+    }
+    let oldest = left
+        .rows::<WindowRow>()
+        .unwrap()
+        .iter()
+        .map(|row| row.window_start_ns)
+        .min();
+    assert_eq!(oldest, Some(START + 3 * SECOND_NS));
 }
