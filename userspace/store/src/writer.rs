@@ -3,7 +3,9 @@
 //! A [`Writer`] has at most one open segment per table, for any time span of its rows: a capture file of many days
 //! needs four file descriptors.
 
+mod free_number;
 mod numbered;
+mod resume;
 
 pub use numbered::Numbered;
 
@@ -13,13 +15,15 @@ use crate::lock::ObserverLock;
 use crate::marks::Marks;
 use crate::name::{Observer, Partition, SegmentName, SegmentPaths};
 use crate::parallel_seal::seal_in_parallel;
-use crate::repair::{close, own_leftovers, repair_observer};
+use crate::repair::repair_observer;
 use crate::seal::seal_empty;
 use crate::split::{Part, split};
 use crate::{Error, Summary, encode, schema};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use rocescope_model::{CAPTURE_TABLES, Cells, FORMAT_VERSION, Row, Table, Time, WindowRow, WindowRows, footer, tables};
+use free_number::free_number;
+use resume::Unsealed;
+use rocescope_model::{CAPTURE_TABLES, Cells, FORMAT_VERSION, Row, Table, Time, WindowRow, WindowRows, footer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -87,14 +91,6 @@ struct Open {
     /// Whether its rows have numbers.
     numbered: bool,
     marks: Marks,
-}
-
-/// A journal that could not be sealed, and its rows.
-#[derive(Debug)]
-struct Unsealed {
-    path: PathBuf,
-    table: &'static Table,
-    rows: u64,
 }
 
 #[derive(Debug)]
@@ -185,39 +181,6 @@ impl Writer {
     pub fn rotate(&mut self, now: Instant) -> Result<(), Error> {
         let rotated = self.seal_where(|segment, options| segment.is_due(options, now));
         self.stop_if_failed(rotated)
-    }
-
-    /// Writes again after an error of the disk: seals the journals that could not be sealed. Rows of journals that are
-    /// gone are counted as lost in the [`Summary`].
-    ///
-    /// # Errors
-    /// The error goes on, [`Error::Busy`] if another process took the dataset's place over, and the errors of
-    /// [`repair`](crate::repair()).
-    pub fn resume(&mut self) -> Result<(), Error> {
-        if self.stopped.is_none() {
-            return Ok(());
-        }
-        if !self.lock.is_at(&self.root, &self.observer)? {
-            // Someone removed the directory: the lock is on a file without a name.
-            let lock = ObserverLock::acquire(&self.root, &self.observer)?;
-            self.lock = lock.ok_or_else(|| Error::Busy {
-                observer: self.observer.as_str().into(),
-                root: self.root.clone(),
-            })?;
-        }
-        for leftover in own_leftovers(&self.root, &self.observer)? {
-            let closed = close(&leftover)?;
-            if let Some((table, sealed)) = tables::find(&leftover.place.table).zip(closed.sealed.as_ref()) {
-                self.summary.count(table.name, sealed);
-            }
-            self.summary.damaged.extend(closed.damaged);
-            self.unsealed.retain(|journal| journal.path != leftover.path);
-        }
-        for gone in std::mem::take(&mut self.unsealed) {
-            self.summary.lose(gone.table.name, gone.rows);
-        }
-        self.stopped = None;
-        Ok(())
     }
 
     /// Returns what is sealed so far.
@@ -341,27 +304,12 @@ impl Writer {
         Ok(self.tables.len() - 1)
     }
 
-    fn refuse_if_stopped(&self) -> Result<(), Error> {
-        self.stopped.as_ref().and_then(Error::of_disk).map_or(Ok(()), Err)
-    }
-
     /// Removes the rows of the current append.
     fn undo(&mut self) {
         for segment in self.tables.iter_mut().filter_map(|o| o.segment.as_mut()) {
             let (whole, rows) = segment.mark;
             segment.journal.cut_to(whole, rows);
         }
-    }
-
-    fn stop_if_failed(&mut self, result: Result<(), Error>) -> Result<(), Error> {
-        if let Err(error) = &result
-            && let Some(error) = error.of_disk()
-        {
-            self.stopped = Some(error);
-            // A journal that cannot be sealed remains for a later repair.
-            let _ = self.seal_where(|_, _| true);
-        }
-        result
     }
 
     /// Seals every open segment that is due; continues after an error and returns the first.
@@ -421,18 +369,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the first unused paths for this table and start.
+    /// Returns unused paths for this table and start.
     fn free_place(&self, table: &Table, start: Time) -> SegmentPaths {
-        let at = |seq| self.place(table, start, seq);
-        let mut seq = 0;
-        let is_taken = |at: &SegmentPaths| {
-            let sealed = at.sealed();
-            sealed.exists() || at.journal().exists() || is_known_to_ship(&self.root, &sealed)
-        };
-        while seq < u32::MAX && is_taken(&at(seq)) {
-            seq += 1;
-        }
-        at(seq)
+        let at = |number| self.place(table, start, number);
+        at(free_number(|number| {
+            let sealed = at(number).sealed();
+            sealed.exists() || at(number).journal().exists() || is_known_to_ship(&self.root, &sealed)
+        }))
     }
 
     fn place(&self, table: &Table, start: Time, seq: u32) -> SegmentPaths {
@@ -440,16 +383,6 @@ impl Writer {
             root: self.root.clone(),
             table: table.name.into(),
             name: SegmentName::new(&self.observer, start, seq),
-        }
-    }
-}
-
-impl Unsealed {
-    fn new(table: &'static Table, journal: &Journal) -> Self {
-        Self {
-            path: journal.path().to_owned(),
-            table,
-            rows: journal.position().1,
         }
     }
 }
