@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `files` | reads a file, or those of a folder |
 //! | [`follow`] | `rocescope collective follow`: files while jobs write them |
+//! | `stored` | what a dataset already has of an import |
 //! | `taps` | queues of ports from captures on both sides |
 //! | `diagnose` | `rocescope diagnose collective` |
 
 pub(super) mod diagnose;
 mod files;
 mod follow;
+mod stored;
 mod taps;
 
 use crate::arguments::{CollectiveAction, CollectiveFormat, CollectiveImportArguments};
@@ -68,9 +70,9 @@ fn write(arguments: &CollectiveImportArguments, imported: &Imported) -> Result<(
         tables: COLLECTIVE_TABLES,
         ..Options::new(&arguments.observer)
     };
+    stored::check(&arguments.out, &arguments.observer, imported)?;
     let mut writer = Writer::create(&arguments.out, options)?;
-    writer.append_cells(&imported.steps, Instant::now())?;
-    writer.append_cells(&imported.telemetry, Instant::now())?;
+    writer.append_tables(&[&imported.steps, &imported.telemetry], Instant::now())?;
     writer.finish()?;
     Ok(())
 }

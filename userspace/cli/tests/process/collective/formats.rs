@@ -142,6 +142,15 @@ fn every_format_gives_its_collective_and_states_what_it_lacks() {
             text.contains("How long its steps take alone is unknown"),
             "{format}: {text}"
         );
+        // The second steps were complaints of the diagnosis, and traffic was rated twice.
+        let (dataset, input) = (crate::collective::text(&dataset), crate::collective::text(&input));
+        let output = run(&["collective", "import", "--format", format, input, "--out", dataset]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && message.contains("rows already: nothing was written"),
+            "{format}: {message}"
+        );
+        assert_eq!(document(Path::new(dataset), &[]), found, "{format}");
     }
 }
 
