@@ -1,4 +1,5 @@
-//! What the analysis of connections counts of delivery: fabric loss, retransmissions, mirror loss, mirror duplicates.
+//! What the analysis of connections counts of delivery: fabric loss, retransmissions, mirror loss, mirror duplicates, and
+//! what it does not know because connections found no room.
 
 /// Counts of packets. [`fabric_lost`](Self::fabric_lost) is the sum of the events of kind `loss`, and of the columns of
 /// `connections` that name a place: every loss is counted where its event is made.
@@ -14,6 +15,8 @@ pub struct Delivery {
     pub mirror_lost_packets: u64,
     /// Packets that the mirror duplicated.
     pub mirror_duplicate_packets: u64,
+    /// Packets of directions that are not tracked because the memory was full: their losses are unknown.
+    pub untracked_packets: u64,
 }
 
 impl Delivery {
@@ -44,6 +47,7 @@ impl Delivery {
             retransmitted_packets: grown(self.retransmitted_packets, before.retransmitted_packets),
             mirror_lost_packets: grown(self.mirror_lost_packets, before.mirror_lost_packets),
             mirror_duplicate_packets: grown(self.mirror_duplicate_packets, before.mirror_duplicate_packets),
+            untracked_packets: grown(self.untracked_packets, before.untracked_packets),
         }
     }
 }

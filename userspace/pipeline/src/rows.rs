@@ -92,9 +92,24 @@ impl Closing<'_> {
         let changes = changes.map(|change| change_row(self.settings, change));
         let loss = self.window.capture_loss.iter();
         let loss = loss.map(|loss| capture_loss_row(&self.settings.observer, loss));
-        let mut events: Vec<EventRow> = events.chain(changes).chain(loss).collect();
+        let untracked = self.delivery.filter(|delivery| delivery.untracked_packets > 0);
+        let untracked = untracked.map(|delivery| self.untracked_row(delivery.untracked_packets));
+        let mut events: Vec<EventRow> = events.chain(changes).chain(loss).chain(untracked).collect();
         events.sort_by_key(|event| event.time_ns);
         rows.events.append(&mut events);
+    }
+
+    /// Packets of connections that found no room, as a row.
+    fn untracked_row(&self, packets: u64) -> EventRow {
+        EventRow {
+            observer: self.settings.observer.clone(),
+            time: self.start(),
+            time_ns: self.start().0,
+            kind: Text::from_static("untracked"),
+            count: packets,
+            detail: format!("{packets} packets of connections that found no memory: their losses are unknown").into(),
+            ..EventRow::default()
+        }
     }
 
     fn window_row(&self) -> WindowRow {

@@ -190,7 +190,7 @@ fn the_cap_holds_in_bytes_and_only_idle_ones_give_way() {
     // The sort buffer, the candidates for pairing and the index are beside it.
     assert!(held < MAX_BYTES + (6 << 20), "{held}");
     let summary = bench.connections.summary();
-    assert!(summary.evicted > 0 && summary.untracked_packets > 0 && bench.rows > 0);
+    assert!(summary.evicted > 0 && summary.delivery.untracked_packets > 0 && bench.rows > 0);
     // Those that sent all the time have counted everything.
     let (mut rows, mut events) = (Vec::new(), Vec::new());
     bench.connections.finish();

@@ -26,6 +26,8 @@ pub struct Report {
     pub totals: Totals,
     /// What found the disk full.
     pub not_stored: NotStored,
+    /// Packets of connections that were not tracked because the memory was full.
+    pub untracked_packets: u64,
     /// Whether the tables agree about each window.
     pub agreement: Agreement,
     /// Windows over time.

@@ -205,7 +205,7 @@ fn counts(summary: &ConnectionSummary) -> Vec<(&'static str, u64)> {
     vec![
         ("connections", summary.connections),
         ("evicted", summary.evicted),
-        ("untracked_packets", summary.untracked_packets),
+        ("untracked_packets", summary.delivery.untracked_packets),
         ("unpaired", summary.unpaired),
         ("management_packets", summary.management_packets),
         ("tcp_handshakes", summary.tcp_handshakes),
@@ -340,11 +340,11 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
             plural(summary.tcp_ambiguous, "connection")
         )?;
     }
-    if let Some(summary) = report.summary.filter(|summary| summary.untracked_packets > 0) {
+    if let Some(summary) = report.summary.filter(|summary| summary.delivery.untracked_packets > 0) {
         writeln!(
             out,
             "Untracked    {} packets of directions that found no room; {} idle ones gave way (--connection-memory)",
-            summary.untracked_packets, summary.evicted
+            summary.delivery.untracked_packets, summary.evicted
         )?;
     }
     let mut shown: Vec<&Connection> = all.iter().collect();

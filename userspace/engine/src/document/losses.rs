@@ -55,6 +55,9 @@ impl Losses {
                 line("Fabric loss", lost, &fabric(delivery))?;
                 let number = delivery.retransmitted_packets;
                 line("Retransmitted", number, &plural(number, "packet"))?;
+                if delivery.untracked_packets > 0 {
+                    line("Untracked", delivery.untracked_packets, &self.untracked(delivery))?;
+                }
             }
             None => line("Fabric loss", 0, "unknown: --no-connections leaves it out")?,
         }
@@ -64,6 +67,16 @@ impl Losses {
             "Mirror loss",
             mirror + self.mirror_gap_frames.unwrap_or(0),
             &self.mirror(),
+        )
+    }
+
+    /// Packets whose losses are unknown.
+    fn untracked(&self, delivery: Delivery) -> String {
+        let (packets, seen) = (delivery.untracked_packets, self.seen_packets.max(1));
+        format!(
+            "{} ({:.1} %) of connections that found no memory: their losses and retransmissions are unknown (--connection-memory)",
+            plural(packets, "packet"),
+            100.0 * packets as f64 / seen as f64
         )
     }
 

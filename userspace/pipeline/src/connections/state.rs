@@ -100,8 +100,6 @@ pub struct ConnectionSummary {
     pub connections: u64,
     /// Idle ones that gave way because the memory was full.
     pub evicted: u64,
-    /// Packets of directions that are not tracked because the memory was full.
-    pub untracked_packets: u64,
     /// Pairings that a later answer contradicted.
     pub unpaired: u64,
     /// Packets to and from QP 1: management, not a connection.
@@ -114,7 +112,7 @@ pub struct ConnectionSummary {
     pub hurried_runs: u64,
     /// Events above the bound, only counted.
     pub events_dropped: u64,
-    /// Fabric loss, retransmissions and mirror loss.
+    /// Fabric loss, retransmissions, mirror loss, and packets that are not tracked.
     pub delivery: Delivery,
 }
 
@@ -158,11 +156,12 @@ impl Connections {
     /// Statistics of the state.
     #[must_use]
     pub fn summary(&self) -> ConnectionSummary {
+        let mut delivery = self.summary.delivery;
+        delivery.untracked_packets += self.steps.as_ref().map_or(0, |steps| steps.untracked());
         ConnectionSummary {
             tcp_handshakes: self.handshakes.seen,
             hurried_runs: self.sort_buffer.hurried,
-            untracked_packets: self.summary.untracked_packets
-                + self.steps.as_ref().map_or(0, |steps| steps.untracked()),
+            delivery,
             ..self.summary
         }
     }

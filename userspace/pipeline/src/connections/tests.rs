@@ -220,7 +220,7 @@ fn directions_are_bounded_and_packets_of_others_are_counted() {
     connections.finish();
     assert!(connections.directions() <= 64);
     assert_eq!(
-        connections.directions() as u64 + connections.summary().untracked_packets,
+        connections.directions() as u64 + connections.summary().delivery.untracked_packets,
         1_000
     );
     assert_eq!(connections.summary().evicted, 0);

@@ -83,6 +83,7 @@ pub struct Collector {
     connections: Connections,
     events: Events,
     not_stored: NotStored,
+    untracked_packets: u64,
     mesh: Mesh,
     counters: Counters,
     loopback: LoopbackFigures,
@@ -102,6 +103,7 @@ impl Collector {
             connections: Connections::new(scope.top),
             events: Events::new(scope.top),
             not_stored: NotStored::default(),
+            untracked_packets: 0,
             mesh: Mesh::new(),
             counters: Counters::default(),
             loopback: LoopbackFigures::default(),
@@ -195,6 +197,9 @@ impl Collector {
 
     /// Notes what the dataset lacks, whatever the filter selects.
     fn not_stored(&mut self, row: &EventRow) {
+        if &*row.kind == "untracked" && self.scope.covers(row.time_ns) && self.wants(&row.observer) {
+            self.untracked_packets = self.untracked_packets.saturating_add(row.count);
+        }
         let span_ns = row.value.unwrap_or(0.0) as i64;
         let is_within = self.scope.covers(row.time_ns) || self.scope.covers(row.time_ns.saturating_add(span_ns));
         if &*row.kind == "not_stored" && is_within && self.wants(&row.observer) {
@@ -338,6 +343,7 @@ impl Collector {
             observers: self.observers.into_iter().collect(),
             totals: self.totals,
             not_stored: self.not_stored,
+            untracked_packets: self.untracked_packets,
             agreement: self.agreement,
             scope: self.scope,
             connections,

@@ -111,6 +111,13 @@ fn findings(report: &Report) -> Vec<Finding> {
             nanos(report.not_stored.span_ns.unsigned_abs())
         )));
     }
+    if report.untracked_packets > 0 {
+        findings.push(Finding::bad(format!(
+            "Connections with {} were not tracked, because they found no memory: their losses and retransmissions are \
+             unknown, and no figure below has them (`--connection-memory`).",
+            plural(report.untracked_packets, "packet")
+        )));
+    }
     if report.origin.open_segments > 0 {
         findings.push(Finding::note(format!(
             "The dataset is being written, or needs `rocescope repair` after a kill: {} not sealed yet, and not included.",

@@ -49,7 +49,7 @@ impl Connections {
             None => match self.begin(key, run.first_ns) {
                 Some(at) => at,
                 None => {
-                    self.summary.untracked_packets += u64::from(run.packets);
+                    self.summary.delivery.untracked_packets += u64::from(run.packets);
                     return;
                 }
             },
@@ -65,7 +65,7 @@ impl Connections {
                 match self.begin(key, run.first_ns) {
                     Some(at) => at,
                     None => {
-                        self.summary.untracked_packets += u64::from(run.packets);
+                        self.summary.delivery.untracked_packets += u64::from(run.packets);
                         return;
                     }
                 }
