@@ -9,11 +9,17 @@ pub enum Color {
     Off,
 }
 
+const TROUBLE: &str = "\x1b[1;31m";
+const END: &str = "\x1b[0m";
+
+/// The sequences that texts with colors have.
+pub const SEQUENCES: [&str; 2] = [TROUBLE, END];
+
 impl Color {
     /// The text in bold red if something is wrong.
     pub(super) fn trouble(self, is_wrong: bool, text: &str) -> String {
         match self {
-            Self::On if is_wrong => format!("\x1b[1;31m{text}\x1b[0m"),
+            Self::On if is_wrong => format!("{TROUBLE}{text}{END}"),
             _ => text.to_owned(),
         }
     }
