@@ -11,7 +11,7 @@
 //! | `mesh` | verdicts about a mesh of probes | faults of the simulated fabric |
 //! | `collectives` | root causes of slow collectives | flows and pauses of the simulated network |
 //! | `steps` | steps of collectives from the wire, and the culprit | the generator's |
-//! | `hostping` | links inside a host | faults of a simulated host, and the slides |
+//! | [`hostping`] | links inside a host | faults of a simulated host, and the slides |
 //! | `sketches` | bounds and heavy hitters | the stream |
 //! | `fudan` | counts, sizes and changes as in the Fudan system's paper | the bytes of the frames |
 //! | [`table`] | the lines, and how they are printed | |
@@ -22,7 +22,7 @@
 mod collectives;
 mod connections;
 mod fudan;
-mod hostping;
+pub mod hostping;
 pub mod hosts;
 mod incidents;
 mod mesh;

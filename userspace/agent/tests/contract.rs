@@ -5,12 +5,14 @@
 use rocescope_agent::collective::Collectives;
 use rocescope_agent::collective::follow::Following;
 use rocescope_agent::counters::{Counters, Pace};
-use rocescope_agent::hostping::settings::{LoopbackBackend, TopologySource};
-use rocescope_agent::hostping::{HostpingSettings, Testing};
+use rocescope_agent::hostping::settings::TopologySource;
+use rocescope_agent::hostping::{Boxed, HostpingSettings, Tester, Testing};
 use rocescope_agent::{AgentError, Part, Rows, Settings};
 use rocescope_collective::read::follow::Format;
-use rocescope_diagnose::hostping::Rule;
+use rocescope_diagnose::hostping::{Rule, Topology};
 use rocescope_host::counters::{Reader, Sources, Wanted};
+use rocescope_lab::hostping::host::Host;
+use rocescope_lab::hostping::loopback::Simulated;
 use rocescope_model::Cells;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -100,22 +102,30 @@ fn hostping() -> Case {
         },
         nics: Vec::new(),
         endpoints: Vec::new(),
-        backend: LoopbackBackend::Simulated,
-        replay: Vec::new(),
-        slow: Vec::new(),
         max_time: Duration::from_secs(10),
         max_bytes: u64::MAX,
         force: false,
         every: Some(Duration::from_millis(100)),
         idle_for: Duration::from_millis(100),
         on_alarm: None,
-        counters_root: None,
         baseline: None,
         rule: Rule::of_name("seed").unwrap(),
     };
+    for nic in 0..8 {
+        let port = format!("class/infiniband/mlx5_{nic}/ports/1/counters");
+        let port = directory.path().join(port);
+        fs::create_dir_all(&port).unwrap();
+        for name in ["port_xmit_data", "port_rcv_data"] {
+            fs::write(port.join(name), "0\n").unwrap();
+        }
+    }
+    let open = |topology: &Topology, _: &_| -> Result<Boxed, AgentError> {
+        Ok(Box::new(Simulated::new(Host::healthy(topology.clone()))))
+    };
+    let tester = Tester::over(&settings, "h0", Some(directory.path()), open).unwrap();
     Case {
         name: "hostping",
-        part: Box::new(Testing::open(&settings, "h0").unwrap()),
+        part: Box::new(Testing::new(tester, &settings)),
         cause: Box::new(|| {}),
         settings: Settings::default(),
         _directory: directory,

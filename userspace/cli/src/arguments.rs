@@ -42,7 +42,7 @@ pub use examples::command;
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use hostping::{
     DiagnoseHostpingArguments, HostTopologyArguments, HostpingAction, HostpingBaselineArguments,
-    HostpingDiagnoseArguments, HostpingRunArguments, HostpingTopologyArguments, LoopbackBackend, RuleArguments,
+    HostpingDiagnoseArguments, HostpingRunArguments, HostpingTopologyArguments, RuleArguments,
 };
 pub use hosts::HostsArguments;
 pub use live::{Direction, LiveArguments, Mode, Verdict, VlanOffload};

@@ -12,6 +12,7 @@ mod telemetry;
 mod tests;
 
 use rocescope_model::{StepRow, TelemetryRow, Text, Time};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
@@ -147,8 +148,8 @@ fn pauses(text: &str, topology: &Topology, rows: &mut Vec<TelemetryRow>) {
         if state == "0" {
             let row = &mut rows[open.remove(&(node, port)).unwrap()];
             row.pause_ns = Some(time_ns - row.time_ns);
-        } else if !open.contains_key(&(node, port)) {
-            open.insert((node, port), rows.len());
+        } else if let Entry::Vacant(place) = open.entry((node, port)) {
+            place.insert(rows.len());
             let (peer, peer_port, peer_is_host) = topology.peer(node, port);
             rows.push(TelemetryRow {
                 time_ns,

@@ -5,7 +5,7 @@
 //! | [`settings`] | what to test, when, and on what |
 //! | [`source`] | the topology, from a file or from `/sys` |
 //! | [`measured`] | measurements, from files |
-//! | `backend` | what runs the tests |
+//! | `backend` | the queue pairs that run the tests |
 //! | [`tester`] | one run: tests, diagnosis, rows |
 //! | `traffic` | what others send over the NICs, from their counters |
 //! | `waiting` | runs when the host is idle or counters call |
@@ -18,6 +18,7 @@ pub mod tester;
 mod traffic;
 mod waiting;
 
+pub use backend::Boxed;
 pub use settings::HostpingSettings;
 pub use tester::{Tested, Tester};
 pub use waiting::wait;
@@ -43,10 +44,16 @@ impl Testing {
     /// # Errors
     /// Those of [`Tester::open`].
     pub fn open(settings: &HostpingSettings, observer: &str) -> Result<Self> {
-        Ok(Self {
-            tester: Some((Tester::open(settings, observer)?, settings.clone())),
+        Ok(Self::new(Tester::open(settings, observer)?, settings))
+    }
+
+    /// The part of a tester.
+    #[must_use]
+    pub fn new(tester: Tester, settings: &HostpingSettings) -> Self {
+        Self {
+            tester: Some((tester, settings.clone())),
             worker: None,
-        })
+        }
     }
 }
 

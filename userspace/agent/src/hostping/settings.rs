@@ -13,12 +13,6 @@ pub struct HostpingSettings {
     pub nics: Vec<String>,
     /// Endpoints to test; empty for all.
     pub endpoints: Vec<String>,
-    /// What runs the tests.
-    pub backend: LoopbackBackend,
-    /// Files to replay.
-    pub replay: Vec<String>,
-    /// Links of the simulated host.
-    pub slow: Vec<SlowLink>,
     /// Maximum time of tests of a run.
     pub max_time: Duration,
     /// Maximum bytes of a run.
@@ -31,8 +25,6 @@ pub struct HostpingSettings {
     pub idle_for: Duration,
     /// Also test a busy host when a counter calls, at most once in this time.
     pub on_alarm: Option<Duration>,
-    /// Read the counters of the NICs below this directory instead of `/sys`.
-    pub counters_root: Option<PathBuf>,
     /// File of a healthy host; `None` compares the host with itself.
     pub baseline: Option<String>,
     /// The threshold.
@@ -46,24 +38,4 @@ pub struct TopologySource {
     pub topology: Option<PathBuf>,
     /// A directory instead of `/sys`.
     pub sysfs_root: Option<PathBuf>,
-}
-
-/// What runs loopback tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoopbackBackend {
-    /// Queue pairs of the RDMA devices.
-    Verbs,
-    /// Others' measurements.
-    Replay,
-    /// A simulated host with the topology.
-    Simulated,
-}
-
-/// A link of a simulated host, and what it carries.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SlowLink {
-    /// Its ends.
-    pub ends: [String; 2],
-    /// As a share of the rate of the NICs.
-    pub share: f64,
 }

@@ -1,7 +1,7 @@
 //! One run: tests, diagnosis, rows.
 
 use super::backend::{self, Boxed};
-use super::settings::{HostpingSettings, LoopbackBackend};
+use super::settings::HostpingSettings;
 use super::traffic::Traffic;
 use super::{measured, source};
 use crate::error::{AgentError, Result, ensure};
@@ -11,13 +11,13 @@ use rocescope_diagnose::hostping::{Diagnosis, Judge, Matrix, NicLoad, Rule, Topo
 use rocescope_model::LoopbackRow;
 use rocescope_model::human::plural;
 use rocescope_probe::Nanos;
-use rocescope_probe::loopback::modeled::shape_of;
 use rocescope_probe::loopback::schedule::Alarm;
 use rocescope_probe::loopback::{self, Busy, Limits, Load, Outcome, Own, Plan, Shape, Watch};
 use rocescope_runtime::clock::now;
 use std::fmt;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -30,11 +30,11 @@ pub struct Tester {
     pub topology: Topology,
     settings: HostpingSettings,
     observer: String,
-    shape: Shape,
     backend: Boxed,
     baseline: Option<Matrix>,
-    /// None if there is nothing to disturb: the tests are simulated or replayed.
-    traffic: Option<Traffic>,
+    traffic: Traffic,
+    /// Whether no other process may test at the same time.
+    is_alone: bool,
     begun: Instant,
 }
 
@@ -78,26 +78,12 @@ impl Tested {
     }
 }
 
-/// The topology, and the shape of the tests.
-///
-/// # Errors
-/// The topology or what is to be replayed cannot be read.
-pub fn plan_of(settings: &HostpingSettings) -> Result<(Topology, Shape)> {
-    let topology = source::read(&settings.source)?;
-    let replayed = backend::replayed(settings, &topology)?;
-    let shape = match &replayed {
-        Some(matrix) => shape_of(matrix),
-        None if settings.force => Shape::busy(),
-        None => Shape::idle(),
-    };
-    Ok((topology, shape))
-}
-
-/// The plan for the chosen NICs and endpoints.
+/// The tests of the chosen NICs and endpoints; on a busy host they are short.
 ///
 /// # Errors
 /// One of them does not exist.
-pub fn plan(topology: &Topology, settings: &HostpingSettings, shape: Shape) -> Result<Plan> {
+pub fn plan(topology: &Topology, settings: &HostpingSettings, is_busy: bool) -> Result<Plan> {
+    let shape = if is_busy { Shape::busy() } else { Shape::idle() };
     Plan::new(topology, &settings.nics, &settings.endpoints, shape).map_err(AgentError::Refused)
 }
 
@@ -113,40 +99,52 @@ impl Tester {
     /// # Errors
     /// What cannot be read, or is refused.
     pub fn open(settings: &HostpingSettings, observer: &str) -> Result<Self> {
-        let (topology, shape) = plan_of(settings)?;
-        let replayed = backend::replayed(settings, &topology)?;
-        let plan = plan(&topology, settings, shape.clone())?;
-        let backend = backend::open(settings, &topology, &plan, replayed)?;
+        let tester = Self::over(settings, observer, None, |_, plan| backend::open(plan))?;
+        Ok(Self {
+            is_alone: true,
+            ..tester
+        })
+    }
+
+    /// With another backend than the queue pairs of this host, and counters below `sys` instead of `/sys`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn over(
+        settings: &HostpingSettings,
+        observer: &str,
+        sys: Option<&Path>,
+        open: impl FnOnce(&Topology, &Plan) -> Result<Boxed>,
+    ) -> Result<Self> {
+        let topology = source::read(&settings.source)?;
+        let plan = plan(&topology, settings, settings.force)?;
+        let backend = open(&topology, &plan)?;
         let baseline = settings.baseline.as_ref();
         let baseline = baseline.map(|file| measured::one(std::slice::from_ref(file), None, &topology));
         // Applications may use NICs that are not tested: their memory and links are the same.
         let nics: Vec<usize> = topology.of_kind(NodeKind::Nic).collect();
-        let disturbs = settings.backend == LoopbackBackend::Verbs || settings.counters_root.is_some();
-        let traffic = disturbs.then(|| Traffic::new(&topology, &nics, settings.counters_root.as_deref()));
+        let traffic = Traffic::new(&topology, &nics, sys);
         Ok(Self {
             baseline: baseline.transpose()?,
             settings: settings.clone(),
             observer: observer.to_owned(),
             begun: Instant::now(),
             topology,
-            shape,
             backend,
             traffic,
+            is_alone: false,
         })
     }
 
     /// The loads since the last call; none before there are two reads of every NIC's counters.
     pub(super) fn look(&mut self) -> Option<Vec<Load>> {
-        let Some(traffic) = &mut self.traffic else {
-            return Some(Vec::new());
-        };
-        let loads = traffic.look(self.begun.elapsed().into(), &Own::default());
-        (!loads.is_empty() && traffic.uncounted().is_empty()).then_some(loads)
+        let loads = self.traffic.look(self.begun.elapsed().into(), &Own::default());
+        (!loads.is_empty() && self.traffic.uncounted().is_empty()).then_some(loads)
     }
 
     /// A counter that calls for tests.
     pub(super) fn alarm(&mut self) -> Option<Alarm> {
-        self.traffic.as_mut()?.alarm()
+        self.traffic.alarm()
     }
 
     /// Who uses the NICs now.
@@ -154,9 +152,7 @@ impl Tester {
     /// # Errors
     /// Nothing counts the traffic of a NIC.
     pub fn busy(&mut self) -> Result<Option<Busy>> {
-        let Some(traffic) = &mut self.traffic else {
-            return Ok(None);
-        };
+        let traffic = &mut self.traffic;
         traffic.look(self.begun.elapsed().into(), &Own::default());
         let uncounted = traffic.uncounted();
         ensure!(
@@ -173,32 +169,23 @@ impl Tester {
     /// # Errors
     /// Another process tests this host.
     pub fn test(&mut self, is_forced: bool, is_over: &dyn Fn() -> bool) -> Result<Tested> {
-        let shape = if is_forced && self.settings.replay.is_empty() {
-            Shape::busy()
-        } else {
-            self.shape.clone()
-        };
-        let plan = plan(&self.topology, &self.settings, shape)?;
-        let _lock = self.traffic.as_ref().map(|_| host_lock()).transpose()?;
-        if let Some(traffic) = &mut self.traffic {
-            traffic.begin();
-        }
+        let plan = plan(&self.topology, &self.settings, is_forced)?;
+        let _lock = self.is_alone.then(host_lock).transpose()?;
+        self.traffic.begin();
         let limits = Limits {
             time: self.settings.max_time.into(),
             bytes: self.settings.max_bytes,
         };
         let start_ns = now().0;
         let mut watcher = RunWatcher {
-            traffic: self.traffic.as_mut(),
+            traffic: &mut self.traffic,
             is_forced,
             is_over,
         };
         let outcome = loopback::run(&plan, limits, self.backend.as_mut(), &mut watcher);
-        if let Some(traffic) = &mut self.traffic {
-            // Short tests end before the first check.
-            traffic.look(self.backend.now(), &outcome.own);
-        }
-        let (loads, busy) = self.traffic.as_ref().map(Traffic::of_run).unwrap_or_default();
+        // Short tests end before the first check.
+        self.traffic.look(self.backend.now(), &outcome.own);
+        let (loads, busy) = self.traffic.of_run();
         let measured = Matrix::of(&outcome.measurements, &self.topology).map_err(AgentError::Refused)?;
         Ok(Tested {
             // What ended the tests was not there during most of them.
@@ -244,21 +231,22 @@ impl Tester {
 
 impl Tested {
     /// Why it ended.
-    pub(super) const fn end(&self) -> &loopback::End {
+    #[must_use]
+    pub const fn end(&self) -> &loopback::End {
         &self.outcome.end
     }
 }
 
 /// Watches traffic during a run.
 struct RunWatcher<'a> {
-    traffic: Option<&'a mut Traffic>,
+    traffic: &'a mut Traffic,
     is_forced: bool,
     is_over: &'a dyn Fn() -> bool,
 }
 
 impl Watch for RunWatcher<'_> {
     fn busy(&mut self, now: Nanos, own: &Own) -> Option<Busy> {
-        let busy = self.traffic.as_mut()?.busy(now, own);
+        let busy = self.traffic.busy(now, own);
         busy.filter(|_| !self.is_forced)
     }
 
@@ -271,4 +259,18 @@ impl Watch for RunWatcher<'_> {
 fn host_lock() -> Result<UnixListener> {
     let name = SocketAddr::from_abstract_name("rocescope-hostping").map_err(AgentError::IsTested)?;
     UnixListener::bind_addr(&name).map_err(AgentError::IsTested)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_lock;
+    use crate::error::AgentError;
+
+    #[test]
+    fn one_process_of_a_host_tests_at_a_time() {
+        let held = host_lock().unwrap();
+        assert!(matches!(host_lock(), Err(AgentError::IsTested(_))));
+        drop(held);
+        host_lock().unwrap();
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::{Output, SpanArguments};
 use crate::units::{DAY, YEAR, bytes, name, positive_duration, within};
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand};
 use rocescope_agent::hostping::HostpingSettings;
-use rocescope_agent::hostping::settings::{LoopbackBackend as Backend, SlowLink, TopologySource};
+use rocescope_agent::hostping::settings::TopologySource;
 use rocescope_diagnose::hostping::Rule;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -65,17 +65,6 @@ impl RuleArguments {
     }
 }
 
-/// What runs loopback tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LoopbackBackend {
-    /// Queue pairs of the RDMA devices
-    Verbs,
-    /// Others' measurements (`--replay`)
-    Replay,
-    /// A simulated host with the topology (`--slow`)
-    Simulated,
-}
-
 /// `rocescope hostping run`.
 #[derive(Clone, Debug, Args)]
 pub struct HostpingRunArguments {
@@ -91,15 +80,6 @@ pub struct HostpingRunArguments {
     /// Endpoints to test, such as `mem0` or `GPU3`; default: all
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',', help_heading = "Tests")]
     pub endpoint: Vec<String>,
-    /// What runs the tests
-    #[arg(long, value_enum, default_value_t = LoopbackBackend::Verbs, help_heading = "Tests")]
-    pub backend: LoopbackBackend,
-    /// Measurements to replay: matrices as text, or the output of perftest or SuperBench
-    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Tests")]
-    pub replay: Vec<String>,
-    /// Links of the simulated host and what each carries, as a share of the rate of the NICs: `GPU0 <-> PCIe switch 0=0.1`
-    #[arg(long, value_name = "A <-> B=SHARE", num_args = 1.., value_parser = slow_link, help_heading = "Tests")]
-    pub slow: Vec<SlowLink>,
     /// Stop after this time of tests
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<10, DAY>, help_heading = "Limits")]
     pub max_time: Duration,
@@ -121,9 +101,6 @@ pub struct HostpingRunArguments {
     /// Stop after DURATION
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Schedule")]
     pub duration: Option<Duration>,
-    /// Read the counters of the NICs below DIR instead of `/sys`
-    #[arg(long, value_name = "DIR", hide = true)]
-    pub counters_root: Option<PathBuf>,
     /// Measurements of a healthy host of the same model, or their medians; default: compare the host with itself
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<String>,
@@ -139,19 +116,6 @@ pub struct HostpingRunArguments {
     /// Format of the diagnosis
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-}
-
-fn slow_link(text: &str) -> Result<SlowLink, String> {
-    let parse = || {
-        let (ends, share) = text.rsplit_once('=')?;
-        let (a, b) = ends.split_once("<->")?;
-        let share: f64 = share.parse().ok()?;
-        (share.is_finite() && share >= 0.0).then(|| SlowLink {
-            ends: [a.trim().to_owned(), b.trim().to_owned()],
-            share,
-        })
-    };
-    parse().ok_or_else(|| "expected two nodes and a share, such as `GPU0 <-> PCIe switch 0=0.1`".into())
 }
 
 /// `rocescope hostping diagnose`.
@@ -250,20 +214,12 @@ impl From<&HostpingRunArguments> for HostpingSettings {
             source: (&arguments.source).into(),
             nics: arguments.nic.clone(),
             endpoints: arguments.endpoint.clone(),
-            backend: match arguments.backend {
-                LoopbackBackend::Verbs => Backend::Verbs,
-                LoopbackBackend::Replay => Backend::Replay,
-                LoopbackBackend::Simulated => Backend::Simulated,
-            },
-            replay: arguments.replay.clone(),
-            slow: arguments.slow.clone(),
             max_time: arguments.max_time,
             max_bytes: arguments.max_bytes,
             force: arguments.force,
             every: arguments.every,
             idle_for: arguments.idle_for,
             on_alarm: arguments.on_alarm,
-            counters_root: arguments.counters_root.clone(),
             baseline: arguments.baseline.clone(),
             rule: arguments.rule.rule(),
         }

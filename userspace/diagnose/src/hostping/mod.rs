@@ -13,7 +13,6 @@
 //! | [`join`] | a verdict of the probe mesh on a NIC, joined with the tests of its host |
 //! | [`rows`] | tests as rows of the table `loopback`, and back |
 //! | [`document`] | a diagnosis as text and JSON |
-//! | [`simulated`] | a host in numbers: what tests measure if each link has a capacity |
 //! | [`refusal`] | why an input is refused, and at which line |
 //!
 //! After Hostping (NSDI 2023). Each test crosses the links between a NIC and an endpoint; tests that are slower than a
@@ -29,7 +28,6 @@ pub mod ranking;
 pub mod refusal;
 pub mod rows;
 pub mod rule;
-pub mod simulated;
 pub mod tomography;
 pub mod topology;
 

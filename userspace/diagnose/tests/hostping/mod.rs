@@ -1,10 +1,4 @@
-//! Hostping: topology files, matrices, and faults of simulated hosts.
+//! Hostping: topology files and matrices.
 
-mod busy;
-mod faults;
-mod join;
 mod measured;
-mod rules;
-mod simulated;
-mod slides;
 mod topology;

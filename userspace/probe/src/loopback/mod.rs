@@ -9,11 +9,9 @@
 //! | [`run`](mod@run) | runs a plan; ends early if the host becomes busy or a budget is used up |
 //! | [`load`] | what others send over the NICs, from their counters |
 //! | [`schedule`] | when to test: idle hosts periodically, busy hosts when counters call |
-//! | [`modeled`] | backends without hardware: a simulated host, and the replay of what others measured |
 //! | `verbs` | RC queue pairs of RDMA devices (feature `verbs`) |
 
 pub mod load;
-pub mod modeled;
 pub mod plan;
 pub mod run;
 pub mod schedule;

@@ -3,7 +3,7 @@
 use super::{dataset, print};
 use crate::arguments::{HostpingRunArguments, Output};
 use anyhow::{Result, bail};
-use rocescope_agent::hostping::{HostpingSettings, Tested, Tester, tester, wait};
+use rocescope_agent::hostping::{HostpingSettings, Tested, Tester, source, tester, wait};
 use rocescope_model::json;
 use rocescope_runtime::host_name::host_name;
 use rocescope_runtime::resources::allow_locked_memory;
@@ -61,8 +61,7 @@ pub(super) fn run(arguments: &HostpingRunArguments) -> Result<()> {
 
 fn plan(arguments: &HostpingRunArguments) -> Result<()> {
     let settings = HostpingSettings::from(arguments);
-    let (topology, shape) = tester::plan_of(&settings)?;
-    let plan = tester::plan(&topology, &settings, shape)?;
+    let plan = tester::plan(&source::read(&settings.source)?, &settings, settings.force)?;
     crate::print(&match arguments.output {
         Output::Table => plan.text(),
         Output::Json => {

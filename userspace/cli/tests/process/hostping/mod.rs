@@ -1,7 +1,5 @@
 //! `rocescope hostping` and `rocescope diagnose hostping`, over files and made trees of `/sys`.
 
-mod run;
-
 use rocescope_testkit::{run, text};
 use serde_json::Value;
 use std::fs;
@@ -30,6 +28,21 @@ fn tree(name: &str) -> String {
 
 fn measured(name: &str) -> String {
     format!("{FILES}measured/{name}")
+}
+
+#[test]
+fn the_plan_of_4_nics_and_10_endpoints_is_under_10_s() {
+    let topology = tree("dgx-a100-4.nccl.xml");
+    let with = ["hostping", "run", "--topology", &topology, "--plan"];
+    let plan = json(&with);
+    assert_eq!(plan["pairs"].as_array().unwrap().len(), 40);
+    assert!(plan["seconds"].as_f64().unwrap() < 10.0, "{plan}");
+    let text = printed(&with);
+    assert!(text.ends_with("total      4.2 s, at most 105.0 GB\n"), "{text}");
+    let text = printed(&[&with[..], &["--nic", "mlx5_1", "--endpoint", "mem0,GPU1"]].concat());
+    assert!(text.starts_with("2 tests: 1 NICs to 2 endpoints"), "{text}");
+    let refusal = refused(&[&with[..], &["--nic", "mlx9"]].concat());
+    assert!(refusal.contains("mlx9 is no NIC of the topology"), "{refusal}");
 }
 
 #[test]

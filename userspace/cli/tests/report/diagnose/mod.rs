@@ -238,15 +238,14 @@ fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
     );
     std::fs::write(folder.path().join("topo.xml"), tree).unwrap();
     let hostping = |action: &[&str], more: &[&str]| text(&run_in(&[action, more].concat(), folder.path()));
-    let measure = |slow: &[&str]| {
-        let run = ["--topology", "topo.xml", "--backend", "simulated"];
-        hostping(
-            &["hostping", "run", "--out", "d", "--observer", host],
-            &[&run, slow].concat(),
-        )
+    let measure = |gbps: [f64; 3]| {
+        let [near, far, gpu] = gbps;
+        let matrix = format!("**** loopback ****\nmem0 mem1 GPU0\n{nic} {near} {far} {gpu}\n");
+        std::fs::write(folder.path().join("matrix.txt"), matrix).unwrap();
+        let files = ["--topology", "topo.xml", "--matrix", "matrix.txt"];
+        hostping(&["hostping", "diagnose", "--out", "d", "--observer", host], &files)
     };
-    let slow = format!("{nic} <-> PCIe switch 0=0.05");
-    measure(&["--slow", &slow]);
+    measure([10.0, 10.0, 10.0]);
     let joined = problem(&diagnose(folder.path(), &["d", "-o", "json"]));
     let counters = joined["counters"].as_str().unwrap();
     assert!(
@@ -282,7 +281,7 @@ fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
         serde_json::from_str(&hostping(&["diagnose", "hostping", "d", "-o", "json"], &[])).unwrap();
     assert_eq!(found["runs"][0]["hostmesh"][0]["hostping"], sentence);
     // A later run with a normal path leaves the NIC.
-    measure(&[]);
+    measure([197.0, 197.0, 192.0]);
     let joined = problem(&diagnose(folder.path(), &["d", "-o", "json"]));
     let sentence = joined["hostping"].as_str().unwrap();
     assert!(

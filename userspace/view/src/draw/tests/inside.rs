@@ -5,8 +5,8 @@ use super::mesh::compare;
 use crate::pane::Pane;
 use crate::view::Options;
 use rocescope_diagnose::hostping::rows::{About, rows};
-use rocescope_diagnose::hostping::simulated::Host;
 use rocescope_diagnose::hostping::{Judge, Matrix, Rule, topology};
+use rocescope_lab::hostping::host::Host;
 use rocescope_model::LoopbackRow;
 
 const START: i64 = 1_767_225_600_000_000_000;

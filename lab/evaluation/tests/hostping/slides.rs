@@ -6,7 +6,10 @@ use rocescope_diagnose::hostping::{Cause, Certainty, Judge, Matrix, Rule, Topolo
 use rocescope_fabric::random::Draws;
 
 fn dgx() -> Topology {
-    topology::read(include_str!("trees/dgx-a100-4.nccl.xml")).unwrap()
+    topology::read(include_str!(
+        "../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml"
+    ))
+    .unwrap()
 }
 
 fn matrix(text: &str, topology: &Topology) -> Matrix {
@@ -26,8 +29,14 @@ fn judge<'a>(topology: &'a Topology, baseline: Option<&'a Matrix>) -> Judge<'a> 
 #[test]
 fn the_second_matrix_accuses_exactly_the_root_port_of_switch_0_and_the_first_nothing() {
     let topology = dgx();
-    let healthy = matrix(include_str!("measured/slides-healthy.txt"), &topology);
-    let sick = matrix(include_str!("measured/slides-root-port.txt"), &topology);
+    let healthy = matrix(
+        include_str!("../../../../userspace/diagnose/tests/hostping/measured/slides-healthy.txt"),
+        &topology,
+    );
+    let sick = matrix(
+        include_str!("../../../../userspace/diagnose/tests/hostping/measured/slides-root-port.txt"),
+        &topology,
+    );
     // With the healthy matrix as the baseline, and without any.
     for baseline in [Some(&healthy), None] {
         let judge = judge(&topology, baseline);
@@ -58,7 +67,10 @@ fn the_second_matrix_accuses_exactly_the_root_port_of_switch_0_and_the_first_not
 #[test]
 fn the_latency_matrix_parses_and_accuses_nothing() {
     let topology = dgx();
-    let latency = matrix(include_str!("measured/slides-latency.txt"), &topology);
+    let latency = matrix(
+        include_str!("../../../../userspace/diagnose/tests/hostping/measured/slides-latency.txt"),
+        &topology,
+    );
     assert_eq!(latency.cell("mlx5_0", "GPU4").unwrap().latency_us, Some(3.534));
     assert_eq!(latency.cells().count(), 40);
     let diagnosis = judge(&topology, None).diagnose(&latency);
@@ -69,7 +81,10 @@ fn the_latency_matrix_parses_and_accuses_nothing() {
 #[test]
 fn slow_local_gpus_with_fast_memory_are_a_misconfiguration() {
     let mut topology = dgx();
-    let healthy = matrix(include_str!("measured/slides-healthy.txt"), &topology);
+    let healthy = matrix(
+        include_str!("../../../../userspace/diagnose/tests/hostping/measured/slides-healthy.txt"),
+        &topology,
+    );
     let mut slow = healthy.clone();
     for nic in 0..4 {
         for gpu in [2 * nic, 2 * nic + 1] {
@@ -103,7 +118,10 @@ fn slow_local_gpus_with_fast_memory_are_a_misconfiguration() {
 #[test]
 fn a_matrix_as_text_reads_back() {
     let topology = dgx();
-    let healthy = matrix(include_str!("measured/slides-healthy.txt"), &topology);
+    let healthy = matrix(
+        include_str!("../../../../userspace/diagnose/tests/hostping/measured/slides-healthy.txt"),
+        &topology,
+    );
     let text = healthy.text(measured::Quantity::Bandwidth, |_, _| "");
     assert_eq!(matrix(&text, &topology), healthy);
 }
@@ -112,9 +130,9 @@ fn a_matrix_as_text_reads_back() {
 #[test]
 fn a_run_comes_back_from_its_rows_with_the_same_diagnosis() {
     for tree in [
-        include_str!("trees/dgx-a100-4.nccl.xml"),
-        include_str!("trees/dgx-a100-8.nccl.xml"),
-        include_str!("trees/amd-nps2.hwloc.xml"),
+        include_str!("../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml"),
+        include_str!("../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-8.nccl.xml"),
+        include_str!("../../../../userspace/diagnose/tests/hostping/trees/amd-nps2.hwloc.xml"),
     ] {
         let host = healthy(tree);
         let baseline = host.baseline(1, 0.0, &mut Draws::new(1));

@@ -1,14 +1,22 @@
 //! Links inside a host: single faults of a simulated host, and the matrices of Hostping's slides.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`host`] | a host in numbers: what tests measure if each link has a capacity |
+//! | [`loopback`] | loopback tests of it: a backend without hardware |
 
+pub mod host;
+pub mod loopback;
+
+use self::host::Host;
 use crate::table::{Goal, Line, Size, percent};
-use rocescope_diagnose::hostping::simulated::Host;
 use rocescope_diagnose::hostping::{Diagnosis, Judge, Matrix, Rule, measured, topology};
 use rocescope_fabric::random::Draws;
 
 /// The hosts of `docs/bench/hostping.md`.
 const HOSTS: [&str; 2] = [
-    include_str!("../../../userspace/diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml"),
-    include_str!("../../../userspace/diagnose/tests/hostping/trees/dgx-a100-8.nccl.xml"),
+    include_str!("../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml"),
+    include_str!("../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-8.nccl.xml"),
 ];
 /// What the faulty link still carries, as a share of the NICs' rate.
 const SHARES: [f64; 10] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75];
@@ -16,15 +24,15 @@ const NOISE: f64 = 0.01;
 /// Matrices, and the link that they show to be slow.
 const SLIDES: [(&str, Option<(&str, &str)>); 3] = [
     (
-        include_str!("../../../userspace/diagnose/tests/hostping/measured/slides-healthy.txt"),
+        include_str!("../../../../userspace/diagnose/tests/hostping/measured/slides-healthy.txt"),
         None,
     ),
     (
-        include_str!("../../../userspace/diagnose/tests/hostping/measured/slides-root-port.txt"),
+        include_str!("../../../../userspace/diagnose/tests/hostping/measured/slides-root-port.txt"),
         Some(("PCIe switch 0", "CPU root port 0")),
     ),
     (
-        include_str!("../../../userspace/diagnose/tests/hostping/measured/slides-latency.txt"),
+        include_str!("../../../../userspace/diagnose/tests/hostping/measured/slides-latency.txt"),
         None,
     ),
 ];

@@ -1,8 +1,7 @@
 //! A host in numbers: what loopback tests measure if each link has a capacity.
 
-use super::topology::{LinkKind, NodeKind, Path, Reach, Topology};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
+use rocescope_diagnose::hostping::topology::{LinkKind, NodeKind, Path, Reach, Topology};
+use std::sync::Arc;
 
 /// The line rate of a NIC whose topology does not have it, in Gbit/s.
 const RATE_GBPS: f64 = 200.0;

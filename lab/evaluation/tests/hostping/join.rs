@@ -4,8 +4,8 @@ use super::simulated::{Simulate, healthy};
 use rocescope_diagnose::hostping::Rule;
 use rocescope_diagnose::hostping::join::Insides;
 use rocescope_diagnose::hostping::rows::{About, rows};
-use rocescope_diagnose::hostping::simulated::Host;
 use rocescope_fabric::random::Draws;
+use rocescope_lab::hostping::host::Host;
 use rocescope_model::LoopbackRow;
 
 fn run(host: &Host, baseline: &Host, observer: &str, start_ns: i64) -> Vec<LoopbackRow> {
@@ -24,7 +24,9 @@ fn run(host: &Host, baseline: &Host, observer: &str, start_ns: i64) -> Vec<Loopb
 
 #[test]
 fn a_nic_of_the_mesh_is_the_nic_or_the_path_behind_it() {
-    let mut good = healthy(include_str!("trees/dgx-a100-4.nccl.xml"));
+    let mut good = healthy(include_str!(
+        "../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml"
+    ));
     // The mesh names NICs by their interfaces.
     let nic = good.topology.find("mlx5_0").unwrap();
     good.topology.nodes[nic].aliases.push("rail0".into());

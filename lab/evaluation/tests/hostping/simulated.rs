@@ -1,8 +1,8 @@
 //! Runs of simulated hosts, with noise.
 
-use rocescope_diagnose::hostping::simulated::Host;
 use rocescope_diagnose::hostping::{Judge, Matrix, Rule, topology};
 use rocescope_fabric::random::Draws;
+use rocescope_lab::hostping::host::Host;
 
 /// A healthy host with this topology.
 pub(crate) fn healthy(file: &str) -> Host {
@@ -57,7 +57,17 @@ pub(crate) fn normal(draws: &mut Draws) -> f64 {
 /// The hosts of the figures: a DGX A100 with 4 NICs, and one with 8 and switches in cascade.
 pub(crate) fn hosts() -> [(&'static str, Host); 2] {
     [
-        ("4 NICs", healthy(include_str!("trees/dgx-a100-4.nccl.xml"))),
-        ("8 NICs", healthy(include_str!("trees/dgx-a100-8.nccl.xml"))),
+        (
+            "4 NICs",
+            healthy(include_str!(
+                "../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml"
+            )),
+        ),
+        (
+            "8 NICs",
+            healthy(include_str!(
+                "../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-8.nccl.xml"
+            )),
+        ),
     ]
 }

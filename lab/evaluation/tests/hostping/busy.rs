@@ -1,10 +1,10 @@
 //! Busy hosts: NICs with traffic, and one overloaded link.
 
 use super::simulated::{Simulate, hosts, normal};
-use rocescope_diagnose::hostping::simulated::Host;
 use rocescope_diagnose::hostping::topology::{LinkKind, NodeKind};
 use rocescope_diagnose::hostping::{Cause, Judge, Matrix, NicLoad, Rule};
 use rocescope_fabric::random::Draws;
+use rocescope_lab::hostping::host::Host;
 
 const HOSTS: u64 = 1_000;
 

@@ -1,13 +1,12 @@
-//! Loopback tests: plans, runs over simulated and replayed hosts, and when they run.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
+//! Loopback tests: plans, runs over simulated hosts, and when they run.
 
-use rocescope_diagnose::hostping::measured::{self, fit};
-use rocescope_diagnose::hostping::simulated::Host;
+use rocescope_diagnose::hostping::measured::fit;
 use rocescope_diagnose::hostping::topology::{self, Topology};
 use rocescope_diagnose::hostping::{Judge, Matrix, Rule};
 use rocescope_fabric::random::Draws;
+use rocescope_lab::hostping::host::Host;
+use rocescope_lab::hostping::loopback::Simulated;
 use rocescope_probe::Nanos;
-use rocescope_probe::loopback::modeled::{Modeled, shape_of};
 use rocescope_probe::loopback::schedule::{Alarm, Timing};
 use rocescope_probe::loopback::{
     Busy, End, Limits, Load, Meter, Outcome, Own, PACKET, Plan, Reason, Sample, Schedule, Shape, Watch, Writes, run,
@@ -21,7 +20,10 @@ const NO_LIMITS: Limits = Limits {
 };
 
 fn dgx() -> Topology {
-    topology::read(include_str!("../../diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml")).unwrap()
+    topology::read(include_str!(
+        "../../../../userspace/diagnose/tests/hostping/trees/dgx-a100-4.nccl.xml"
+    ))
+    .unwrap()
 }
 
 fn plan(topology: &Topology, shape: Shape) -> Plan {
@@ -101,7 +103,7 @@ fn the_idle_matrix_of_4_nics_and_10_endpoints_takes_under_10_s() {
     let total = text.lines().last().unwrap();
     assert_eq!(total, "total      4.2 s, at most 105.0 GB");
     // The run itself, in simulated time.
-    let mut backend = Modeled::new(Host::healthy(topology));
+    let mut backend = Simulated::new(Host::healthy(topology));
     let outcome = run(&plan, NO_LIMITS, &mut backend, &mut Alone);
     assert_eq!((&outcome.end, outcome.untested), (&End::Complete, 0));
     assert!(
@@ -134,7 +136,7 @@ fn a_run_over_a_simulated_host_finds_the_broken_link_and_the_model() {
     let plan = plan(&healthy.topology, Shape::idle());
     for link in 0..healthy.capacity.len() {
         let sick = healthy.with(link, 0.1);
-        let outcome = run(&plan, NO_LIMITS, &mut Modeled::new(sick.clone()), &mut Alone);
+        let outcome = run(&plan, NO_LIMITS, &mut Simulated::new(sick.clone()), &mut Alone);
         assert_eq!((&outcome.end, outcome.failures.len()), (&End::Complete, 0));
         let measured = matrix(&outcome, &sick.topology);
         let judge = Judge {
@@ -158,51 +160,13 @@ fn a_run_over_a_simulated_host_finds_the_broken_link_and_the_model() {
     }
 }
 
-/// Others' matrices go through the same run and come out as they were.
-#[test]
-fn the_replay_of_the_slides_gives_their_values() {
-    let topology = dgx();
-    let slides = [
-        include_str!("../../diagnose/tests/hostping/measured/slides-healthy.txt"),
-        include_str!("../../diagnose/tests/hostping/measured/slides-latency.txt"),
-    ];
-    let all: Vec<_> = slides.iter().flat_map(|text| measured::read(text).unwrap()).collect();
-    let slides = Matrix::of(&all, &topology).unwrap();
-    let plan = plan(&topology, shape_of(&slides));
-    let outcome = run(&plan, NO_LIMITS, &mut Modeled::new(slides.clone()), &mut Alone);
-    assert_eq!((&outcome.end, outcome.failures.len()), (&End::Complete, 0));
-    let replayed = matrix(&outcome, &topology);
-    for (nic, endpoint, cell) in slides.cells() {
-        let again = replayed.cell(nic, endpoint).unwrap();
-        let (is, was) = (again.bandwidth_gbps.unwrap(), cell.bandwidth_gbps.unwrap());
-        assert!((is - was).abs() < 0.001, "{nic} {endpoint}: {is} {was}");
-        assert_eq!(again.latency_us, cell.latency_us);
-    }
-    // perftest's sizes: one NIC and endpoint, and no bandwidth.
-    let all = measured::read(include_str!("../../diagnose/tests/hostping/measured/ib_write_lat.txt")).unwrap();
-    let latencies = Matrix::of(&all, &topology).unwrap();
-    let outcome = run(
-        &Plan::new(&topology, &[], &[], shape_of(&latencies)).unwrap(),
-        NO_LIMITS,
-        &mut Modeled::new(latencies.clone()),
-        &mut Alone,
-    );
-    assert_eq!(outcome.failures.len(), 39);
-    assert_eq!(outcome.failures[0].1.to_string(), "the files have no measurement");
-    let replayed = matrix(&outcome, &topology);
-    assert_eq!(
-        replayed.cell("mlx5_0", "mem0").unwrap().by_size,
-        latencies.cell("mlx5_0", "mem0").unwrap().by_size
-    );
-}
-
 /// The application starts at any instant of the run, on any NIC, at 3 to 100 % of the line rate; NICs count loopback
 /// traffic at the port or do not.
 #[test]
 fn a_run_stops_within_100_ms_after_the_host_becomes_busy() {
     let host = Host::healthy(dgx());
     let plan = plan(&host.topology, Shape::idle());
-    let length = run(&plan, NO_LIMITS, &mut Modeled::new(host.clone()), &mut Alone).time;
+    let length = run(&plan, NO_LIMITS, &mut Simulated::new(host.clone()), &mut Alone).time;
     let mut slowest = 0;
     for seed in 0..300 {
         let mut draws = Draws::new(seed);
@@ -210,7 +174,7 @@ fn a_run_stops_within_100_ms_after_the_host_becomes_busy() {
         counters.onset = Nanos((draws.unit() * (length.0 - 200 * MS) as f64) as i64);
         counters.nic = ["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"][draws.below(4) as usize];
         counters.share = 0.03 + 0.97 * draws.unit();
-        let outcome = run(&plan, NO_LIMITS, &mut Modeled::new(host.clone()), &mut counters);
+        let outcome = run(&plan, NO_LIMITS, &mut Simulated::new(host.clone()), &mut counters);
         let End::Busy(busy) = &outcome.end else {
             panic!("{seed}: {:?}", outcome.end);
         };
@@ -228,7 +192,7 @@ fn the_tests_own_bytes_are_no_traffic_of_others() {
     let plan = plan(&host.topology, Shape::idle());
     for counts_own in [false, true] {
         let mut counters = Counters::new(counts_own);
-        let outcome = run(&plan, NO_LIMITS, &mut Modeled::new(host.clone()), &mut counters);
+        let outcome = run(&plan, NO_LIMITS, &mut Simulated::new(host.clone()), &mut counters);
         assert_eq!(outcome.end, End::Complete, "{counts_own}");
     }
 }
@@ -343,7 +307,7 @@ fn own_packets_that_a_look_misses_are_not_those_of_others_at_the_next() {
 fn limits_of_time_and_bytes_end_a_run() {
     let host = Host::healthy(dgx());
     let plan = plan(&host.topology, Shape::idle());
-    let run = |limits| run(&plan, limits, &mut Modeled::new(host.clone()), &mut Alone);
+    let run = |limits| run(&plan, limits, &mut Simulated::new(host.clone()), &mut Alone);
     let time = Nanos(500 * MS);
     let outcome = run(Limits { time, ..NO_LIMITS });
     assert_eq!(outcome.end, End::Time);
@@ -372,7 +336,7 @@ fn slow_links_are_measured_and_dead_ones_reported() {
     let gpu = |link: &usize| host.topology.ends(*link).0 == "GPU0";
     let link = (0..host.capacity.len()).find(gpu).unwrap();
     let slow = host.with(link, 0.0005);
-    let outcome = run(&plan, NO_LIMITS, &mut Modeled::new(slow), &mut Alone);
+    let outcome = run(&plan, NO_LIMITS, &mut Simulated::new(slow), &mut Alone);
     assert_eq!(
         (&outcome.end, outcome.failures.len()),
         (&End::Complete, 0),
@@ -384,13 +348,13 @@ fn slow_links_are_measured_and_dead_ones_reported() {
     assert!((gbps - 0.1).abs() < 0.001, "{gbps}");
     // In 600 ms it carries 300 kB: one message of 1 MiB takes 2 s, so the messages are smaller.
     let creeping = host.with(link, 0.00002);
-    let outcome = run(&plan, NO_LIMITS, &mut Modeled::new(creeping), &mut Alone);
+    let outcome = run(&plan, NO_LIMITS, &mut Simulated::new(creeping), &mut Alone);
     assert_eq!(outcome.failures, []);
     let measured = matrix(&outcome, &host.topology);
     let gbps = measured.cell("mlx5_3", "GPU0").unwrap().bandwidth_gbps.unwrap();
     assert!((gbps - 0.004).abs() < 0.0001, "{gbps}");
     let dead = host.with(link, 0.0);
-    let outcome = run(&plan, NO_LIMITS, &mut Modeled::new(dead), &mut Alone);
+    let outcome = run(&plan, NO_LIMITS, &mut Simulated::new(dead), &mut Alone);
     assert_eq!(outcome.failures.len(), 4);
     assert_eq!(
         outcome.failures[0].1.to_string(),

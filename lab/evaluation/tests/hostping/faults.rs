@@ -1,10 +1,10 @@
 //! Faults of links of a simulated DGX A100. The figures of docs/bench/hostping.md come from here:
-//! `cargo nextest run -p rocescope-diagnose --no-capture -E 'test(hostping::faults)'`.
+//! `cargo nextest run -p rocescope-lab --no-capture -E 'test(faults)'`.
 
 use super::simulated::{Simulate, healthy, hosts};
-use rocescope_diagnose::hostping::simulated::Host;
 use rocescope_diagnose::hostping::{Diagnosis, Inference};
 use rocescope_fabric::random::Draws;
+use rocescope_lab::hostping::host::Host;
 
 /// What the faulty link still carries, as a share of the NICs' rate.
 const SHARES: [f64; 10] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75];
