@@ -14,6 +14,8 @@ use rocescope_host::counters::{Reader, Sources, Wanted};
 use rocescope_lab::hostping::host::Host;
 use rocescope_lab::hostping::loopback::Simulated;
 use rocescope_model::Cells;
+use rocescope_probe::Nanos;
+use rocescope_probe::loopback::schedule::Timing;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -105,9 +107,6 @@ fn hostping() -> Case {
         max_time: Duration::from_secs(10),
         max_bytes: u64::MAX,
         force: false,
-        every: Some(Duration::from_millis(100)),
-        idle_for: Duration::from_millis(100),
-        on_alarm: None,
         baseline: None,
         rule: Rule::of_name("seed").unwrap(),
     };
@@ -123,9 +122,14 @@ fn hostping() -> Case {
         Ok(Box::new(Simulated::new(Host::healthy(topology.clone()))))
     };
     let tester = Tester::over(&settings, "h0", Some(directory.path()), open).unwrap();
+    let timing = Timing {
+        every: Nanos(100_000_000),
+        idle_for: Nanos(100_000_000),
+        alarms: None,
+    };
     Case {
         name: "hostping",
-        part: Box::new(Testing::new(tester, &settings)),
+        part: Box::new(Testing::new(tester, false, timing)),
         cause: Box::new(|| {}),
         settings: Settings::default(),
         _directory: directory,

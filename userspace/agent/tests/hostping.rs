@@ -27,9 +27,6 @@ fn settings(nics: &[&str], endpoints: &[&str]) -> HostpingSettings {
         max_time: Duration::from_secs(10),
         max_bytes: u64::MAX,
         force: false,
-        every: None,
-        idle_for: Duration::from_secs(1),
-        on_alarm: None,
         baseline: None,
         rule: Rule::SEED,
     }

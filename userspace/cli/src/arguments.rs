@@ -28,7 +28,7 @@ mod words;
 pub use agent::{AgentArguments, Parts};
 pub use collect::{CollectArguments, SendArguments};
 pub use collective::{
-    CollectiveAction, CollectiveFollowArguments, CollectiveFormat, CollectiveImportArguments, CollectiveOutput,
+    CollectiveAction, CollectiveFormat, CollectiveImportArguments, CollectiveOutput, CollectivePartArguments,
     DiagnoseCollectiveArguments, FollowFormat,
 };
 pub use compact::CompactArguments;
@@ -42,7 +42,7 @@ pub use examples::command;
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use hostping::{
     DiagnoseHostpingArguments, HostTopologyArguments, HostpingAction, HostpingBaselineArguments,
-    HostpingDiagnoseArguments, HostpingRunArguments, HostpingTopologyArguments, RuleArguments,
+    HostpingDiagnoseArguments, HostpingPartArguments, HostpingRunArguments, HostpingTopologyArguments, RuleArguments,
 };
 pub use hosts::HostsArguments;
 pub use live::{Direction, LiveArguments, Mode, Verdict, VlanOffload};

@@ -54,20 +54,9 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
     let directory = directory()?.join("probe");
     fs::create_dir_all(&directory)?;
     let host = Host::new()?;
-    let collector = Collector::start(&host, &rocescope, &directory)?;
-    let at = |name: &str| text(&directory.join(name));
-    let out = ["--out".to_owned(), at("dataset")];
-    let (certificate, key, authority) = (at("h0.pem"), at("h0.key"), at("ca.pem"));
-    let sending = ["--collector", COLLECTOR, "--observer", "h0", "--cert", &certificate]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(["--key", &key, "--ca", &authority, "--spool", &at("spool")].map(str::to_owned));
-    let cases: [(&str, Vec<String>); 3] = [
-        ("probes and paths", Vec::new()),
-        ("... into a dataset", out.into()),
-        ("... to a collector", sending.collect()),
-    ];
-    println!("| the agent | CPU | resident, mean | max | peak since its start | sent per NIC | received per NIC |");
+    let out = ["--out".to_owned(), text(&directory.join("dataset"))];
+    let cases: [(&str, &[String]); 2] = [("probes and paths", &[]), ("... into a dataset", &out)];
+    println!("| the prober | CPU | resident, mean | max | peak since its start | sent per NIC | received per NIC |");
     println!("|---|---|---|---|---|---|---|");
     for (name, arguments) in &cases {
         // The agent would read the rows of an earlier run.
@@ -81,7 +70,7 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
             cost.holds()?;
         }
     }
-    collector.stop()
+    Ok(())
 }
 
 /// Minimum, median and maximum of all rounds.

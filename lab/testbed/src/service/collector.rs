@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 
 const COLLECTOR: Unit = Unit("rocescope-collect");
-const AGENT: Unit = Unit("rocescope-probe");
+const AGENT: Unit = Unit("rocescope-agent");
 /// The address of the collector's metrics.
 const METRICS: &str = "127.0.0.1:9465";
 const ROWS: &str = "rocescope_collector_rows_total";
@@ -56,7 +56,7 @@ fn wire(machine: &Machine) -> Result<()> {
     }
     let settings = format!(
         "\n[collect]\nmetrics = \"{METRICS}\"\n\n[probe]\ninterface = [\"{one}\", \"{two}\"]\n\
-         observer = \"h0\"\ncollector = \"https://localhost:4792\"\n"
+         \n[agent]\nobserver = \"h0\"\ncollector = \"https://localhost:4792\"\n"
     );
     let path = machine.path(CONFIGURATION);
     let before = fs::read_to_string(&path)?;

@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`settings`] | what to test, when, and on what |
+//! | [`settings`] | what to test |
 //! | [`source`] | the topology, from a file or from `/sys` |
 //! | [`measured`] | measurements, from files |
 //! | `backend` | the queue pairs that run the tests |
@@ -21,20 +21,22 @@ mod waiting;
 pub use backend::Boxed;
 pub use settings::HostpingSettings;
 pub use tester::{Tested, Tester};
-pub use waiting::wait;
 
 use crate::error::Result;
 use crate::part::{Part, Rows};
 use crate::settings::Settings;
 use crate::worker::Worker;
-use std::convert::Infallible;
+use rocescope_probe::loopback::schedule::Timing;
 use std::sync::mpsc::{Receiver, TryRecvError};
+use waiting::wait;
 
 /// The part. Its thread counts its runs.
 #[derive(Debug)]
 pub struct Testing {
     /// `None` once the thread has it.
-    tester: Option<(Tester, HostpingSettings)>,
+    tester: Option<Tester>,
+    is_forced: bool,
+    timing: Timing,
     worker: Option<Worker<(), u64>>,
 }
 
@@ -43,15 +45,17 @@ impl Testing {
     ///
     /// # Errors
     /// Those of [`Tester::open`].
-    pub fn open(settings: &HostpingSettings, observer: &str) -> Result<Self> {
-        Ok(Self::new(Tester::open(settings, observer)?, settings))
+    pub fn open(settings: &HostpingSettings, timing: Timing, observer: &str) -> Result<Self> {
+        Ok(Self::new(Tester::open(settings, observer)?, settings.force, timing))
     }
 
-    /// The part of a tester.
+    /// The part of a tester; `is_forced`: it also tests a busy host.
     #[must_use]
-    pub fn new(tester: Tester, settings: &HostpingSettings) -> Self {
+    pub fn new(tester: Tester, is_forced: bool, timing: Timing) -> Self {
         Self {
-            tester: Some((tester, settings.clone())),
+            tester: Some(tester),
+            is_forced,
+            timing,
             worker: None,
         }
     }
@@ -60,8 +64,9 @@ impl Testing {
 impl Part for Testing {
     /// The first run is due when the host was idle long enough.
     fn start(&mut self, rows: Rows) -> Result<()> {
-        if let Some((tester, settings)) = self.tester.take() {
-            let run = move |ended: Receiver<()>| test(tester, &settings, &ended, &rows);
+        if let Some(tester) = self.tester.take() {
+            let (is_forced, timing) = (self.is_forced, self.timing);
+            let run = move |ended: Receiver<()>| test(tester, is_forced, timing, &ended, &rows);
             self.worker = Some(Worker::start("hostping", run)?);
         }
         Ok(())
@@ -76,14 +81,13 @@ impl Part for Testing {
     }
 }
 
-fn test(mut tester: Tester, settings: &HostpingSettings, ended: &Receiver<()>, rows: &Rows) -> u64 {
+fn test(mut tester: Tester, is_forced: bool, timing: Timing, ended: &Receiver<()>, rows: &Rows) -> u64 {
     let mut runs = 0;
     let is_over = || ended.try_recv() == Err(TryRecvError::Disconnected);
-    let Ok(()) = wait::<Infallible>(&mut tester, settings, &is_over, &mut |tester, tested| {
+    wait(&mut tester, is_forced, timing, &is_over, &mut |tester, tested| {
         let diagnosis = tester.diagnose(tested);
         rows.append(&tester.rows(tested, &diagnosis));
         runs += 1;
-        Ok(())
     });
     runs
 }

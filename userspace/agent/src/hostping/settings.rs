@@ -1,4 +1,4 @@
-//! What to test, when, and on what.
+//! What to test.
 
 use rocescope_diagnose::hostping::Rule;
 use std::path::PathBuf;
@@ -19,12 +19,6 @@ pub struct HostpingSettings {
     pub max_bytes: u64,
     /// Test although others use the NICs.
     pub force: bool,
-    /// Time between two runs.
-    pub every: Option<Duration>,
-    /// How long all NICs must be idle before a run.
-    pub idle_for: Duration,
-    /// Also test a busy host when a counter calls, at most once in this time.
-    pub on_alarm: Option<Duration>,
     /// File of a healthy host; `None` compares the host with itself.
     pub baseline: Option<String>,
     /// The threshold.

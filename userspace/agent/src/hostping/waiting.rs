@@ -1,9 +1,7 @@
 //! Runs when the host is idle or counters call.
 
-use super::settings::HostpingSettings;
 use super::tester::{Tested, Tester};
 use crate::error::chain;
-use rocescope_probe::Nanos;
 use rocescope_probe::loopback::Schedule;
 use rocescope_probe::loopback::schedule::Timing;
 use rocescope_runtime::status;
@@ -15,21 +13,16 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Time between two checks for the end.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Runs the tests whenever they are due, until `is_over`, and passes each run to `finish`.
-///
-/// # Errors
-/// Those of `finish`.
-pub fn wait<E>(
+/// Runs the tests whenever they are due, until `is_over`, and passes each run to `finish`. `is_forced`: on a busy host too.
+pub(super) fn wait(
     tester: &mut Tester,
-    settings: &HostpingSettings,
+    is_forced: bool,
+    timing: Timing,
     is_over: &dyn Fn() -> bool,
-    finish: &mut dyn FnMut(&Tester, &Tested) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut schedule = Schedule::new(Timing {
-        every: Nanos::from(settings.every.unwrap_or(Duration::MAX)),
-        idle_for: settings.idle_for.into(),
-        alarms: settings.on_alarm.map(Nanos::from),
-    });
+    finish: &mut dyn FnMut(&Tester, &Tested),
+) {
+    let may_alarm = timing.alarms.is_some();
+    let mut schedule = Schedule::new(timing);
     let mut looked: Option<Instant> = None;
     while !is_over() {
         if looked.is_some_and(|looked| looked.elapsed() < LOOK) {
@@ -38,17 +31,16 @@ pub fn wait<E>(
         }
         looked = Some(Instant::now());
         let loads = tester.look();
-        let alarm = settings.on_alarm.and_then(|_| tester.alarm());
+        let alarm = may_alarm.then(|| tester.alarm()).flatten();
         let Some(reason) = schedule.due(tester.now(), loads.as_deref(), alarm) else {
             continue;
         };
         status!("loopback tests: {}", reason.text());
-        let is_forced = settings.force || reason.is_busy();
-        match tester.test(is_forced, is_over) {
+        match tester.test(is_forced || reason.is_busy(), is_over) {
             Ok(tested) => {
                 status!("{}", tested.text());
                 schedule.has_run(tester.now(), &reason, tested.end());
-                finish(tester, &tested)?;
+                finish(tester, &tested);
             }
             // Another process tests: later.
             Err(error) => {
@@ -57,5 +49,4 @@ pub fn wait<E>(
             }
         }
     }
-    Ok(())
 }

@@ -1,8 +1,6 @@
 //! The arguments of `rocescope agent`.
 
-use super::{
-    CollectiveFollowArguments, CountersArguments, HostpingRunArguments, Output, ProbeArguments, SendArguments,
-};
+use super::{CollectivePartArguments, CountersArguments, HostpingPartArguments, Output, ProbeArguments, SendArguments};
 use crate::units::{HOUR, name, positive_duration, within};
 use clap::Args;
 use rocescope_agent::Settings;
@@ -52,10 +50,10 @@ pub struct Parts {
     pub probe: Option<Box<ProbeArguments>>,
     /// The table `[counters]`.
     pub counters: Option<Box<CountersArguments>>,
-    /// The table `[hostping]`: the options of `hostping run`.
-    pub hostping: Option<Box<HostpingRunArguments>>,
-    /// The table `[collective]`: the options of `collective follow`.
-    pub collective: Option<Box<CollectiveFollowArguments>>,
+    /// The table `[hostping]`.
+    pub hostping: Option<Box<HostpingPartArguments>>,
+    /// The table `[collective]`.
+    pub collective: Option<Box<CollectivePartArguments>>,
 }
 
 impl From<&Parts> for Settings {

@@ -13,8 +13,6 @@ use std::time::Duration;
 pub enum CollectiveAction {
     /// Write steps of collectives and telemetry of switches to a dataset
     Import(CollectiveImportArguments),
-    /// Write the steps of collectives to a dataset while jobs write their files
-    Follow(Box<CollectiveFollowArguments>),
 }
 
 /// What an import reads.
@@ -73,52 +71,43 @@ impl From<FollowFormat> for Format {
     }
 }
 
-/// `rocescope collective follow`, and the table `[collective]` of an agent.
+/// The table `[collective]` of an agent.
 #[derive(Clone, Debug, Args)]
-pub struct CollectiveFollowArguments {
+pub struct CollectivePartArguments {
     /// Format of the files
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: FollowFormat,
     /// Files that jobs write, or folders of them; what they have at the start is not read again
     #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
     pub steps: Vec<PathBuf>,
-    /// Dataset to write the table `steps` to; an agent sends its rows to the collector
-    #[arg(long, value_name = "DATASET")]
-    pub out: Option<PathBuf>,
-    /// Name in the rows; default: the host name
-    #[arg(long, value_name = "NAME", value_parser = name)]
-    pub observer: Option<String>,
-    /// Stop after DURATION
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    pub duration: Option<Duration>,
-    /// Watch the steps: FILE has a line `RANK AGENT ADDRESS` for each rank. Without it an agent only sends steps
-    #[arg(long, value_name = "FILE", help_heading = MONITOR)]
+    /// Watch the steps: FILE has a line `RANK AGENT ADDRESS` for each rank. Without it the agent only sends steps
+    #[arg(long, value_name = "FILE")]
     pub ranks: Option<PathBuf>,
     /// Ask when a round trip along the path of a step takes more than PERCENT of the shortest in the last minutes
-    #[arg(long, value_name = "PERCENT", default_value_t = 150, value_parser = clap::value_parser!(u32).range(101..=10_000), help_heading = MONITOR)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 150, value_parser = clap::value_parser!(u32).range(101..=10_000))]
     pub threshold: u32,
     /// A round trip is slow only if it takes longer than the shortest by DURATION: timestamps of hosts vary
-    #[arg(long, value_name = "DURATION", default_value = "20us", value_parser = positive_duration, help_heading = MONITOR)]
+    #[arg(long, value_name = "DURATION", default_value = "20us", value_parser = positive_duration)]
     pub min_delay: Duration,
     /// Maximum number of detections in each step, without those that agents of other hosts pass on
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = MONITOR)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub detections: u32,
     /// Time between two probes along the path of a step
-    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = within::<1, HOUR>, help_heading = MONITOR)]
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = within::<1, HOUR>)]
     pub interval: Duration,
     /// Number of probes in the burst along the path of a slow step; the budget is that of `flow-probes`
-    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1_000), help_heading = MONITOR)]
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub burst: u16,
     /// UDP source port of probes for steps whose port is unknown: switches may route them by another path
-    #[arg(long, value_name = "PORT", default_value_t = 49_152, value_parser = clap::value_parser!(u16).range(1..), help_heading = MONITOR)]
+    #[arg(long, value_name = "PORT", default_value_t = 49_152, value_parser = clap::value_parser!(u16).range(1..))]
     pub source_port: u16,
     /// Maximum number of paths that are probed at a time
-    #[arg(long, value_name = "COUNT", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1_000), help_heading = MONITOR)]
+    #[arg(long, value_name = "COUNT", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub max_paths: u16,
 }
 
-impl From<&CollectiveFollowArguments> for MonitorSettings {
-    fn from(arguments: &CollectiveFollowArguments) -> Self {
+impl From<&CollectivePartArguments> for MonitorSettings {
+    fn from(arguments: &CollectivePartArguments) -> Self {
         Self {
             threshold_percent: arguments.threshold,
             min_delay: arguments.min_delay.into(),
@@ -130,9 +119,6 @@ impl From<&CollectiveFollowArguments> for MonitorSettings {
         }
     }
 }
-
-/// The heading of what only an agent does.
-const MONITOR: &str = "Monitor, in an agent";
 
 /// The format of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,11 +1,13 @@
 //! `rocescope hostping`, and `rocescope diagnose hostping`.
 
 use super::{Output, SpanArguments};
-use crate::units::{DAY, YEAR, bytes, name, positive_duration, within};
+use crate::units::{DAY, YEAR, bytes, name, within};
 use clap::{ArgGroup, Args, Subcommand};
 use rocescope_agent::hostping::HostpingSettings;
 use rocescope_agent::hostping::settings::TopologySource;
 use rocescope_diagnose::hostping::Rule;
+use rocescope_probe::Nanos;
+use rocescope_probe::loopback::schedule::Timing;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -65,15 +67,12 @@ impl RuleArguments {
     }
 }
 
-/// `rocescope hostping run`.
+/// Which loopback tests run, and their limits.
 #[derive(Clone, Debug, Args)]
-pub struct HostpingRunArguments {
+pub struct LoopbackTestArguments {
     /// The topology.
     #[command(flatten)]
     pub source: HostTopologyArguments,
-    /// Print which tests would run, how long and with how many bytes, and run none
-    #[arg(long)]
-    pub plan: bool,
     /// NICs to test; default: all
     #[arg(long, value_name = "NIC", num_args = 1.., value_delimiter = ',', help_heading = "Tests")]
     pub nic: Vec<String>,
@@ -89,24 +88,23 @@ pub struct HostpingRunArguments {
     /// Test although others use the NICs: short tests of bandwidth, which are compared with each other
     #[arg(long, help_heading = "Limits")]
     pub force: bool,
-    /// Run again at this interval, when the host is idle
-    #[arg(long, value_name = "DURATION", value_parser = within::<100, YEAR>, help_heading = "Schedule")]
-    pub every: Option<Duration>,
-    /// How long all NICs must be idle before a run
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = within::<100, DAY>, help_heading = "Schedule")]
-    pub idle_for: Duration,
-    /// Also test a busy host when a NIC pauses the switch or discards packets, at most once in DURATION
-    #[arg(long, value_name = "DURATION", value_parser = within::<100, YEAR>, help_heading = "Schedule")]
-    pub on_alarm: Option<Duration>,
-    /// Stop after DURATION
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Schedule")]
-    pub duration: Option<Duration>,
     /// Measurements of a healthy host of the same model, or their medians; default: compare the host with itself
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<String>,
     /// The threshold.
     #[command(flatten)]
     pub rule: RuleArguments,
+}
+
+/// `rocescope hostping run`.
+#[derive(Clone, Debug, Args)]
+pub struct HostpingRunArguments {
+    /// The tests.
+    #[command(flatten)]
+    pub tests: LoopbackTestArguments,
+    /// Print which tests would run, how long and with how many bytes, and run none
+    #[arg(long)]
+    pub plan: bool,
     /// Write the tests to the table `loopback` of this dataset
     #[arg(long, value_name = "DATASET")]
     pub out: Option<PathBuf>,
@@ -116,6 +114,33 @@ pub struct HostpingRunArguments {
     /// Format of the diagnosis
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
+}
+
+/// The table `[hostping]` of an agent.
+#[derive(Clone, Debug, Args)]
+pub struct HostpingPartArguments {
+    /// The tests.
+    #[command(flatten)]
+    pub tests: LoopbackTestArguments,
+    /// Run at this interval, when the host is idle
+    #[arg(long, value_name = "DURATION", value_parser = within::<100, YEAR>)]
+    pub every: Option<Duration>,
+    /// How long all NICs must be idle before a run
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = within::<100, DAY>)]
+    pub idle_for: Duration,
+    /// Also test a busy host when a NIC pauses the switch or discards packets, at most once in DURATION
+    #[arg(long, value_name = "DURATION", value_parser = within::<100, YEAR>)]
+    pub on_alarm: Option<Duration>,
+}
+
+impl From<&HostpingPartArguments> for Timing {
+    fn from(arguments: &HostpingPartArguments) -> Self {
+        Self {
+            every: arguments.every.unwrap_or(Duration::MAX).into(),
+            idle_for: arguments.idle_for.into(),
+            alarms: arguments.on_alarm.map(Nanos::from),
+        }
+    }
 }
 
 /// `rocescope hostping diagnose`.
@@ -208,8 +233,8 @@ impl From<&HostTopologyArguments> for TopologySource {
     }
 }
 
-impl From<&HostpingRunArguments> for HostpingSettings {
-    fn from(arguments: &HostpingRunArguments) -> Self {
+impl From<&LoopbackTestArguments> for HostpingSettings {
+    fn from(arguments: &LoopbackTestArguments) -> Self {
         Self {
             source: (&arguments.source).into(),
             nics: arguments.nic.clone(),
@@ -217,9 +242,6 @@ impl From<&HostpingRunArguments> for HostpingSettings {
             max_time: arguments.max_time,
             max_bytes: arguments.max_bytes,
             force: arguments.force,
-            every: arguments.every,
-            idle_for: arguments.idle_for,
-            on_alarm: arguments.on_alarm,
             baseline: arguments.baseline.clone(),
             rule: arguments.rule.rule(),
         }

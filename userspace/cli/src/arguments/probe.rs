@@ -1,6 +1,6 @@
 //! The arguments of `rocescope probe`.
 
-use super::{Output, RetentionArguments, SendArguments};
+use super::{Output, RetentionArguments};
 use crate::units::{DAY, HOUR, each_second, name, positive_duration, share_of_core, within};
 use clap::{Args, ValueEnum};
 use rocescope_agent::probes::ProbeSettings;
@@ -119,9 +119,6 @@ pub struct ProbeArguments {
     /// When segments are sealed and deleted.
     #[command(flatten)]
     pub retention: RetentionArguments,
-    /// The collector.
-    #[command(flatten)]
-    pub send: SendArguments,
 }
 
 /// How probes are sent and received.

@@ -3,11 +3,9 @@
 use crate::arguments::{Output, ProbeArguments};
 use anyhow::{Context, Result};
 use rocescope_agent::probes::{Opened, ProbeSettings, Prober};
-use rocescope_agent::relay::Relay;
 use rocescope_host::privileges;
 use rocescope_runtime::cost::Cost;
 use rocescope_runtime::signals::Signals;
-use rocescope_runtime::status;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
@@ -18,15 +16,9 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     let opened = Opened::open(&settings, 0)?;
     // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
-    let relay = arguments.send.relay();
-    let relay = relay.map(|settings| Relay::open(settings, opened.observer(), None));
-    let mut relay = relay.transpose()?;
     let mut prober = opened.start(&settings, None)?;
     cost.shrink()?;
-    prober.run(&signals, relay.as_mut(), &mut cost, None)?;
-    if let Some(relay) = relay {
-        status!("{}", relay.finish());
-    }
+    prober.run(&signals, None, &mut cost, None)?;
     finish(prober, arguments.output)?;
     Ok(ExitCode::SUCCESS)
 }

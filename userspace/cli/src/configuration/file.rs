@@ -1,6 +1,6 @@
 //! A configuration file, with the line of every value.
 
-use super::keys::{COMMANDS, READERS, SHARED, command, is_flag, is_list, is_settable, words};
+use super::keys::{READERS, SHARED, TABLES, is_flag, is_list, is_settable, table};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rocescope_model::nearest::nearest;
@@ -153,9 +153,8 @@ impl ConfigurationFile {
                 } else {
                     format!("--{option}={value}")
                 };
-                let words = ["rocescope"].into_iter().chain(words(name)).chain([line.as_str()]);
-                let parsed = command(None).try_get_matches_from(words);
-                let Err(error) = parsed else { continue };
+                let parsed = table(name, None).map(|table| table.try_get_matches_from([name, &line]));
+                let Some(Err(error)) = parsed else { continue };
                 // Environment variables are parsed too; ignore errors about them.
                 if invalid_option(&error).as_ref() == Some(option) {
                     errors.push(FileError::At {
@@ -214,12 +213,7 @@ fn flag(command: &str, option: &str) -> bool {
 
 /// The options of a command that can be set.
 pub(super) fn options(name: &str) -> impl Iterator<Item = Arg> {
-    let command = command(None);
-    let command = words(name)
-        .into_iter()
-        .try_fold(&command, |command, word| command.find_subcommand(word))
-        .cloned();
-    let arguments: Vec<Arg> = command
+    let arguments: Vec<Arg> = table(name, None)
         .iter()
         .flat_map(Command::get_arguments)
         .filter(|argument| is_settable(argument))
@@ -252,8 +246,8 @@ impl Reader<'_> {
 
     /// Reads every setting; collects the errors.
     fn read(&mut self) {
-        let table = match DeTable::parse(self.text) {
-            Ok(table) => table,
+        let parsed = match DeTable::parse(self.text) {
+            Ok(parsed) => parsed,
             Err(error) => {
                 let span = error.span().unwrap_or(0..0);
                 self.errors.push(self.error(span, error.message().to_owned()));
@@ -261,7 +255,7 @@ impl Reader<'_> {
             }
         };
         // Common settings first, so that a command's own table overrides them.
-        let (tables, common): (Vec<_>, Vec<_>) = table
+        let (tables, common): (Vec<_>, Vec<_>) = parsed
             .get_ref()
             .iter()
             .partition(|(_, value)| value.get_ref().is_table());
@@ -270,8 +264,8 @@ impl Reader<'_> {
         }
         for (key, value) in tables {
             let name: &str = key.get_ref();
-            if !COMMANDS.contains(&name) {
-                let near = nearest(name, COMMANDS);
+            if !TABLES.contains(&name) {
+                let near = nearest(name, TABLES);
                 self.errors.push(self.unknown(key.span(), name, "table", near));
                 continue;
             }
@@ -289,7 +283,7 @@ impl Reader<'_> {
 
     /// Sets a value above the first table for every command that has the option.
     fn common(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
-        let all: Vec<Arg> = COMMANDS.into_iter().flat_map(options).collect();
+        let all: Vec<Arg> = TABLES.into_iter().flat_map(options).collect();
         match self.find(key, &all) {
             Ok(option) if SHARED.contains(&&**key.get_ref()) => {
                 READERS.into_iter().for_each(|name| self.set(name, option, value));
@@ -297,7 +291,7 @@ impl Reader<'_> {
             Ok(_) => {}
             Err(error) => self.errors.push(error),
         }
-        for name in COMMANDS {
+        for name in TABLES {
             for option in options(name) {
                 if option.get_long() == Some(key.get_ref()) {
                     self.set(name, &option, value);

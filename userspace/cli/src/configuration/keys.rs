@@ -1,12 +1,12 @@
 //! Which options a configuration file or the environment can set, and their names.
 
 use super::file::ConfigurationFile;
-use crate::arguments;
+use crate::arguments::{self, CollectivePartArguments, HostpingPartArguments};
 use clap::builder::BoolishValueParser;
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Args, Command};
 
-/// Commands with options that can be set.
-pub const COMMANDS: [&str; 10] = [
+/// The tables of a configuration file: those of commands, and [`PARTS`].
+pub const TABLES: [&str; 10] = [
     "agent",
     "capture",
     "collect",
@@ -19,14 +19,17 @@ pub const COMMANDS: [&str; 10] = [
     "top",
 ];
 
-/// The words of the command whose options a table has: `[hostping]` and `[collective]` those of their only action that runs
-/// on.
+/// Tables of what an agent alone does: no command has their settings.
+pub const PARTS: [&str; 2] = ["collective", "hostping"];
+
+/// A table as a command: its options are the settings, with their layers.
 #[must_use]
-pub fn words(table: &str) -> Vec<&str> {
-    match table {
-        "hostping" => vec!["hostping", "run"],
-        "collective" => vec!["collective", "follow"],
-        table => vec![table],
+pub fn table(name: &str, file: Option<&ConfigurationFile>) -> Option<Command> {
+    let part = Command::new(name.to_owned());
+    match name {
+        "collective" => Some(settable(CollectivePartArguments::augment_args(part), name, file)),
+        "hostping" => Some(settable(HostpingPartArguments::augment_args(part), name, file)),
+        name => command(file).find_subcommand(name).cloned(),
     }
 }
 
@@ -99,12 +102,9 @@ pub fn command(file: Option<&ConfigurationFile>) -> Command {
         if READERS.contains(&name.as_str()) {
             return reader(command, &name, file);
         }
-        if !COMMANDS.contains(&name.as_str()) {
-            return command;
-        }
-        match words(&name).get(1) {
-            Some(action) => command.mut_subcommand(action, |action| settable(action, &name, file)),
-            None => settable(command, &name, file),
+        match TABLES.contains(&name.as_str()) && !PARTS.contains(&name.as_str()) {
+            true => settable(command, &name, file),
+            false => command,
         }
     })
 }

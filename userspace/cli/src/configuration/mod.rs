@@ -1,7 +1,7 @@
 //! The layers below the command line: environment, file, defaults.
 //!
 //! Every option is defined once, in [`Arguments`]. Every long option of the commands in
-//! [`keys::COMMANDS`] is also a key of the configuration file, in the table of its command or,
+//! [`keys::TABLES`] is also a key of the configuration file, in the table of its command or,
 //! for all commands that have it, above the first table (there [`keys::SHARED`] also for
 //! [`keys::READERS`]); and an environment variable,
 //! `ROCESCOPE_` and its name. A value in the file becomes the option's default, so the command
@@ -21,7 +21,8 @@ pub mod text;
 
 use crate::Arguments;
 use crate::arguments::{
-    AgentArguments, CollectiveAction, Command, FILE_VARIABLE, HostpingAction, Parts, ProbeBackend, SendMethod, settle,
+    AgentArguments, CollectivePartArguments, Command, FILE_VARIABLE, HostpingPartArguments, Parts, ProbeBackend,
+    SendMethod, settle,
 };
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -101,37 +102,29 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
         .into_iter()
         .filter(|name| file.has_table(name))
     {
-        let words = ["rocescope"].into_iter().chain(keys::words(name));
-        let matches = keys::command(Some(file)).try_get_matches_from(words)?;
-        match Arguments::from_arg_matches(&matches)?.command {
-            Command::Hostping(HostpingAction::Run(mut hostping)) => {
-                if hostping.out.is_some() {
-                    let why = "[hostping]: an agent sends its rows to the collector: remove `out`";
-                    return Err(unusable(why).into());
-                }
+        if let Some(part) = keys::table(name, Some(file)).filter(|_| keys::PARTS.contains(&name)) {
+            let matches = part.try_get_matches_from([name])?;
+            if name == "hostping" {
+                let hostping = HostpingPartArguments::from_arg_matches(&matches)?;
                 if hostping.every.is_none() {
                     let why = "[hostping]: set `every`, the time from one run on an idle host to the next";
                     return Err(unusable(why).into());
                 }
-                hostping.observer.clone_from(&agent.observer);
-                hostping.duration = None;
-                parts.hostping = Some(hostping);
-            }
-            Command::Collective(CollectiveAction::Follow(mut collective)) => {
-                if collective.out.is_some() {
-                    let why = "[collective]: an agent sends its rows to the collector: remove `out`";
-                    return Err(unusable(why).into());
-                }
+                parts.hostping = Some(hostping.into());
+            } else {
+                let collective = CollectivePartArguments::from_arg_matches(&matches)?;
                 let probes = parts.probe.as_ref().filter(|probe| probe.backend == ProbeBackend::Raw);
                 if collective.ranks.is_some() && (probes.is_none() || agent.flow_probes == 0) {
                     let why = "[collective]: `ranks` needs probes to other hosts: add [probe] with the backend `raw`, and \
                                `flow-probes` above 0";
                     return Err(unusable(why).into());
                 }
-                collective.observer.clone_from(&agent.observer);
-                collective.duration = None;
-                parts.collective = Some(collective);
+                parts.collective = Some(collective.into());
             }
+            continue;
+        }
+        let matches = keys::command(Some(file)).try_get_matches_from(["rocescope", name])?;
+        match Arguments::from_arg_matches(&matches)?.command {
             Command::Probe(mut probe) => {
                 if probe.interfaces.is_empty() && !probe.all {
                     let why = "[probe]: nothing to probe between: set `interface` or `all`";
@@ -239,7 +232,6 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
             let missing = "nothing to probe between: set --interface or --all";
             Some(missing.to_owned())
         }
-        Command::Probe(probe) => probe.send.missing(),
         Command::Agent(agent) if agent.send.collector.is_none() => {
             Some("an agent sends its rows: set --collector".to_owned())
         }
@@ -303,7 +295,7 @@ pub fn effective(line: &[OsString]) -> Result<BTreeMap<String, Vec<OsString>>, A
 
 /// Warnings about environment variables with our prefix that set no option.
 pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
-    let mut known: Vec<String> = keys::COMMANDS
+    let mut known: Vec<String> = keys::TABLES
         .into_iter()
         .flat_map(file::options)
         .map(|option| keys::variable(&option))
@@ -329,8 +321,9 @@ fn matches(
     // An invalid file must not prevent `config check` or `--help`.
     let file = match &parsed {
         Some(parsed)
-            if keys::COMMANDS
+            if keys::TABLES
                 .iter()
+                .filter(|name| !keys::PARTS.contains(name))
                 .chain(&keys::READERS)
                 .any(|name| parsed.subcommand_name() == Some(name)) =>
         {

@@ -1,7 +1,7 @@
 //! Settings as TOML: the template, and the settings in effect.
 
 use super::file::{ConfigurationFile, options};
-use super::keys::{COMMANDS, is_flag, is_list, variable};
+use super::keys::{TABLES, is_flag, is_list, variable};
 use clap::Arg;
 use clap::builder::PossibleValue;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ pub fn template() -> String {
 # variables (ROCESCOPE_ and the name: ROCESCOPE_WINDOW), and these override this file.
 ",
     );
-    for command in COMMANDS {
+    for command in TABLES {
         let _ = writeln!(out, "\n[{command}]");
         for option in options(command).filter(|option| !option.is_hide_set()) {
             let help = option.get_help().map(ToString::to_string);
@@ -35,7 +35,7 @@ pub fn template() -> String {
 #[must_use]
 pub fn effective(file: Option<&ConfigurationFile>) -> String {
     let mut out = String::new();
-    for command in COMMANDS {
+    for command in TABLES {
         let _ = writeln!(out, "{}[{command}]", if out.is_empty() { "" } else { "\n" });
         for option in options(command) {
             let (values, source) = in_effect(command, &option, file);

@@ -11,7 +11,7 @@ mod guide;
 use super::counters;
 use super::membership::Membership;
 use super::probe;
-use crate::arguments::{AgentArguments, CollectiveFollowArguments};
+use crate::arguments::{AgentArguments, CollectivePartArguments};
 use crate::configuration::controlled::HELD;
 use anyhow::{Context, Result};
 use guide::Guide;
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     privileges::drop_all().context("capabilities")?;
     // The kernel refuses requests on an RDMA device that was opened with other capabilities.
     let hostping = arguments.parts.hostping.as_deref();
-    let hostping = hostping.map(|hostping| Testing::open(&hostping.into(), &observer));
+    let hostping = hostping.map(|hostping| Testing::open(&(&hostping.tests).into(), hostping.into(), &observer));
     let hostping = hostping.transpose().context("[hostping]")?;
     let place = arguments
         .control_file
@@ -122,7 +122,7 @@ fn counters(arguments: &AgentArguments, observer: &str) -> Result<Option<Counter
 
 /// Adds the part that follows the files of jobs; returns their monitor, if the ranks are known.
 fn follow(
-    arguments: &CollectiveFollowArguments,
+    arguments: &CollectivePartArguments,
     observer: &str,
     rows: Rows,
     parts: &mut Parts,

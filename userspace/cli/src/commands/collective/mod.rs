@@ -3,14 +3,12 @@
 //! | module | what it does |
 //! |---|---|
 //! | `files` | reads a file, or those of a folder |
-//! | [`follow`] | `rocescope collective follow`: files while jobs write them |
 //! | `stored` | what a dataset already has of an import |
 //! | `taps` | queues of ports from captures on both sides |
 //! | `diagnose` | `rocescope diagnose collective` |
 
 pub(super) mod diagnose;
 mod files;
-mod follow;
 mod stored;
 mod taps;
 
@@ -25,10 +23,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 pub(super) fn run(action: &CollectiveAction) -> Result<ExitCode> {
-    match action {
-        CollectiveAction::Import(arguments) => import(arguments),
-        CollectiveAction::Follow(arguments) => follow::run(arguments),
-    }
+    let CollectiveAction::Import(arguments) = action;
+    import(arguments)
 }
 
 fn import(arguments: &CollectiveImportArguments) -> Result<ExitCode> {

@@ -3,14 +3,13 @@
 use super::{dataset, print};
 use crate::arguments::{HostpingRunArguments, Output};
 use anyhow::{Result, bail};
-use rocescope_agent::hostping::{HostpingSettings, Tested, Tester, source, tester, wait};
+use rocescope_agent::hostping::{HostpingSettings, Tester, source, tester};
 use rocescope_model::json;
 use rocescope_runtime::host_name::host_name;
 use rocescope_runtime::resources::allow_locked_memory;
 use rocescope_runtime::signals::Signals;
 use rocescope_runtime::status;
 use serde::Serialize;
-use std::time::Instant;
 
 /// A plan in JSON.
 #[derive(Serialize)]
@@ -29,24 +28,9 @@ pub(super) fn run(arguments: &HostpingRunArguments) -> Result<()> {
     let signals = Signals::install()?;
     let observer = arguments.observer.clone().map_or_else(host_name, Ok)?;
     allow_locked_memory();
-    let settings = HostpingSettings::from(arguments);
+    let settings = HostpingSettings::from(&arguments.tests);
     let mut tester = Tester::open(&settings, &observer)?;
-    let mut finish = |tester: &Tester, tested: &Tested| {
-        let diagnosis = tester.diagnose(tested);
-        if let Some(root) = &arguments.out {
-            dataset::write(root, &tester.rows(tested, &diagnosis), &observer)?;
-        }
-        print(&tester.topology, &tested.measured, &diagnosis, arguments.output)
-    };
-    if arguments.every.is_some() {
-        let begun = Instant::now();
-        let is_over = || {
-            let is_late = arguments.duration.is_some_and(|duration| begun.elapsed() >= duration);
-            signals.ended() || is_late
-        };
-        return wait(&mut tester, &settings, &is_over, &mut finish);
-    }
-    if !arguments.force
+    if !arguments.tests.force
         && let Some(busy) = tester.busy()?
     {
         bail!(
@@ -54,13 +38,17 @@ pub(super) fn run(arguments: &HostpingRunArguments) -> Result<()> {
             busy.text()
         );
     }
-    let tested = tester.test(arguments.force, &|| signals.ended())?;
+    let tested = tester.test(arguments.tests.force, &|| signals.ended())?;
     status!("{}", tested.text());
-    finish(&tester, &tested)
+    let diagnosis = tester.diagnose(&tested);
+    if let Some(root) = &arguments.out {
+        dataset::write(root, &tester.rows(&tested, &diagnosis), &observer)?;
+    }
+    print(&tester.topology, &tested.measured, &diagnosis, arguments.output)
 }
 
 fn plan(arguments: &HostpingRunArguments) -> Result<()> {
-    let settings = HostpingSettings::from(arguments);
+    let settings = HostpingSettings::from(&arguments.tests);
     let plan = tester::plan(&source::read(&settings.source)?, &settings, settings.force)?;
     crate::print(&match arguments.output {
         Output::Table => plan.text(),

@@ -2,9 +2,10 @@
 
 use crate::probe::rails::Rails;
 use rocescope_model::{PathRow, ProbeRow, Row};
-use rocescope_store::{repair, scan};
+use rocescope_store::scan;
 use rocescope_testkit::{Running, binary, until};
 use serde_json::Value;
+use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
@@ -23,24 +24,33 @@ pub(crate) struct Done {
     pub(crate) said: String,
 }
 
+/// `rocescope agent` in the host, with these settings of `[probe]`: it sends its rows to the collector at an address.
+pub(crate) fn sender(rails: &Rails, directory: &Path, address: &str, probe: &str) -> Command {
+    let at = |name: &str| directory.join(name).display().to_string();
+    let configuration = format!(
+        "observer = \"h0\"\n[agent]\ncollector = \"https://{address}:4792\"\ncert = \"{}\"\nkey = \"{}\"\nca = \"{}\"\n\
+        spool = \"{}\"\n[probe]\nall = true\nwindow = \"1s\"\nmax-cpu = 1\n{probe}\n",
+        at("h0.pem"),
+        at("h0.key"),
+        at("ca.pem"),
+        at("spool"),
+    );
+    std::fs::write(at("agent.toml"), configuration).unwrap();
+    let mut command = rails.command("h", binary());
+    command.args(["agent", "-o", "json", "--config", &at("agent.toml")]);
+    command
+}
+
 impl Agent {
     /// Starts an agent; returns when its first line reports that it probes.
     pub(crate) fn begin(rails: &Rails, arguments: &[&str]) -> Self {
         let mut command = rails.command("h", binary());
-        Self::spawn(command.args(["probe", "--all"]).args(arguments))
-    }
-
-    pub(crate) fn spawn(command: &mut Command) -> Self {
-        Self::spawn_until("probing between ", command)
-    }
-
-    /// Starts it; returns when it prints its first line, which begins with `first`.
-    pub(crate) fn spawn_until(first: &str, command: &mut Command) -> Self {
+        command.args(["probe", "--all"]).args(arguments);
         let out = tempfile::tempdir().unwrap();
         command
             .args(["-o", "json", "--seed", "7", "--observer", "h0", "--out"])
             .arg(out.path());
-        let running = Running::begin(command, first);
+        let running = Running::begin(&mut command, "probing between ");
         Self { running, out }
     }
 
@@ -53,13 +63,6 @@ impl Agent {
 
     pub(crate) fn signal(&self, name: &str) {
         self.running.signal(name);
-    }
-
-    /// Kills it; returns the probes that it had written.
-    pub(crate) fn kill(self) -> Vec<ProbeRow> {
-        self.running.kill();
-        repair(self.out.path()).unwrap();
-        scan(self.out.path()).unwrap().rows().unwrap()
     }
 
     /// Waits for a successful end. Checks the invariant of the counters, and that every probe has a row.
