@@ -38,7 +38,7 @@ pub use counters::CountersArguments;
 pub use dataset::DatasetArguments;
 pub use diagnose::{DiagnoseAction, DiagnoseArguments, DiagnosisOutput, HostmeshArguments};
 pub use diagnose_hosts::DiagnoseHostsArguments;
-pub use examples::command;
+pub use examples::{command, manual};
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use hostping::{
     DiagnoseHostpingArguments, HostTopologyArguments, HostpingAction, HostpingBaselineArguments,
@@ -245,7 +245,11 @@ pub struct CaptureArguments {
     /// 10 s on a terminal, otherwise no line
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "read")]
     pub status_interval: Option<Duration>,
-    /// Hide the progress bar and the status line
+    /// Run COMMAND in a shell when an incident opens, changes or closes, with the change as one line of JSON on its
+    /// standard input; it never delays the capture
+    #[arg(long, value_name = "COMMAND")]
+    pub on_incident: Option<String>,
+    /// Hide the progress bar, the status line and the lines of incidents
     #[arg(short, long)]
     pub quiet: bool,
     /// Names of addresses.
@@ -434,6 +438,9 @@ pub struct RestoreVlanOffloadArguments {
 /// `rocescope schema`.
 #[derive(Debug, Args)]
 pub struct SchemaArguments {
+    /// Only these tables
+    #[arg(value_name = "TABLE")]
+    pub tables: Vec<String>,
     /// Format of the schema
     #[arg(short, long, value_enum, default_value_t = SchemaOutput::Table)]
     pub output: SchemaOutput,

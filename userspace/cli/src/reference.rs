@@ -51,7 +51,7 @@ pub fn completions(shell: Shell) -> String {
 /// A page cannot be rendered.
 pub fn manual() -> io::Result<Vec<(String, String)>> {
     let mut pages = Vec::new();
-    for (name, command) in commands() {
+    for (name, command) in commands(arguments::manual()) {
         // Pages show the version of the program, without the details of the build.
         let command = command.version(env!("CARGO_PKG_VERSION"));
         let name = name.replace(' ', "-");
@@ -72,7 +72,7 @@ Generated from the program: the output of `--help` for every command. A configur
 variable can also set most options: [configuration.md](configuration.md).
 ",
     );
-    for (name, mut command) in commands() {
+    for (name, mut command) in commands(arguments::command()) {
         let help = command.render_long_help().to_string();
         page += &format!("\n## {name}\n\n```text\n");
         for line in help.trim_end().lines() {
@@ -85,8 +85,7 @@ variable can also set most options: [configuration.md](configuration.md).
 }
 
 /// Every command by its full name: `rocescope`, `rocescope capture`, …
-fn commands() -> Vec<(String, Command)> {
-    let mut program = arguments::command();
+fn commands(mut program: Command) -> Vec<(String, Command)> {
     program.build();
     let mut commands = Vec::new();
     collect("rocescope", &program, &mut commands);

@@ -40,16 +40,26 @@ pub fn table_text(table: &Table) -> String {
 /// `counters`.
 #[must_use]
 pub fn json() -> String {
+    json_of(TABLES, Metric::all().collect())
+}
+
+/// Formats these tables as [`json`] does, without metrics.
+#[must_use]
+pub fn json_of_tables(tables: &[&'static Table]) -> String {
+    json_of(tables, Vec::new())
+}
+
+fn json_of(tables: &[&'static Table], metrics: Vec<&'static Metric>) -> String {
     #[derive(Serialize)]
-    struct Schema {
+    struct Schema<'a> {
         format_version: u32,
-        tables: &'static [&'static Table],
+        tables: &'a [&'static Table],
         metrics: Vec<&'static Metric>,
     }
     json::pretty(&Schema {
         format_version: FORMAT_VERSION,
-        tables: TABLES,
-        metrics: Metric::all().collect(),
+        tables,
+        metrics,
     })
 }
 

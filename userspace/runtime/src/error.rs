@@ -24,6 +24,9 @@ pub enum RuntimeError {
     /// The kernel does not report the name of this host.
     #[error("the name of this host")]
     HostName(#[source] io::Error),
+    /// A thread cannot be started.
+    #[error("cannot start a thread")]
+    Thread(#[source] io::Error),
     /// The memory of the start cannot be released.
     #[error("memory")]
     Memory(#[source] io::Error),

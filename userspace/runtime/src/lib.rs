@@ -15,6 +15,7 @@
 //! | [`not_stored`] | these as counts, readable from any thread |
 //! | [`clock`] | the clock of all rows |
 //! | [`mod@status`] | status lines |
+//! | [`hook`] | a command that runs when something happens |
 //! | [`host_name`] | the name of this host |
 //! | [`error`] | why a command cannot start to run |
 
@@ -23,6 +24,7 @@ pub mod cost;
 pub mod dataset;
 pub mod error;
 mod gap;
+pub mod hook;
 pub mod host_name;
 pub mod metrics;
 pub mod not_stored;

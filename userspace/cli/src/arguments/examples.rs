@@ -1,4 +1,4 @@
-//! Examples and exit statuses of every command: the end of its `--help` and of its man page.
+//! Examples and exit statuses of every command, in its help and on its man page; and what `-h` leaves to `--help`.
 
 use super::Arguments;
 use clap::{Command, CommandFactory};
@@ -24,6 +24,8 @@ struct Ending {
     examples: Vec<(&'static str, &'static str)>,
     /// What status 1 means here, if it is not only an error.
     one: Option<&'static str>,
+    /// The options of the first hour, which `-h` shows; `None`: all.
+    first: Option<Vec<&'static str>>,
 }
 
 impl Ending {
@@ -40,6 +42,7 @@ impl Ending {
                 Some(("#", text)) => what = text,
                 Some(("$", text)) => ending.examples.push((what, text)),
                 Some(("1", text)) => ending.one = Some(text),
+                Some(("-h", options)) => ending.first = Some(options.split(' ').collect()),
                 _ => {}
             }
         }
@@ -51,40 +54,127 @@ fn heading(line: &str) -> Option<&str> {
     line.strip_prefix('[')?.strip_suffix(']')
 }
 
-/// The command line, with examples and exit statuses at the end of every help text.
+/// The command line: `-h` has examples and the options of the first hour, `--help` all of them and exit statuses.
 #[must_use]
 pub fn command() -> Command {
-    with_ending("rocescope", Arguments::command())
+    let command = with_help("rocescope", Arguments::command(), &|command, name| {
+        let ending = Ending::of(name);
+        let command = command
+            .help_template(TEMPLATE)
+            .before_help(ending.examples().trim_end().to_owned());
+        let command = command.after_help("").after_long_help(ending.statuses());
+        match &ending.first {
+            Some(first) => command.mut_args(|option| {
+                let name = option.get_long().unwrap_or(option.get_id().as_str());
+                let is_first = first.contains(&name) || option.is_positional();
+                option.hide_short_help(!is_first)
+            }),
+            None => command,
+        }
+    });
+    let template = ROOT.replace("GROUPS", &groups(&command));
+    command.help_template(template)
 }
 
-fn with_ending(name: &str, command: Command) -> Command {
+/// The command line for manual pages: their sections follow a fixed order, and examples stand at the end.
+#[must_use]
+pub fn manual() -> Command {
+    with_help("rocescope", Arguments::command(), &|command, name| {
+        let ending = Ending::of(name);
+        command.after_help(ending.examples() + &ending.statuses())
+    })
+}
+
+const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+const ROOT: &str =
+    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\nGROUPS\nOptions:\n{options}{after-help}";
+
+/// The commands by what people do with them.
+const BY_USE: &[(&str, &[&str])] = &[
+    (
+        "Look",
+        &[
+            "diagnose",
+            "top",
+            "capture",
+            "connections",
+            "report",
+            "compare",
+            "extract",
+            "doctor",
+        ],
+    ),
+    (
+        "Hosts and fleet",
+        &[
+            "agent",
+            "probe",
+            "counters",
+            "hostping",
+            "collect",
+            "control",
+            "paths",
+            "topology",
+            "collective",
+        ],
+    ),
+    (
+        "Dataset",
+        &["schema", "sql", "merge", "verify", "repair", "compact", "ship"],
+    ),
+    ("Setup and test", &["demo", "generate", "config", "completions", "man"]),
+];
+
+/// A list of commands for each group.
+fn groups(command: &Command) -> String {
+    let mut text = String::new();
+    for (title, names) in BY_USE {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{title}:");
+        for name in *names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {name:<12} {about}");
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+fn with_help(name: &str, command: Command, help: &impl Fn(Command, &str) -> Command) -> Command {
     let below: Vec<String> = command
         .get_subcommands()
         .map(|below| below.get_name().to_owned())
         .collect();
-    let command = command.after_help(ending(name));
+    let command = help(command, name);
     below.iter().fold(command, |command, below| {
-        command.mut_subcommand(below, |command| with_ending(&format!("{name} {below}"), command))
+        command.mut_subcommand(below, |command| with_help(&format!("{name} {below}"), command, help))
     })
 }
 
-fn ending(name: &str) -> String {
-    let ending = Ending::of(name);
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    for (number, (what, line)) in ending.examples.iter().enumerate() {
-        let heading = if number == 0 { "Examples:\n" } else { "" };
-        let _ = writeln!(text, "{heading}  # {what}\n  $ {line}");
+impl Ending {
+    fn examples(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        for (number, (what, line)) in self.examples.iter().enumerate() {
+            let heading = if number == 0 { "Examples:\n" } else { "" };
+            let _ = writeln!(text, "{heading}  # {what}\n  $ {line}");
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text
     }
-    if !text.is_empty() {
-        text.push('\n');
+
+    fn statuses(&self) -> String {
+        let mut text = String::from("Exit status:");
+        for (status, meaning) in STATUS {
+            let special = self.one.filter(|_| *status == "1");
+            let _ = write!(text, "\n  {status}  {}", special.unwrap_or(meaning));
+        }
+        text
     }
-    let _ = write!(text, "Exit status:");
-    for (status, meaning) in STATUS {
-        let special = ending.one.filter(|_| *status == "1");
-        let _ = write!(text, "\n  {status}  {}", special.unwrap_or(meaning));
-    }
-    text
 }
 
 #[cfg(test)]
@@ -112,6 +202,41 @@ mod tests {
         }
         for name in with {
             assert!(all.iter().any(|one| one == name), "no command `{name}`");
+        }
+    }
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut listed: Vec<&str> = super::BY_USE
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
+        let command = command();
+        let visible = command.get_subcommands().filter(|below| !below.is_hide_set());
+        let mut visible: Vec<&str> = visible.map(Command::get_name).collect();
+        listed.sort_unstable();
+        visible.sort_unstable();
+        assert_eq!(listed, visible);
+    }
+
+    /// Who asks for a short help has one screen.
+    #[test]
+    fn a_short_help_has_40_lines_and_the_options_that_it_names() {
+        let mut all = Vec::new();
+        names("rocescope", &command(), &mut all);
+        for name in all {
+            let mut command = command();
+            command.build();
+            let mut below = &mut command;
+            for word in name.split(' ').skip(1) {
+                below = below.find_subcommand_mut(word).unwrap();
+            }
+            let help = below.clone().term_width(0).render_help().to_string();
+            let lines = help.trim_end().lines().count();
+            assert!(lines <= 45, "{name} -h has {lines} lines:\n{help}");
+            for option in super::Ending::of(&name).first.into_iter().flatten() {
+                assert!(help.contains(&format!("--{option}")), "{name} -h has no --{option}");
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
 use super::input;
+use super::judging::{Told, judging};
 use super::membership::Membership;
 use crate::arguments::{CaptureArguments, CaptureOutput};
 use crate::color;
@@ -14,7 +15,7 @@ use anyhow::{Context, Result, ensure};
 use rocescope_agent::subscription::Subscription;
 use rocescope_capture::file::FileSpan;
 use rocescope_collector::control::message::Role;
-use rocescope_diagnose::incidents::{Captured, Document};
+use rocescope_diagnose::incidents::Document;
 use rocescope_engine::document::{Source, check, json, ports, text};
 use rocescope_engine::intake::Tap;
 use rocescope_engine::live::check::PortCheck;
@@ -23,17 +24,14 @@ use rocescope_engine::origin::Origin;
 use rocescope_engine::replay;
 use rocescope_engine::{CaptureRequest, EngineError, IntakeRequest, Outcome, Session};
 use rocescope_host::port::Port;
-use rocescope_model::hosts::Hosts;
 use rocescope_model::lines;
 use rocescope_model::{Row, WindowRows};
 use rocescope_runtime::Signals;
 use rocescope_runtime::status;
-use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
-use std::rc::Rc;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     if arguments.list_interfaces {
@@ -63,7 +61,11 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
     input::ensure_not_written(&files, arguments.write.as_deref())?;
     let mut session = Session::open(request, &Origin::files(&files), &notices())?;
     let lines = (arguments.output == CaptureOutput::Jsonl).then(|| windows(arguments));
-    let (tap, captured) = judging(&arguments.hosts.names(), lines);
+    let told = Told {
+        lines: false,
+        command: arguments.on_incident.clone(),
+    };
+    let (tap, captured) = judging(&arguments.hosts.names(), told, lines);
     session.tap(tap);
     let progress = Progress::new(files.length(), arguments.quiet);
     let ended = replay::replay(&mut files, &mut session, &signals, |bytes| {
@@ -83,7 +85,7 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
         finished => finished?,
     };
     let why = input_error.as_ref().map(ToString::to_string);
-    let found = captured.borrow_mut().document();
+    let found = captured.borrow_mut().finish()?;
     summarize(arguments, files.name(), files.files(), why, None, &outcome, &found)?;
     match input_error {
         Some(error) => Err(error.into()),
@@ -112,7 +114,11 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
         Some(subscription) => Some(subscription.tap(tap)?),
         None => tap,
     };
-    let (tap, captured) = judging(&arguments.hosts.names(), tap);
+    let told = Told {
+        lines: !arguments.quiet && !is_check,
+        command: arguments.on_incident.clone().filter(|_| !is_check),
+    };
+    let (tap, captured) = judging(&arguments.hosts.names(), told, tap);
     let (report, outcome) = match capture.run(Some(tap), asked) {
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         ended => ended?,
@@ -123,7 +129,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
             conclude(arguments.output, &check, &outcome)
         }
         None => {
-            let found = captured.borrow_mut().document();
+            let found = captured.borrow_mut().finish()?;
             summarize(arguments, name, &[], None, Some(report.clone()), &outcome, &found)?;
             report.check()?;
             Ok(report.exit_status().map_or(ExitCode::SUCCESS, ExitCode::from))
@@ -165,17 +171,6 @@ fn summarize(
         _ => print(&summary)?,
     }
     Ok(outcome.check()?)
-}
-
-/// A tap that judges the rows before it passes them on.
-pub(super) fn judging(names: &Hosts, mut next: Option<Tap>) -> (Tap, Rc<RefCell<Captured>>) {
-    let captured = Rc::new(RefCell::new(Captured::default().with(names)));
-    let judge = Rc::clone(&captured);
-    let tap: Tap = Box::new(move |rows| {
-        judge.borrow_mut().rows(rows);
-        next.as_mut().map_or(ControlFlow::Continue(()), |next| next(rows))
-    });
-    (tap, captured)
 }
 
 fn list_interfaces(output: CaptureOutput) -> Result<ExitCode> {

@@ -1,10 +1,10 @@
 //! `rocescope demo`: the whole pipeline, without privileges or input.
 
+use super::judging::{Judging, Told, judging};
 use crate::arguments::DemoArguments;
 use crate::color;
 use anyhow::{Context, Result};
 use rocescope_capture::file::{self, FrameReader};
-use rocescope_diagnose::incidents::Captured;
 use rocescope_engine::document::{Source, text};
 use rocescope_engine::origin::Origin;
 use rocescope_engine::{Session, replay};
@@ -88,8 +88,8 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
 }
 
 /// Judges the rows of a session.
-fn judged(session: &mut Session) -> Rc<RefCell<Captured>> {
-    let (tap, captured) = super::capture::judging(&Hosts::default(), None);
+fn judged(session: &mut Session) -> Rc<RefCell<Judging>> {
+    let (tap, captured) = judging(&Hosts::default(), Told::default(), None);
     session.tap(tap);
     captured
 }
@@ -113,9 +113,9 @@ fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn finish(session: Session, captured: &RefCell<Captured>, name: &str, out: &Path) -> Result<()> {
+fn finish(session: Session, captured: &RefCell<Judging>, name: &str, out: &Path) -> Result<()> {
     let outcome = session.finish()?;
-    let incidents = captured.borrow_mut().document();
+    let incidents = captured.borrow_mut().finish()?;
     outcome.check()?;
     let source = Source {
         name: name.into(),

@@ -18,6 +18,7 @@ mod extract;
 mod generate;
 mod hostping;
 mod input;
+mod judging;
 mod man;
 mod membership;
 mod merge;

@@ -59,7 +59,7 @@ impl Captured {
         }
     }
 
-    /// The incidents of all rows so far; more rows may follow.
+    /// The incidents of all rows, after the last one.
     #[must_use]
     pub fn document(&mut self) -> Document {
         if let Some(analyzer) = &mut self.windows {
@@ -67,6 +67,12 @@ impl Captured {
                 note(&mut self.verdicts, window);
             }
         }
+        self.current()
+    }
+
+    /// The incidents of the windows that have ended; more rows may follow.
+    #[must_use]
+    pub fn current(&self) -> Document {
         let open = self.windows.as_ref().map(Analyzer::open_faults).unwrap_or_default();
         let mut verdicts = self.verdicts.clone();
         open.into_iter().for_each(|verdict| update(&mut verdicts, verdict));

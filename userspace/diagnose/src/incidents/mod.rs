@@ -9,12 +9,14 @@
 //! | [`place`] | where a fault is, and what traffic meets it |
 //! | [`wire`] | faults that captured connections show |
 //! | [`captured`] | over a capture, as its rows come |
+//! | [`changes`] | what opened, changed and closed |
 //! | [`convert`] | faults of the other analyses |
 //! | [`join`] | one cause is one incident |
 //! | `rules` | which class is an effect of which |
 //! | [`document`] | incidents as text and as JSON |
 
 pub mod captured;
+pub mod changes;
 pub mod convert;
 pub mod document;
 pub mod incident;

@@ -1,4 +1,6 @@
 //! One cause is one incident, whichever analyses saw it.
 
+mod captured;
+mod changes;
 mod joined;
 mod rows;

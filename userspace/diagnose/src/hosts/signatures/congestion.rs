@@ -5,7 +5,7 @@ use crate::hosts::ports::Latency;
 use crate::hosts::settings::SPAN;
 use crate::hosts::view::View;
 use crate::hosts::watched::Watched;
-use crate::hosts::wire::Direction;
+use crate::hosts::wire::{Direction, Wire};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
@@ -95,7 +95,10 @@ fn hot_places(view: &View<'_>) -> Vec<Hot> {
 /// A sender to a hot place.
 struct Sender {
     place: Place,
+    /// CNPs of the last windows.
     cnps: u64,
+    /// Those of the current window: evidence adds up window by window.
+    cnps_now: u64,
     bytes: u64,
     is_counted: bool,
     /// A capture saw its packets to the place, or those back.
@@ -116,11 +119,15 @@ fn senders(view: &View<'_>, hot: &Hot) -> Vec<Sender> {
         let sender = all.entry(place.clone()).or_insert(Sender {
             place,
             cnps: 0,
+            cnps_now: 0,
             bytes: 0,
             is_counted: false,
             is_on_wire: true,
         });
         sender.cnps += cnps;
+        if cnps > 0 {
+            sender.cnps_now += view.current().wire.get(way).map_or(0, Wire::cnps);
+        }
         sender.bytes += bytes;
     }
     let is_on_wire = !all.is_empty();
@@ -141,6 +148,7 @@ fn senders(view: &View<'_>, hot: &Hot) -> Vec<Sender> {
             None if !is_on_wire => {
                 let sender = Sender {
                     cnps: handled,
+                    cnps_now: 0,
                     bytes: view.now(port, Watched::XmitData).unwrap_or(0),
                     is_counted: true,
                     is_on_wire: false,
@@ -258,7 +266,12 @@ fn finding(
                     finding.counted(&of, watched, view.now(port, watched));
                 }
             }
-            _ => finding.sum(&format!("to {of}"), "CNPs on the wire", sender.cnps as f64, "packets"),
+            _ => finding.sum(
+                &format!("to {of}"),
+                "CNPs on the wire",
+                sender.cnps_now as f64,
+                "packets",
+            ),
         }
     }
     match latency {

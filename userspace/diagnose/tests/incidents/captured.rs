@@ -1,0 +1,87 @@
+//! A capture as its rows come.
+
+use rocescope_diagnose::incidents::Captured;
+use rocescope_model::{FlowRow, WindowRow, WindowRows};
+use std::net::IpAddr;
+use std::vec::Vec;
+
+const SECOND: i64 = 1_000_000_000;
+
+fn address(last: u8) -> IpAddr {
+    IpAddr::from([10, 0, 0, last])
+}
+
+/// A second of traffic from four senders to one receiver, one packet in five marked, and CNPs back.
+fn incast(second: i64, cnps: u64) -> WindowRows {
+    let flow = |src: u8, dst: u8, service: &'static str, packets: u64, marked: u64| FlowRow {
+        observer: "tap".into(),
+        window_start_ns: second * SECOND,
+        window_ns: SECOND,
+        src: address(src),
+        dst: address(dst),
+        dst_qpn: u32::from(src) * 256 + u32::from(dst),
+        service: service.into(),
+        packets,
+        frame_bytes: packets * 1_000,
+        ecn_ce_packets: marked,
+        retransmitted_packets: Some(0),
+        ..FlowRow::default()
+    };
+    let data = (1..=4).map(|src| flow(src, 9, "RC", 1_000, 200));
+    let back = (1..=4).map(|dst| flow(9, dst, "CNP", cnps, 0));
+    WindowRows {
+        windows: Vec::from([WindowRow {
+            observer: "tap".into(),
+            window_start_ns: second * SECOND,
+            window_ns: SECOND,
+            roce_packets: 4_000 + 4 * cnps,
+            ..WindowRow::default()
+        }]),
+        flows: data.chain(back).collect(),
+        ..WindowRows::default()
+    }
+}
+
+/// Each window added the CNPs of the last three: 1,277 of 624.
+#[test]
+fn evidence_counts_each_packet_once() {
+    let mut captured = Captured::default();
+    for second in 0..12 {
+        captured.rows(&incast(second, 10));
+    }
+    let incidents = captured.document().incidents;
+    let [congestion] = incidents.as_slice() else {
+        panic!("{incidents:#?}")
+    };
+    assert_eq!(
+        (&*congestion.class, &*congestion.place.name),
+        ("congestion", "10.0.0.9")
+    );
+    let counted = |name: &str| {
+        let rows = congestion.evidence.iter().filter(|row| row.name == name);
+        rows.map(|row| row.value).sum::<f64>()
+    };
+    let (cnps, marked) = (counted("CNPs on the wire"), counted("ecn_ce_packets"));
+    assert!((360.0..=480.0).contains(&cnps), "{cnps} of 480");
+    assert!((7_200.0..=9_600.0).contains(&marked), "{marked} of 9,600");
+}
+
+/// What has no fault is judged all the same.
+#[test]
+fn quiet_traffic_has_no_incident() {
+    let mut captured = Captured::default();
+    for second in 0..12 {
+        let mut rows = incast(second, 0);
+        rows.flows.iter_mut().for_each(|flow| flow.ecn_ce_packets = 0);
+        captured.rows(&rows);
+    }
+    let document = captured.document();
+    assert!(document.incidents.is_empty(), "{:#?}", document.incidents);
+    assert_eq!(document.headline(), "no incidents");
+    assert!(
+        document.judged[0].starts_with("48,000 captured packets"),
+        "{:?}",
+        document.judged
+    );
+    assert_eq!(Captured::default().document().headline(), "nothing could be judged");
+}
