@@ -360,11 +360,6 @@ pub(crate) mod op {
     pub(crate) const fn if_unequal_other(left: u8, right: u8, skip: i16) -> Instruction {
         of(0x5d, left, right, skip, 0)
     }
-    /// `*(u64 *)(to + offset) += from`, atomically
-    #[cfg(feature = "per-packet")]
-    pub(crate) const fn add_atomically(to: u8, offset: i16, from: u8) -> Instruction {
-        of(0xdb, to, from, offset, 0)
-    }
     /// Calls a helper of the kernel.
     pub(crate) const fn call(helper: i32) -> Instruction {
         of(0x85, 0, 0, 0, helper)

@@ -9,9 +9,6 @@
 //! | [`inject`] | nothing: it sends frames onto an interface |
 //! | [`doctor`] | checks of XDP, with the command that fixes each problem |
 //!
-//! The feature `per-packet` adds `per_packet`: one record a packet, for comparison with
-//! [`xdp`].
-//!
 //! Frames go through `rocescope-record` and leave as run records, which `rocescope-pipeline` interprets.
 
 pub mod af_packet;
@@ -20,6 +17,4 @@ pub mod doctor;
 pub mod file;
 pub mod history;
 pub mod inject;
-#[cfg(feature = "per-packet")]
-pub mod per_packet;
 pub mod xdp;

@@ -26,8 +26,8 @@ const KERNELS: [&str; 8] = [
     "doctor",
 ];
 
-/// The features of the benchmarks, and the one that requires cmake and libclang.
-const FEATURES: [&str; 3] = ["--workspace", "--features", "rocescope/per-packet,rocescope/verbs"];
+/// The feature that requires cmake and libclang.
+const FEATURES: [&str; 3] = ["--workspace", "--features", "rocescope/verbs"];
 
 /// A step of the checks.
 pub(super) struct Step {

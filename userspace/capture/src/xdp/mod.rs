@@ -52,8 +52,6 @@ mod stack;
 mod warnings;
 
 pub use capture::Capture;
-#[cfg(feature = "per-packet")]
-pub(crate) use clock::epoch_offset_ns;
 pub use cost::{Cost, costs};
 pub use error::Error;
 pub use event::CaptureEvent;

@@ -21,7 +21,6 @@ const SOFTFLOWD: &str = "softflowd.ctl";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContenderKind {
     Rocescope { drop: bool },
-    PerPacket { drop: bool },
     Tcpdump,
     Softflowd,
     Pmacctd,
@@ -35,11 +34,9 @@ impl Drop for Built {
 }
 
 impl ContenderKind {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 5] = [
         Self::Rocescope { drop: true },
         Self::Rocescope { drop: false },
-        Self::PerPacket { drop: true },
-        Self::PerPacket { drop: false },
         Self::Tcpdump,
         Self::Softflowd,
         Self::Pmacctd,
@@ -49,8 +46,6 @@ impl ContenderKind {
         match self {
             Self::Rocescope { drop: true } => "rocescope, drop",
             Self::Rocescope { drop: false } => "rocescope, pass",
-            Self::PerPacket { drop: true } => "record per packet, drop",
-            Self::PerPacket { drop: false } => "record per packet, pass",
             Self::Tcpdump => "tcpdump -w /dev/null",
             Self::Softflowd => "softflowd",
             Self::Pmacctd => "pmacctd",
@@ -61,19 +56,14 @@ impl ContenderKind {
 /// The programs after their build.
 pub(super) struct Built {
     pub(super) rocescope: String,
-    per_packet: String,
     folder: PathBuf,
 }
 
 impl Built {
     pub(super) fn new() -> Result<Self> {
         let rocescope = xtask::product::build()?;
-        let example = ["build", "--quiet", "--release", "--package", "rocescope"];
-        run(command("cargo", &example).args(["--features", "per-packet", "--example", "per_packet"]))?;
-        let per_packet = rocescope.with_file_name("examples").join("per_packet");
         Ok(Self {
             rocescope: text(&rocescope),
-            per_packet: text(&per_packet),
             folder: directory()?,
         })
     }
@@ -108,9 +98,6 @@ impl Built {
                 "--out",
                 &out,
             ]),
-            ContenderKind::PerPacket { drop } => {
-                words.extend([&self.per_packet, RECEIVER, verdict(drop), &out]);
-            }
             // As root it would give /dev/null, its output file, to its own user.
             ContenderKind::Tcpdump => words.extend(["tcpdump", "-Z", "root", "-i", RECEIVER, "-n", "-w", "/dev/null"]),
             ContenderKind::Softflowd => words.extend([
@@ -153,7 +140,7 @@ impl Built {
         let mut child = command.stderr(Stdio::piped()).spawn()?;
         let mut stderr = BufReader::new(child.stderr.take().context("its errors")?);
         let mut line = String::new();
-        if let ContenderKind::Rocescope { .. } | ContenderKind::PerPacket { .. } = kind {
+        if let ContenderKind::Rocescope { .. } = kind {
             stderr.read_line(&mut line)?;
             ensure!(line.starts_with("capturing on "), "{}: {line}", kind.name());
         } else {
@@ -257,7 +244,7 @@ impl Running {
         let stderr = errors.unwrap_or_default();
         let name = self.kind.name();
         let seen = match self.kind {
-            ContenderKind::Rocescope { .. } | ContenderKind::PerPacket { .. } => {
+            ContenderKind::Rocescope { .. } => {
                 ensure!(status.success(), "{name}: {status}: {stderr}");
                 let summary: Value = serde_json::from_str(&stdout).context(stdout)?;
                 Counts {

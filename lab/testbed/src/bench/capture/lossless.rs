@@ -52,28 +52,14 @@ pub(super) fn run(seconds: f64, only: &str) -> Result<(String, String)> {
     let turns = turns(&broken);
     let mut results = Vec::new();
     let rows = [
-        (ContenderKind::Rocescope { drop: true }, "rocescope", &whole),
-        (ContenderKind::PerPacket { drop: true }, "record per packet", &whole),
-        (
-            ContenderKind::Rocescope { drop: true },
-            "rocescope, one run per packet",
-            &broken,
-        ),
-        (
-            ContenderKind::PerPacket { drop: true },
-            "record per packet, one run each",
-            &broken,
-        ),
-        (
-            ContenderKind::Rocescope { drop: true },
-            "rocescope, 100,000 QPs in turn",
-            &turns,
-        ),
+        ("rocescope", &whole),
+        ("rocescope, one run per packet", &broken),
+        ("rocescope, 100,000 QPs in turn", &turns),
     ];
-    for (kind, name, frames) in rows.into_iter().filter(|(_, name, _)| name.starts_with(only)) {
+    for (name, frames) in rows.into_iter().filter(|(name, _)| name.starts_with(only)) {
         let mut runs = Vec::new();
         let mut once = |pps: Option<f64>| -> Result<(bool, f64)> {
-            let run = once(kind, &built, frames, pps, seconds).with_context(|| name)?;
+            let run = once(&built, frames, pps, seconds).with_context(|| name)?;
             eprintln!(
                 "{}: {:.2} M/s: {} of {} seen, {} lost, consumer {:.0} %",
                 name,
@@ -143,9 +129,9 @@ fn turns(frames: &[Vec<u8>]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn once(kind: ContenderKind, built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<Run> {
+fn once(built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<Run> {
     let bed = Bed::new()?;
-    let running = built.start(kind, &bed)?;
+    let running = built.start(ContenderKind::Rocescope { drop: true }, &bed)?;
     let program = bed.receiver()?["xdp"]["prog"]["id"].as_u64();
     let program = program.and_then(|id| u32::try_from(id).ok());
     let program = program.context("the attached program")?;
@@ -157,10 +143,7 @@ fn once(kind: ContenderKind, built: &Built, frames: &[Vec<u8>], pps: Option<f64>
     let busy = (running.cpu_s() - cpu_before) / elapsed;
     sleep(ARRIVE);
     let seen = running.end()?;
-    let (seen, lost) = match kind {
-        ContenderKind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
-        _ => (seen.frames, seen.lost),
-    };
+    let (seen, lost) = (seen.frames - seen.lost, seen.lost);
     ensure!(
         seen + lost == offered,
         "{offered} frames sent, but {seen} seen + {lost} lost"
@@ -220,15 +203,6 @@ fn table(results: &[(&str, Vec<Run>)]) -> String {
             full.map_or(f64::NAN, |run| 100.0 * run.lost as f64 / run.offered as f64),
             full.map_or(f64::NAN, |run| 100.0 * run.producer),
             full.map_or(f64::NAN, |run| run.pps / run.producer / 1e6),
-        );
-    }
-    let rates: Vec<f64> = results.iter().filter_map(|(_, runs)| Some(best(runs)?.pps)).collect();
-    if let [ours, theirs, ours_worst, theirs_worst, ..] = rates[..] {
-        let _ = writeln!(
-            out,
-            "\nRatios of the lossless rates: {:.1}, and {:.1} where each packet is a run",
-            ours / theirs,
-            ours_worst / theirs_worst
         );
     }
     out
