@@ -28,6 +28,8 @@ pub enum Notice {
         direction: Direction,
         /// The NIC strips VLAN tags before XDP sees the frame.
         misses_vlan_tags: bool,
+        /// No frame goes on to the kernel.
+        takes_frames: bool,
         /// Why it is a packet socket, if XDP might be expected.
         needs_socket: Option<SocketReason>,
     },
@@ -100,11 +102,15 @@ impl fmt::Display for Notice {
                 mode,
                 direction,
                 misses_vlan_tags,
+                takes_frames,
                 needs_socket,
             } => {
                 write!(f, "capturing on {interface} with {mode}, {}", direction.frames())?;
                 if *misses_vlan_tags {
                     f.write_str(", without the VLAN tags that the NIC strips (--vlan-offload off keeps them)")?;
+                }
+                if *takes_frames {
+                    f.write_str("; frames end here: other programs on it see nothing (--verdict pass)")?;
                 }
                 if let Some(reason) = needs_socket {
                     write!(f, ": {reason}")?;

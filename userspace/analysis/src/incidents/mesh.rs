@@ -1,15 +1,21 @@
-//! The faults that probes between NICs show.
+//! The faults that probes between NICs show: as a collector has stored them, or else from the probes.
 
 use super::dataset::{Gathered, Settings};
 use crate::mesh::diagnosis;
 use crate::{Error, dataset};
-use rocescope_diagnose::hostmesh::{self, Analyzer};
-use rocescope_diagnose::incidents::convert;
+use rocescope_diagnose::hostmesh::document::Finding;
+use rocescope_diagnose::hostmesh::{self, Analyzer, Problem};
+use rocescope_diagnose::incidents::convert::{self, Addresses};
 use rocescope_model::human::plural;
-use rocescope_model::{ProbeRow, Row};
-use rocescope_store::Query;
+use rocescope_model::{ProbeRow, Row, SlaRow, VerdictRow, footer};
+use rocescope_store::{Query, Scan};
+use std::collections::BTreeMap;
 
 pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Error> {
+    let stored = settings.open(settings.time)?;
+    if let Some(analyzer) = analyzer_of(&stored) {
+        return add_stored(settings, &stored, &analyzer, gathered);
+    }
     let found = Query::default()
         .within(dataset::reach::<Analyzer>(settings.time))
         .open(&settings.dataset)?;
@@ -28,12 +34,64 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
     let document = diagnosis::diagnose(&found, &of_mesh)?;
     let last = document.windows.last().map_or(0, |sla| sla.window_start_ns);
     let found = document.findings.iter();
-    gathered
-        .incidents
-        .extend(found.map(|finding| convert::mesh(finding, &document.addresses, last)));
+    let incidents = found.map(|finding| convert::mesh(finding, &document.addresses, last));
+    gathered.incidents.extend(incidents);
     let windows = plural(document.windows.len() as u64, "window");
     gathered
         .judged
         .push(format!("{} of {windows}", plural(probes, "probe")));
     Ok(())
+}
+
+/// The verdicts of a collector, or of an earlier `diagnose mesh --write`: probes need not be read again.
+fn add_stored(settings: &Settings, found: &Scan, analyzer: &str, gathered: &mut Gathered) -> Result<(), Error> {
+    let revisions = found.revisions(settings.time)?;
+    let (mut windows, mut last) = (0, i64::MIN);
+    let analyses = found
+        .select::<SlaRow>()
+        .within(settings.time)
+        .written_by(Some(analyzer));
+    analyses.for_each(|row| {
+        if revisions.has(&row) {
+            (windows, last) = (windows + 1, last.max(row.window_start_ns));
+        }
+    })?;
+    let mut findings: Vec<Finding> = Vec::new();
+    let verdicts = found
+        .select::<VerdictRow>()
+        .within(settings.time)
+        .written_by(Some(analyzer));
+    verdicts.for_each(|row| {
+        if !revisions.has(&row) {
+            return;
+        }
+        match findings.iter_mut().rev().find(|known| known.problem.continues_in(&row)) {
+            Some(known) => known.problem.add(&row),
+            None => findings.push(Finding::from(Problem::new(&row))),
+        }
+    })?;
+    // The addresses of NICs are in the verdicts on them.
+    let addresses = Addresses::new();
+    let incidents = findings.iter().map(|finding| convert::mesh(finding, &addresses, last));
+    gathered.incidents.extend(incidents);
+    let windows = plural(windows, "window");
+    gathered
+        .judged
+        .push(format!("verdicts of {analyzer} over {windows} of probes"));
+    Ok(())
+}
+
+/// The analyzer with the most rows in `sla`, the first by name of several; `None` without any.
+#[must_use]
+pub fn analyzer_of(found: &Scan) -> Option<String> {
+    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
+    for segment in found.table(SlaRow::TABLE.name) {
+        if let Some(observer) = segment.footer(footer::OBSERVER) {
+            *rows.entry(observer).or_default() += segment.rows;
+        }
+    }
+    let most = rows.values().copied().max()?;
+    let mut names = rows.into_iter();
+    let first = names.find(|(_, rows)| *rows == most)?;
+    Some(first.0.to_owned())
 }

@@ -10,3 +10,5 @@ pub mod dataset;
 mod hosts;
 mod loopback;
 mod mesh;
+
+pub use mesh::analyzer_of;

@@ -3,13 +3,14 @@
 //! Segments are read one after another, in the order of their windows, and rows are dropped after
 //! they are counted, so `rocescope_report` bounds the memory.
 
-use super::diagnose::{analyzer_of, hosts, incidents};
+use super::diagnose::{hosts, incidents};
 use super::paths::held;
 use super::readable::readable;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use anyhow::{Context, Result, bail};
 use rocescope_analysis::collectives::diagnosis;
+use rocescope_analysis::incidents::analyzer_of;
 use rocescope_collective::read::nccl_debug::Ranks;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{

@@ -98,6 +98,7 @@ impl LiveCapture {
                 mode,
                 direction: request.direction,
                 misses_vlan_tags: is_xdp && vlan::is_stripped(interface),
+                takes_frames: is_xdp && report.verdict.as_ref().is_some_and(|verdict| verdict.is_drop),
                 needs_socket: request.needs_socket().filter(|_| request.mode == Mode::Auto),
             });
         }

@@ -322,7 +322,7 @@ fn tone(column: &Column, value: &Value<'_>) -> Tone {
         Value::I64(_) => match column.name {
             "errors" => Tone::Bad,
             "nak_psn_sequence" | "rnr_nak" | "nak_fatal" | "timeouts" => Tone::Bad,
-            name if name.starts_with("lost_") || name.starts_with("retransmitted") => Tone::Bad,
+            name if name.contains("lost_") || name.starts_with("retransmitted") => Tone::Bad,
             name if name.starts_with("ecn_ce") || name.starts_with("cnp_") => Tone::Notice,
             name if name.starts_with("out_of_order") || name.starts_with("error_") => Tone::Notice,
             "rank" => Tone::Faint,

@@ -9,9 +9,8 @@ use anyhow::{Context, Result, ensure};
 use rocescope_analysis::dataset;
 use rocescope_analysis::mesh::diagnosis::{self, Settings};
 use rocescope_diagnose::hostmesh::{self, Analyzer};
-use rocescope_model::{ProbeRow, Row, SlaRow, footer};
-use rocescope_store::{Query, Scan};
-use std::collections::BTreeMap;
+use rocescope_model::{ProbeRow, Row};
+use rocescope_store::Query;
 use std::process::ExitCode;
 use std::slice;
 use std::time::Duration;
@@ -63,18 +62,4 @@ fn settings(arguments: &HostmeshArguments) -> Result<Settings> {
         topology: arguments.topology.clone(),
         write: arguments.write,
     })
-}
-
-/// The observer with the most rows in `sla`; the first by name of several.
-pub(super) fn analyzer_of(found: &Scan) -> Option<String> {
-    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
-    for segment in found.table(SlaRow::TABLE.name) {
-        if let Some(observer) = segment.footer(footer::OBSERVER) {
-            *rows.entry(observer).or_default() += segment.rows;
-        }
-    }
-    let most = rows.values().copied().max()?;
-    let mut names = rows.into_iter();
-    let first = names.find(|(_, rows)| *rows == most)?;
-    Some(first.0.to_owned())
 }

@@ -27,6 +27,18 @@ impl Finding {
     }
 }
 
+impl From<Problem> for Finding {
+    /// Without captured flows, loopback tests and counters.
+    fn from(problem: Problem) -> Self {
+        Self {
+            problem,
+            flows: BTreeSet::new(),
+            hostping: None,
+            counters: None,
+        }
+    }
+}
+
 /// Adds the verdicts of a window to the findings.
 pub(super) fn add(findings: &mut Vec<Finding>, diagnosis: &WindowDiagnosis, flows: Vec<BTreeSet<String>>) {
     for (verdict, flows) in diagnosis.verdicts.iter().zip(flows) {

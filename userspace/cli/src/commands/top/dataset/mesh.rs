@@ -1,8 +1,8 @@
 //! The windows of the mesh of probes in a dataset.
 
 use super::index::Index;
-use crate::commands::diagnose::analyzer_of;
 use anyhow::Result;
+use rocescope_analysis::incidents::analyzer_of;
 use rocescope_analysis::mesh::PATHS_NS;
 use rocescope_diagnose::hostmesh::Settings;
 use rocescope_diagnose::mesh::Pairs;

@@ -1,0 +1,178 @@
+//! `diagnose`, and the incidents that stand first in `capture` and `report`, over captures whose truth is known.
+
+use rocescope_testkit::command;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What was planted into each recorded capture that is not healthy: class, and place.
+const PLANTED: &[(&str, &str, &str)] = &[
+    ("blackhole_retry_exceeded", "no_answer", "10.77.0.1 > 10.77.0.2"),
+    ("corrupt_egress_node1", "network_loss", "10.77.0.1 > 10.77.0.2"),
+    ("duplicate_egress_node1", "duplicates", "10.77.0.1 > 10.77.0.2"),
+    ("error_naks", "fatal_nak", "10.77.0.1 > 10.77.0.2"),
+    ("loss1_egress_node1", "network_loss", "10.77.0.1 > 10.77.0.2"),
+    ("loss2_after_tap_node2", "network_loss", "10.77.0.1 > 10.77.0.2"),
+    (
+        "loss2_after_tap_node2.receiver_after_loss",
+        "network_loss",
+        "10.77.0.1 > 10.77.0.2",
+    ),
+    ("loss_uc_ud", "network_loss", "10.77.0.1 > 10.77.0.2"),
+    ("reorder_egress_node1", "reordering", "10.77.0.1 > 10.77.0.2"),
+    ("rnr_nak", "slow_receiver", "10.77.0.2"),
+];
+
+fn captures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
+}
+
+fn capture(name: &str) -> String {
+    captures().join(format!("{name}.pcap.gz")).display().to_string()
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = command(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn short(document: &Value) -> Vec<(String, String)> {
+    let incidents = document["incidents"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    incidents
+        .map(|one| (text(&one["class"]), text(&one["place"]["name"])))
+        .collect()
+}
+
+/// Every capture of the collection: the planted fault as one incident, and none in the healthy ones.
+#[test]
+fn each_capture_has_the_incident_that_was_planted_and_no_other() {
+    let mut names: Vec<String> = fs::read_dir(captures())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|name| Some(name.strip_suffix(".pcap.gz")?.to_owned()))
+        .collect();
+    names.sort();
+    assert!(names.len() > 25, "{names:?}");
+    for name in &names {
+        let found = short(&json(&printed(&["diagnose", &capture(name), "-o", "json"])));
+        let planted = PLANTED.iter().filter(|(planted, ..)| planted == name);
+        let expected: Vec<_> = planted
+            .map(|(_, class, place)| (class.to_string(), place.to_string()))
+            .collect();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+/// Which flow, where, since when, what to do: in the first ten lines of each.
+#[test]
+fn the_answer_stands_in_the_first_ten_lines() {
+    let path = capture("loss1_egress_node1");
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("d").display().to_string();
+    let said = [
+        printed(&["capture", "-q", "-r", &path, "--out", &dataset]),
+        printed(&["diagnose", &path]),
+        printed(&["diagnose", &dataset]),
+        printed(&["report", &path]),
+        printed(&["report", &dataset, "-o", "markdown"]),
+    ];
+    for text in said {
+        let first: Vec<&str> = text.lines().take(10).collect();
+        let first = first.join("\n");
+        for expected in [
+            "network_loss",
+            "10.77.0.1 > 10.77.0.2",
+            "16 of 1,408 packets",
+            "upstream of the tap",
+            "QP 244",
+            "2026-11-21T01:41:29Z",
+            "check the links from 10.77.0.1 to the mirrored port",
+        ] {
+            assert!(first.contains(expected), "no `{expected}` in\n{first}");
+        }
+    }
+}
+
+/// The row has what the text says, and the same identity however it is read.
+#[test]
+fn an_incident_is_the_same_in_every_command() {
+    let path = capture("loss1_egress_node1");
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("d").display().to_string();
+    let of_capture = json(&printed(&[
+        "capture", "-q", "-r", &path, "--out", &dataset, "-o", "json",
+    ]));
+    let of_file = json(&printed(&["diagnose", &path, "-o", "json"]));
+    let of_dataset = json(&printed(&["diagnose", &dataset, "-o", "json", "--write"]));
+    let of_report = json(&printed(&["report", &dataset, "-o", "json"]));
+    for other in [&of_capture, &of_dataset, &of_report] {
+        assert_eq!(other["incidents"], of_file["incidents"]);
+    }
+    let one = &of_file["incidents"][0];
+    let victims = &one["victims"];
+    assert_eq!(
+        (
+            &victims["connections"],
+            &victims["lost_packets"],
+            &victims["retransmitted_packets"]
+        ),
+        (&3.into(), &16.into(), &519.into())
+    );
+    assert_eq!(
+        (&one["certainty"], &one["sources"]),
+        (&"certain".into(), &serde_json::json!(["capture"]))
+    );
+    assert_eq!(one["until_ns"], Value::Null);
+    assert!(folder.path().join("d/incidents").is_dir());
+}
+
+#[test]
+fn a_command_gets_each_incident_that_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let hook = format!("cat >> {}", log.display());
+    printed(&["capture", "-q", "-r", &capture("rnr_nak"), "--on-incident", &hook]);
+    let log = fs::read_to_string(log).unwrap();
+    let changes: Vec<Value> = log.lines().map(json).collect();
+    assert!(!changes.is_empty());
+    let opened = &changes[0];
+    assert_eq!(opened["change"], "opened");
+    assert_eq!(opened["incident"]["class"], "slow_receiver");
+}
+
+#[test]
+fn what_is_no_input_is_one_clear_error() {
+    let refused = |arguments: &[&str]| {
+        let output = command(arguments).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(refused(&["diagnose"]).contains("no input: name a dataset or capture files"));
+    assert!(refused(&["diagnose", "/no/such/thing"]).contains("/no/such/thing"));
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("d").display().to_string();
+    let file = capture("rnr_nak");
+    printed(&["capture", "-q", "-r", &file, "--out", &dataset]);
+    let both = refused(&["diagnose", &dataset, &file]);
+    assert!(both.contains("datasets and capture files in one command"), "{both}");
+    assert!(refused(&["report", &dataset, &dataset]).contains("2 datasets: `rocescope merge`"));
+    assert!(refused(&["schema", "flow"]).contains("did you mean `flows`?"));
+}
+
+/// The old way to a dataset, without connections: NAKs are proof all the same.
+#[test]
+fn without_connections_the_capture_says_what_it_cannot_know() {
+    let path = capture("loss1_egress_node1");
+    let said = printed(&["capture", "-q", "-r", &path, "--no-connections"]);
+    assert!(said.contains("fabric loss is unknown"), "{said}");
+    assert!(
+        said.contains("12 NAKs prove that packets were lost or reordered"),
+        "{said}"
+    );
+}
