@@ -15,7 +15,7 @@ table! {
         /// `time` in full precision.
         time_ns: i64, UnixNanoseconds, [min], hide "Exact time";
         /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`, `capture_loss`,
-        /// `untracked`: packets of connections that found no memory (`--connection-memory`), whose losses are unknown,
+        /// `untracked`: packets of connections that found no memory, whose losses are unknown,
         /// `slow_step`: an agent's monitor asked for a recording of the flow of a step; of
         /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`,
         /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full or failing.
