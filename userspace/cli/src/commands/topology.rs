@@ -8,6 +8,7 @@ use rocescope_model::{json, render};
 use rocescope_paths::topology::{self, Contradiction, Format, NodeKind, Topology, check, tiers};
 use rocescope_runtime::status;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -157,9 +158,12 @@ fn show(arguments: &TopologyArguments) -> Result<ExitCode> {
     let topology = read_chosen(&arguments.topology, &arguments.links)?;
     let names = topology.tier_names();
     let tier_name = |tier: usize| names.get(tier).cloned().unwrap_or_else(|| format!("tier {tier}"));
+    let mut links_of: HashMap<&str, usize> = HashMap::new();
+    for end in topology.links.iter().flat_map(|link| &link.ends) {
+        *links_of.entry(&end.node).or_default() += 1;
+    }
     let mut nodes = Vec::new();
     for (node, tiered) in topology.nodes.iter().zip(tiers(&topology)) {
-        let ends = topology.links.iter().flat_map(|link| &link.ends);
         nodes.push(ShownNode {
             name: node.name.clone(),
             kind: match (node.kind, tiered.tier) {
@@ -168,7 +172,7 @@ fn show(arguments: &TopologyArguments) -> Result<ExitCode> {
             },
             tier: tiered.tier.map(tier_name),
             tier_origin: tiered.origin.name(),
-            links: ends.filter(|end| end.node == node.name).count(),
+            links: links_of.get(&*node.name).copied().unwrap_or_default(),
             addresses: node.addresses.iter().map(ToString::to_string).collect(),
             management: node.management.clone(),
             driver: node.driver.clone(),

@@ -1,7 +1,7 @@
 //! What a topology contradicts.
 
 use super::tiers::{self, Origin};
-use super::{Link, Port, Topology};
+use super::{Link, Node, Port, Topology};
 use crate::driver::Driver;
 use crate::ssh::Address;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,7 +101,7 @@ fn nodes(topology: &Topology, found: &mut Vec<Contradiction>) {
 }
 
 fn links(topology: &Topology, found: &mut Vec<Contradiction>) {
-    let known: BTreeSet<&str> = topology.nodes.iter().map(|node| &*node.name).collect();
+    let nodes: BTreeMap<&str, &Node> = topology.nodes.iter().map(|node| (&*node.name, node)).collect();
     let mut used: BTreeMap<&Port, &Link> = BTreeMap::new();
     for link in &topology.links {
         let mut add = |kind, message| found.push(Contradiction::new(link.line, kind, message));
@@ -116,13 +116,14 @@ fn links(topology: &Topology, found: &mut Vec<Contradiction>) {
             ),
         }
         for end in &link.ends {
-            if topology.declares_nodes && !known.contains(&*end.node) {
+            let node = nodes.get(&*end.node);
+            if topology.declares_nodes && node.is_none() {
                 add(
                     "unknown_node",
                     format!("{end} is at a node that is not declared: declare {}", end.node),
                 );
             }
-            let ports = topology.node(&end.node).and_then(|node| node.ports.as_ref());
+            let ports = node.and_then(|node| node.ports.as_ref());
             if ports.is_some_and(|ports| !ports.contains(&end.port)) {
                 add("unknown_port", format!("{} has no port {}", end.node, end.port));
             }
