@@ -369,9 +369,9 @@ mod tests {
             dataset.append_windows(&mut window(appended), &report).unwrap();
             appended += 1;
         };
+        append(&mut dataset);
         // Root may write to every directory, so a file is in its place.
         fs::write(root.join("windows"), "").unwrap();
-        append(&mut dataset);
         dataset.tick(&report).unwrap();
         append(&mut dataset);
         assert!(not_stored.is_stopped() && not_stored.count() == 1);

@@ -265,7 +265,7 @@ impl Writer {
             Some(segment) => segment,
             None => {
                 let (table, schema) = (open.table, Arc::clone(&open.schema));
-                let journal = Journal::create(self.free_place(table, start), &schema)?;
+                let journal = Journal::create(self.free_place(table, start)?, &schema)?;
                 (self.options.between_steps)();
                 OpenSegment {
                     table,
@@ -363,19 +363,22 @@ impl Writer {
                 continue;
             }
             let schema = Arc::new(schema::arrow(table, &self.footer));
-            let sealed = seal_empty(&self.free_place(table, last), schema)?;
+            let sealed = seal_empty(&self.free_place(table, last)?, schema)?;
             self.summary.count(table.name, &sealed);
         }
         Ok(())
     }
 
     /// Returns unused paths for this table and start.
-    fn free_place(&self, table: &Table, start: Time) -> SegmentPaths {
+    fn free_place(&self, table: &Table, start: Time) -> Result<SegmentPaths, Error> {
         let at = |number| self.place(table, start, number);
-        at(free_number(|number| {
-            let sealed = at(number).sealed();
-            sealed.exists() || at(number).journal().exists() || is_known_to_ship(&self.root, &sealed)
-        }))
+        // A name that cannot be looked up may be taken: a repair would take the journal for what is left of that segment.
+        let exists = |path: &Path| path.try_exists().map_err(|source| Error::io("look up", path, source));
+        let number = free_number(|number| {
+            let (sealed, journal) = (at(number).sealed(), at(number).journal());
+            Ok(exists(&sealed)? || exists(&journal)? || is_known_to_ship(&self.root, &sealed))
+        });
+        Ok(at(number?))
     }
 
     fn place(&self, table: &Table, start: Time, seq: u32) -> SegmentPaths {

@@ -2,21 +2,24 @@
 
 /// A free number that follows a taken one, or 0. Numbers are taken in their order, so it need not ask for each of them:
 /// rows that go back and forth between two hours make a segment each time.
-pub(super) fn free_number(is_taken: impl Fn(u32) -> bool) -> u32 {
+///
+/// # Errors
+/// That of `is_taken`.
+pub(super) fn free_number<E>(is_taken: impl Fn(u32) -> Result<bool, E>) -> Result<u32, E> {
     // All below `from` may be taken; `free` is not.
     let (mut from, mut free) = (0, 0);
-    while free < u32::MAX && is_taken(free) {
+    while free < u32::MAX && is_taken(free)? {
         from = free + 1;
         free = free.saturating_mul(2).saturating_add(1);
     }
     while from < free {
         let middle = from + (free - from) / 2;
-        match is_taken(middle) {
+        match is_taken(middle)? {
             true => from = middle + 1,
             false => free = middle,
         }
     }
-    free
+    Ok(free)
 }
 
 #[cfg(test)]
@@ -31,13 +34,14 @@ mod tests {
             let asked = Cell::new(0);
             let found = free_number(|number| {
                 asked.set(asked.get() + 1);
-                number < taken
+                Ok::<_, ()>(number < taken)
             });
-            assert_eq!(found, taken);
+            assert_eq!(found, Ok(taken));
             assert!(asked.get() <= 48, "{} for {taken}", asked.get());
         }
         // Retention deleted some: any other is free, but never one that is taken.
-        let found = free_number(|number| number != 5 && number < 9);
+        let found = free_number(|number| Ok::<_, ()>(number != 5 && number < 9)).unwrap();
         assert!(found == 5 || found == 9, "{found}");
+        assert_eq!(free_number(|_| Err("unknown")), Err("unknown"));
     }
 }

@@ -75,3 +75,29 @@ fn a_directory_that_vanished_is_found_at_the_end_too() {
     let summary = writer.finish().unwrap();
     assert_eq!((summary.lost["windows"], summary.unsealed.len()), (1, 0));
 }
+
+/// A segment whose directory cannot be read was no obstacle for its name: a journal got it, and the next repair took that
+/// for what was left of the segment, and removed its rows.
+#[test]
+fn a_journal_gets_no_name_of_a_segment_that_cannot_be_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let (mut writer, now) = writer(root);
+    for table in ["windows", "flows"] {
+        let (table, aside) = (root.join(table), root.join("aside"));
+        fs::rename(&table, &aside).unwrap();
+        fs::write(&table, "").unwrap();
+        assert!(writer.append(&window(0), now).unwrap_err().is_of_disk());
+        fs::remove_file(&table).unwrap();
+        fs::rename(&aside, &table).unwrap();
+        writer.resume().unwrap();
+        writer.append(&window(0), now).unwrap();
+        let later = now + Duration::from_secs(60);
+        writer.rotate(later).unwrap();
+    }
+    // As after a kill: what is left is repaired.
+    writer.append(&window(0), now).unwrap();
+    drop(writer);
+    let rows = rocescope_store::scan(root).unwrap().row_count("windows");
+    assert_eq!(rows, 4);
+}
