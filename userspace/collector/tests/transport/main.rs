@@ -5,6 +5,7 @@
 
 mod compressed;
 mod cut;
+mod faults;
 mod flips;
 mod flow;
 mod harm;
