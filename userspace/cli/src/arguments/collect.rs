@@ -72,9 +72,6 @@ pub struct CollectArguments {
     /// last hour
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<1, HOUR>, help_heading = "Diagnosis")]
     pub lateness: Duration,
-    /// Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it
-    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Diagnosis")]
-    pub scale: u16,
 }
 
 /// Where an agent sends its rows.

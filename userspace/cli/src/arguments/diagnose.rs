@@ -78,9 +78,6 @@ pub struct HostmeshArguments {
     /// Treat a NIC as anomalous for DURATION after its anomalous window
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = within::<1_000, DAY>)]
     pub sticky: Duration,
-    /// Divide `--window` and `--sticky` by FACTOR, for a mesh whose intervals were divided by it
-    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    pub scale: u16,
     /// Ignore switch problems with at most COUNT drops in a window
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     pub most_ignored: u64,

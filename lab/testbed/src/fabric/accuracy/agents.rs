@@ -116,7 +116,8 @@ pub(super) fn diagnose(rocescope: &Path, directory: &Path, scale: u32) -> Result
     let mut diagnose = Command::new(rocescope);
     diagnose.args(["diagnose", "hostmesh"]);
     diagnose.arg(directory.join(super::DATASET));
-    diagnose.args(["--scale", &scale.to_string(), "-o", "json"]);
+    let time = |seconds: u32| format!("{}ms", seconds * 1_000 / scale);
+    diagnose.args(["--window", &time(20), "--sticky", &time(60), "-o", "json"]);
     diagnose.arg("--topology").arg(directory.join(super::TOPOLOGY));
     let summary: Value = serde_json::from_str(&output(&mut diagnose)?)?;
     let verdicts = summary["verdicts"].as_array().context("verdicts")?;

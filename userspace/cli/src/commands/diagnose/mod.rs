@@ -58,7 +58,7 @@ fn settings(arguments: &HostmeshArguments) -> Result<Settings> {
         dataset: arguments.dataset.clone(),
         time: span::range(&arguments.span)?,
         observer: arguments.observer.clone(),
-        of_mesh: of_mesh.scaled(arguments.scale.into()),
+        of_mesh,
         topology: arguments.topology.clone(),
         write: arguments.write,
     })

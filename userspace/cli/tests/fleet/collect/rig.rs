@@ -26,7 +26,8 @@ impl Collector {
             .args([Path::new("--cert"), &at("collector.pem")])
             .args([Path::new("--key"), &at("collector.key")])
             .args([Path::new("--client-ca"), &at("ca.pem")])
-            .args(["--diagnose", "--scale", "20", "--lateness", "500ms"]);
+            .args(["--diagnose", "--lateness", "500ms"])
+            .env("COLLECT_TIME_SCALE", "20");
         let mut running = Running::spawn(command.args(more));
         let line = running.line();
         let address = line.strip_prefix("collecting at 127.0.0.1:");

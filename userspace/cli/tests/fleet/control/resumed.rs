@@ -42,13 +42,12 @@ fn counters(from_ns: i64, down_ns: i64, end_ns: i64) -> Vec<CounterRow> {
 
 fn collect(rig: &Rig, log: &str) -> Child {
     let mut command = Command::new(binary());
+    command.env("COLLECT_TIME_SCALE", "10");
     command.args([
         "collect",
         "--listen",
         "127.0.0.1:0",
         "--diagnose",
-        "--scale",
-        "10",
         "--lateness",
         "100ms",
         // Rows of an open segment are not readable beside the collector.

@@ -93,9 +93,8 @@ fn losses_on_the_wire_meet_the_counters_of_both_ends_while_they_happen() {
         "--out",
         &at("collected"),
         "--diagnose",
-        "--scale",
-        "5",
     ]);
+    command.env("COLLECT_TIME_SCALE", "5");
     command.args([
         "--lateness",
         "2s",

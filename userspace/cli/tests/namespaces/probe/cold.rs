@@ -23,13 +23,12 @@ fn only_the_port_that_is_down_gets_a_verdict() {
     // Windows of 4 s: the fabric comes up in less than one.
     let mut collector = rails.command("h", binary());
     collector
+        .env("COLLECT_TIME_SCALE", "5")
         .args([
             "collect",
             "--listen",
             "127.0.0.1:4792",
             "--diagnose",
-            "--scale",
-            "5",
             "--lateness",
             "3s",
         ])

@@ -82,7 +82,10 @@ impl Agents {
         let mut command = Command::new(binary());
         command.args(["diagnose", "hostmesh"]).arg(self.path("dataset"));
         command.arg("--topology").arg(self.path("topology.toml"));
-        let output = command.args(["--scale", "4", "-o", "json"]).output().unwrap();
+        let output = command
+            .args(["--window", "5s", "--sticky", "15s", "-o", "json"])
+            .output()
+            .unwrap();
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
     }
 }

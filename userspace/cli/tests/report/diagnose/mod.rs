@@ -133,10 +133,10 @@ fn verdicts_are_written_once() {
 }
 
 #[test]
-fn windows_can_be_scaled_and_bad_input_gives_one_line() {
+fn windows_can_be_shorter_and_bad_input_gives_one_line() {
     let folder = tempfile::tempdir().unwrap();
     dataset(&folder.path().join("d"));
-    let printed = text(&diagnose(folder.path(), &["d", "--scale", "2"]));
+    let printed = text(&diagnose(folder.path(), &["d", "--window", "10s"]));
     assert!(printed.contains("windows   12 of 10.0 s"), "{printed}");
     std::fs::create_dir(folder.path().join("folder")).unwrap();
     let error = refusal(&diagnose(folder.path(), &["folder"]));
