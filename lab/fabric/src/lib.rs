@@ -43,6 +43,3 @@ pub use rails::Rails;
 pub use route::{FiveTuple, Route};
 pub use timing::{Clocks, Timing};
 pub use topology::{LinkDirection, LinkId, Nic, NodeId, Role, Topology};
-
-/// UDP destination port of `RoCEv2`.
-pub const ROCE_PORT: u16 = 4791;

@@ -211,7 +211,8 @@ const fn last_way(tuple: FiveTuple) -> LinkDirection {
 mod tests {
     use super::{Fabric, Outcome};
     use crate::random::Draws;
-    use crate::{FaultKind, FaultLocation, FiveTuple, ROCE_PORT, Rails, Role};
+    use crate::{FaultKind, FaultLocation, FiveTuple, Rails, Role};
+    use rocescope_model::ROCE_UDP_PORT;
 
     const SECOND: i64 = 1_000_000_000;
 
@@ -224,7 +225,7 @@ mod tests {
             src: fabric.topology.nic(0, from),
             dst: fabric.topology.nic(0, to),
             udp_src_port: port,
-            udp_dst_port: ROCE_PORT,
+            udp_dst_port: ROCE_UDP_PORT,
         }
     }
 

@@ -1,6 +1,5 @@
 //! All probes and paths of a span of time, as if every host ran an agent.
 
-use crate::ROCE_PORT;
 use crate::passage::{Fabric, Outcome, Passage};
 use crate::random::{Draws, mix};
 use crate::route::FiveTuple;
@@ -8,6 +7,7 @@ use crate::topology::Nic;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use core::ops::Range;
+use rocescope_model::ROCE_UDP_PORT;
 use rocescope_model::{PathRow, ProbeRow, Text, Time};
 
 /// The settings of the agents; the defaults are those of Hostmesh, section 4, if it gives any.
@@ -92,7 +92,7 @@ impl Mesh {
             src,
             dst: fabric.topology.nic(fabric.topology.host_of(src), rail),
             udp_src_port: self.port(src, slot, sent_ns),
-            udp_dst_port: ROCE_PORT,
+            udp_dst_port: ROCE_UDP_PORT,
         };
         let mut passage = fabric.send(tuple, sent_ns, &mut draws);
         let late = passage.app_receive_ns.is_none_or(|at| at - sent_ns > self.timeout_ns);
@@ -125,7 +125,7 @@ impl Mesh {
                         src,
                         dst: other,
                         udp_src_port: self.port(src, slot, at_ns),
-                        udp_dst_port: ROCE_PORT,
+                        udp_dst_port: ROCE_UDP_PORT,
                     };
                     if other != src {
                         each(tuple, fabric.trace(tuple, at_ns));

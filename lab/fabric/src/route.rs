@@ -177,7 +177,8 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::FiveTuple;
-    use crate::{LinkDirection, LinkId, ROCE_PORT, Rails, Role, Topology};
+    use crate::{LinkDirection, LinkId, Rails, Role, Topology};
+    use rocescope_model::ROCE_UDP_PORT;
     use std::collections::BTreeMap;
     use std::vec::Vec;
 
@@ -186,7 +187,7 @@ mod tests {
             src: topology.nic(host, from),
             dst: topology.nic(host, to),
             udp_src_port: port,
-            udp_dst_port: ROCE_PORT,
+            udp_dst_port: ROCE_UDP_PORT,
         }
     }
 

@@ -2,12 +2,11 @@
 
 use crate::Analysis;
 use crate::input::earlier;
+use rocescope_model::time::HOUR_NS;
 use rocescope_model::{Table, Time};
 use rocescope_store::{Error, Query, Scan, TimeRange};
 use std::collections::BTreeSet;
 use std::ops::Range;
-
-const HOUR_NS: i64 = 3_600_000_000_000;
 
 /// This time, and the time before it whose rows an analysis reads.
 #[must_use]

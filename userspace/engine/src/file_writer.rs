@@ -5,6 +5,7 @@
 
 use crate::notice::Notices;
 use rocescope_model::WindowRows;
+use rocescope_model::time::HOUR_NS;
 use rocescope_runtime::dataset::Dataset;
 use rocescope_store::{Error, Retained, Summary};
 use std::io;
@@ -17,8 +18,6 @@ use std::thread::{Builder, JoinHandle};
 const WINDOWS: usize = 1_024;
 const ROWS: usize = 8_192;
 const SKETCH_BYTES: usize = 2 << 20;
-
-const HOUR_NS: i64 = 3_600_000_000_000;
 
 /// Appends rows to a dataset, and finishes it.
 #[derive(Debug)]

@@ -61,6 +61,7 @@ pub mod sparse;
 pub mod tables;
 pub mod text;
 pub mod time;
+mod udp_path;
 pub mod units;
 pub mod value;
 
@@ -84,6 +85,7 @@ pub use tables::{
 };
 pub use text::Text;
 pub use time::Time;
+pub use udp_path::UdpPath;
 pub use value::Value;
 
 /// Version of the dataset's layout and tables, in the footer of every segment.

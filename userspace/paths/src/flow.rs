@@ -1,12 +1,10 @@
 //! A flow: what switches hash.
 
+use rocescope_model::ROCE_UDP_PORT;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
-
-/// The UDP destination port of RoCEv2.
-pub const ROCE_PORT: u16 = 4791;
 
 /// The number of UDP among the protocols of IP.
 pub const UDP: u8 = 17;
@@ -39,7 +37,7 @@ const fn udp() -> u8 {
 }
 
 const fn roce() -> u16 {
-    ROCE_PORT
+    ROCE_UDP_PORT
 }
 
 impl Flow {
@@ -51,7 +49,7 @@ impl Flow {
             dst,
             protocol: UDP,
             src_port,
-            dst_port: ROCE_PORT,
+            dst_port: ROCE_UDP_PORT,
             dst_qpn: None,
             outer_src_port: None,
         }

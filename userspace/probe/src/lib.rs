@@ -65,5 +65,5 @@ pub use drive::drive;
 pub use flows::{FlowCounters, FlowTask};
 pub use peers::{PeerCounters, PeerSettings};
 pub use responder::AnswerCounters;
-pub use types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Sequence, WatchedPath};
+pub use types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Sequence};
 pub use watch::Trip;

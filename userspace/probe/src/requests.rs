@@ -5,7 +5,8 @@
 //! ([`peers`](crate::peers)). The sequence number of a datagram finds its request again, and with it who asked. The other
 //! end copies the number into its answer and reads nothing from it.
 
-use crate::types::{Nanos, WatchedPath};
+use crate::types::Nanos;
+use rocescope_model::UdpPath;
 use std::collections::VecDeque;
 
 /// A datagram without an outcome.
@@ -46,7 +47,7 @@ pub(crate) enum Asker {
     /// The flow of this number.
     Flow(u64),
     /// A path that is watched.
-    Watch(WatchedPath),
+    Watch(UdpPath),
     /// A trace to another host.
     Trace {
         /// Its number.

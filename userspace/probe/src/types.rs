@@ -55,17 +55,6 @@ impl NicIndex {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sequence(pub u64);
 
-/// A path to the agent of another host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WatchedPath {
-    /// Address of a NIC of this host.
-    pub src: IpAddr,
-    /// Address of a NIC of the other host.
-    pub dst: IpAddr,
-    /// UDP source port.
-    pub port: u16,
-}
-
 /// A NIC as the agent sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nic {

@@ -7,7 +7,8 @@ use crate::agent::host::Host;
 use crate::agent::prober::{Prober, Received};
 use crate::payload::Payload;
 use crate::requests::{Asker, Request};
-use crate::types::{Nanos, NicIndex, Outgoing, Refusal, WatchedPath};
+use crate::types::{Nanos, NicIndex, Outgoing, Refusal};
+use rocescope_model::UdpPath;
 use std::collections::BTreeMap;
 
 /// A path with fewer unanswered probes may have lost some.
@@ -17,7 +18,7 @@ const LOST: u32 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trip {
     /// The path.
-    pub path: WatchedPath,
+    pub path: UdpPath,
     /// When its answer arrived.
     pub at: Nanos,
     /// How long it took, without the time that the other agent held the probe.
@@ -36,13 +37,13 @@ struct Watch {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watches {
     pace: Nanos,
-    watches: BTreeMap<WatchedPath, Watch>,
+    watches: BTreeMap<UdpPath, Watch>,
     pub(crate) trips: Vec<Trip>,
 }
 
 impl Watches {
     /// Watches these paths and no others.
-    pub(crate) fn set(&mut self, paths: impl Iterator<Item = WatchedPath>, pace: Nanos, host: &Host, now: Nanos) {
+    pub(crate) fn set(&mut self, paths: impl Iterator<Item = UdpPath>, pace: Nanos, host: &Host, now: Nanos) {
         self.pace = pace;
         let before = std::mem::take(&mut self.watches);
         for path in paths {
@@ -64,7 +65,7 @@ impl Watches {
     }
 
     /// The path of a probe that is not answered yet.
-    fn path(host: &Host, sequence: u64) -> Option<WatchedPath> {
+    fn path(host: &Host, sequence: u64) -> Option<UdpPath> {
         let question = host.questions.get(sequence)?;
         match (question.asked, question.arrival) {
             (Asker::Watch(path), None) => Some(path),
@@ -85,7 +86,7 @@ impl Watches {
 
     /// The paths whose last probes are not answered, with the age of the oldest of these: older than `timeout`, because the
     /// other agent may be late on a busy host.
-    pub(crate) fn unanswered(&self, now: Nanos, timeout: Nanos) -> impl Iterator<Item = (WatchedPath, Nanos)> {
+    pub(crate) fn unanswered(&self, now: Nanos, timeout: Nanos) -> impl Iterator<Item = (UdpPath, Nanos)> {
         self.watches.iter().filter_map(move |(path, watch)| {
             let (first, count) = watch.unanswered?;
             let age = now - first;
@@ -151,15 +152,15 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn path(dst: &str) -> WatchedPath {
-        WatchedPath {
+    fn path(dst: &str) -> UdpPath {
+        UdpPath {
             src: "10.0.0.1".parse().unwrap(),
             dst: dst.parse().unwrap(),
             port: 50_000,
         }
     }
 
-    fn watches(paths: &[WatchedPath]) -> (Watches, Host) {
+    fn watches(paths: &[UdpPath]) -> (Watches, Host) {
         let (mut watches, host) = (Watches::default(), Host::single());
         watches.set(paths.iter().copied(), Nanos(10 * MS), &host, Nanos(0));
         (watches, host)
@@ -228,7 +229,7 @@ mod tests {
     fn paths_that_stay_keep_their_turn_and_others_end() {
         let (mut watches, mut host) = watches(&[path("10.0.0.2"), path("10.0.0.3")]);
         let _ = watches.next_packet(Nanos(0), &mut host);
-        let strange = WatchedPath {
+        let strange = UdpPath {
             src: "10.9.9.9".parse().unwrap(),
             ..path("10.0.0.4")
         };

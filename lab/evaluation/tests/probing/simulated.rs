@@ -55,7 +55,7 @@ impl Simulated {
             src: nic(src),
             dst: nic(dst),
             udp_src_port: port,
-            udp_dst_port: rocescope_fabric::ROCE_PORT,
+            udp_dst_port: rocescope_model::ROCE_UDP_PORT,
         }
     }
 
@@ -128,7 +128,7 @@ impl Simulated {
             src: address(outgoing.src),
             dst: address(outgoing.dst),
             src_port: outgoing.port,
-            dst_port: rocescope_fabric::ROCE_PORT,
+            dst_port: rocescope_model::ROCE_UDP_PORT,
             kind: Some(outgoing.kind),
         }
     }

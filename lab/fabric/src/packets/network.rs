@@ -190,7 +190,7 @@ impl Network {
             src: Nic(src.0),
             dst: Nic(dst.0),
             udp_src_port: src_port,
-            udp_dst_port: crate::ROCE_PORT,
+            udp_dst_port: rocescope_model::ROCE_UDP_PORT,
         };
         let distances = self.distances(dst);
         let mut path = Vec::new();

@@ -130,7 +130,7 @@ impl Ranks {
             src: Some(network.address(src)),
             dst: Some(network.address(dst)),
             src_port: Some(collective.src_ports[rank]),
-            dst_port: Some(crate::ROCE_PORT),
+            dst_port: Some(rocescope_model::ROCE_UDP_PORT),
             bytes: Some(planned.bytes),
             expected_ns: Some(expected_ns),
             format: Text::from("simulated"),

@@ -131,7 +131,7 @@ impl Collected {
                 src: Some(network.address(flow.src)),
                 dst: Some(network.address(flow.dst)),
                 src_port: Some(flow.src_port),
-                dst_port: Some(crate::ROCE_PORT),
+                dst_port: Some(rocescope_model::ROCE_UDP_PORT),
                 protocol: Some(17),
                 packets: count.packets,
                 queued_packets: count.queued,

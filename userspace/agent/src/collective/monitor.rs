@@ -3,15 +3,16 @@
 use crate::error::{AgentError, Result};
 use crate::part::Rows;
 use rocescope_collective::monitor::Settings;
-use rocescope_collective::monitor::host::{Host, HostSettings, Path};
+use rocescope_collective::monitor::host::{Host, HostSettings};
 use rocescope_collective::monitor::notice::StepNotice;
 use rocescope_collective::monitor::placement::Placement;
 use rocescope_collective::read::follow::Appended;
 use rocescope_collector::control::Member;
 use rocescope_collector::control::message::RecordingRequest;
+use rocescope_model::UdpPath;
 use rocescope_model::human::readable;
 use rocescope_model::{SmallFlowRow, StepProbeRow, Unit, Value};
-use rocescope_probe::{Agent, FlowTask, Nanos, WatchedPath};
+use rocescope_probe::{Agent, FlowTask, Nanos};
 use rocescope_runtime::status;
 use std::collections::HashSet;
 use std::path::Path as FilePath;
@@ -93,11 +94,11 @@ impl Monitor {
     /// Takes what happened since the last turn.
     pub fn turn(&mut self, agent: &mut Agent, member: &Member, now: Nanos) {
         for trip in agent.trips() {
-            self.host.probed(&path(&trip.path), trip.at.0, trip.round_trip.0);
+            self.host.probed(&trip.path, trip.at.0, trip.round_trip.0);
         }
-        let unanswered: Vec<(WatchedPath, Nanos)> = agent.unanswered(now).collect();
+        let unanswered: Vec<(UdpPath, Nanos)> = agent.unanswered(now).collect();
         for (watched, age) in unanswered {
-            self.host.unanswered(&path(&watched), now.0, age.0);
+            self.host.unanswered(&watched, now.0, age.0);
         }
         for appended in self.steps.try_iter() {
             self.host.take(&appended.ended, &appended.open, now.0);
@@ -124,11 +125,7 @@ impl Monitor {
                 status!("collective: {first}: {kind}");
             }
         }
-        let paths = self
-            .host
-            .paths()
-            .map(|Path { src, dst, port }| WatchedPath { src, dst, port });
-        agent.watch(paths, self.pace, now);
+        agent.watch(self.host.paths(), self.pace, now);
     }
 
     /// Asks for a burst of probes along the path of a step, and for recordings of its flow.
@@ -177,11 +174,6 @@ impl Monitor {
             self.detections, self.questions, self.passed_on
         )
     }
-}
-
-fn path(watched: &WatchedPath) -> Path {
-    let WatchedPath { src, dst, port } = *watched;
-    Path { src, dst, port }
 }
 
 impl MonitorSettings {

@@ -4,6 +4,7 @@ use super::peers;
 use super::settings::{ProbeBackend, ProbeSettings};
 use crate::error::{AgentError, Result, ensure};
 use rocescope_host::privileges;
+use rocescope_model::ROCE_UDP_PORT;
 use rocescope_probe::backend::raw::{self, Link, Raw};
 use rocescope_probe::{Backend, Nanos, Nic, Settings};
 use rocescope_runtime::host_name::host_name;
@@ -13,7 +14,6 @@ use std::hash::BuildHasher;
 
 /// The default port if RDMA devices reserve UDP 4791.
 const OTHER_PORT: u16 = 47_910;
-const ROCE_PORT: u16 = 4_791;
 
 /// What was opened.
 pub(super) struct Opening {
@@ -95,12 +95,12 @@ fn packets(wanted: &ProbeSettings, links: Vec<Link>, names: &str) -> Result<(Box
 #[cfg(feature = "verbs")]
 fn queue_pairs(wanted: &ProbeSettings, nics: &[(Nic, u32)], names: &str) -> Result<(Box<dyn Backend>, Settings)> {
     ensure!(
-        wanted.port.is_none_or(|port| port == ROCE_PORT),
-        "queue pairs send only to UDP port {ROCE_PORT}: omit --port"
+        wanted.port.is_none_or(|port| port == ROCE_UDP_PORT),
+        "queue pairs send only to UDP port {ROCE_UDP_PORT}: omit --port"
     );
     let settings = Settings {
         traces_per_second: 0.0,
-        ..settings(wanted, ROCE_PORT)?
+        ..settings(wanted, ROCE_UDP_PORT)?
     };
     // Queue pairs need no capability, and the kernel refuses requests on a device that was opened with other ones.
     privileges::drop_all().map_err(AgentError::Capabilities)?;
@@ -165,16 +165,16 @@ fn port(wanted: &ProbeSettings, links: &[Link]) -> u16 {
     let rdma = links.iter().find(|link| link.is_rdma());
     let port = wanted.port.unwrap_or(match rdma {
         Some(_) => OTHER_PORT,
-        None => ROCE_PORT,
+        None => ROCE_UDP_PORT,
     });
     if let Some(link) = rdma {
-        let what = if port == ROCE_PORT {
+        let what = if port == ROCE_UDP_PORT {
             "every probe to it will be lost; omit --port".to_owned()
         } else {
             format!("probes go to port {port}")
         };
         status!(
-            "{} is an RDMA device, which reserves UDP port {ROCE_PORT}: {what}",
+            "{} is an RDMA device, which reserves UDP port {ROCE_UDP_PORT}: {what}",
             link.name()
         );
     }

@@ -3,6 +3,7 @@
 
 use rocescope_collector::control::message::{RecordingCounts, RecordingRequest};
 use rocescope_model::human::visible;
+use rocescope_model::time::HOUR_NS;
 use rocescope_model::{EventRow, Text, Time, WindowRows};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -11,7 +12,6 @@ use std::net::IpAddr;
 const PATIENCE: u8 = 3;
 /// Requests that wait; the oldest beyond them are of another box.
 const MAX_WAITING: usize = 256;
-const HOUR_NS: i64 = 3_600_000_000_000;
 /// The recorder keeps no older frames.
 const OLDEST_NS: i64 = 60_000_000_000;
 /// Characters of a description.

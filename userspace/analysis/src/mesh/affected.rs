@@ -2,9 +2,8 @@
 //! those that probes of the same 5-tuple traced.
 
 use crate::paths::runs::{self, CapturedKey};
-use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
-use rocescope_model::{FLOW_PATH_TABLES, FlowRow};
+use rocescope_model::{FLOW_PATH_TABLES, FlowRow, ROCE_UDP_PORT, UdpPath};
 use rocescope_store::query::Timeline;
 use rocescope_store::{Error, Query, Scan};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -80,16 +79,16 @@ impl<'a> Affected<'a> {
                 .range(..end_ns)
                 .next_back()
                 .or_else(|| self.stated.first_key_value());
-            let key = (seen.key.src, seen.key.dst, seen.key.udp_src_port);
+            let key = (seen.key.src, seen.key.dst, seen.key.port);
             let nodes = run.and_then(|(_, flows)| flows.get(&key));
             for (place, flows) in diagnosis.places.iter().zip(&mut crossing) {
                 let stated = nodes.and_then(|nodes| {
                     analyzer.crosses_nodes(*place, seen.key, nodes, |name| self.nodes.contains(name))
                 });
-                let crosses = stated.or_else(|| analyzer.crosses(*place, seen.key, ROCE_PORT, at_ns));
+                let crosses = stated.or_else(|| analyzer.crosses(*place, seen.key, ROCE_UDP_PORT, at_ns));
                 if crosses == Some(true) {
-                    let FlowKey { src, dst, udp_src_port } = seen.key;
-                    flows.insert(format!("{src}>{dst}:{udp_src_port}"));
+                    let UdpPath { src, dst, port } = seen.key;
+                    flows.insert(format!("{src}>{dst}:{port}"));
                 }
             }
         }
@@ -100,7 +99,7 @@ impl<'a> Affected<'a> {
 /// A flow of a capture window.
 #[derive(Debug, Clone, Copy)]
 struct CapturedFlow {
-    key: FlowKey,
+    key: UdpPath,
     from_ns: i64,
     until_ns: i64,
 }
@@ -109,16 +108,13 @@ impl CapturedFlow {
     /// `None` if it is sprayed over many ports, and so over many paths.
     fn of(row: &FlowRow) -> Option<Self> {
         Some(Self {
-            key: FlowKey {
+            key: UdpPath {
                 src: row.src,
                 dst: row.dst,
-                udp_src_port: row.udp_src_port?,
+                port: row.udp_src_port?,
             },
             from_ns: row.window_start_ns,
             until_ns: row.window_start_ns.saturating_add(row.window_ns),
         })
     }
 }
-
-/// The destination port of captured traffic and, by default, of probes: paths are known for it.
-const ROCE_PORT: u16 = 4791;

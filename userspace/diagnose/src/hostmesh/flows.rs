@@ -11,24 +11,13 @@ use super::place::{Crossing, FaultLocation};
 use super::tuples::Key;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::net::IpAddr;
-
-/// The fields of a captured packet that determine its path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FlowKey {
-    /// Source IP address.
-    pub src: IpAddr,
-    /// Destination IP address.
-    pub dst: IpAddr,
-    /// UDP source port.
-    pub udp_src_port: u16,
-}
+use rocescope_model::UdpPath;
 
 impl Analyzer {
     /// Whether a flow is between NICs of one host. Those are probes: the processes of a host do not use the fabric among each
     /// other.
     #[must_use]
-    pub fn is_within_a_host(&self, flow: FlowKey) -> bool {
+    pub fn is_within_a_host(&self, flow: UdpPath) -> bool {
         let nic = |address| self.names.nics.get(self.names.find_nic(address)? as usize);
         let host = |address| nic(address).filter(|nic| !nic.name.is_empty()).map(|nic| nic.host);
         host(flow.src).is_some_and(|of_src| host(flow.dst) == Some(of_src))
@@ -36,7 +25,7 @@ impl Analyzer {
 
     /// Whether a flow crossed a place at a time; `None` if its path is unknown.
     #[must_use]
-    pub fn crosses(&self, place: Where, flow: FlowKey, udp_dst_port: u16, at_ns: i64) -> Option<bool> {
+    pub fn crosses(&self, place: Where, flow: UdpPath, udp_dst_port: u16, at_ns: i64) -> Option<bool> {
         let nic = |address| self.names.find_nic(address);
         let (src, dst) = (nic(flow.src), nic(flow.dst));
         match place.0 {
@@ -56,7 +45,7 @@ impl Analyzer {
         let key = Key {
             src: src?,
             dst: dst?,
-            udp_src_port: flow.udp_src_port,
+            udp_src_port: flow.port,
             udp_dst_port,
         };
         let number = self.tuples.find(key)?;
@@ -75,7 +64,7 @@ impl Analyzer {
     pub fn crosses_nodes(
         &self,
         place: Where,
-        flow: FlowKey,
+        flow: UdpPath,
         nodes: &[String],
         is_known: impl Fn(&str) -> bool,
     ) -> Option<bool> {
@@ -124,7 +113,7 @@ impl Analyzer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Analyzer, End, FaultLocation, FlowKey, Where};
+    use super::{Analyzer, End, FaultLocation, UdpPath, Where};
     use crate::hostmesh::settings::Settings;
     use alloc::string::String;
     use core::net::IpAddr;
@@ -143,10 +132,10 @@ mod tests {
         let leaf = names.links[first as usize].to;
         let [one, other, alone] = [2, 3, 4].map(|last| names.link(leaf, address(last)));
         assert_ne!(one, other);
-        let flow = FlowKey {
+        let flow = UdpPath {
             src: address(100),
             dst: address(101),
-            udp_src_port: 50_000,
+            port: 50_000,
         };
         let crosses = |link: u32, nodes: [&str; 2]| {
             let nodes = nodes.map(String::from);

@@ -11,6 +11,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use rocescope_model::Time;
+use rocescope_model::time::SECOND_NS;
 use serde::Serialize;
 
 /// Something that was not judged.
@@ -175,8 +176,6 @@ pub(crate) fn unread(view: &View<'_>) -> Vec<Unknown> {
     }
     all
 }
-
-const SECOND_NS: i64 = 1_000_000_000;
 
 fn has_any(ports: &Ports, number: u32, any: &[Watched]) -> bool {
     let port = ports.get(number);

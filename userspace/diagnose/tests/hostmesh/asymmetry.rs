@@ -39,7 +39,7 @@ fn a_direction_that_is_slower_than_the_other_is_named_although_it_always_was() {
                     src: from,
                     dst: to,
                     udp_src_port: port,
-                    udp_dst_port: rocescope_fabric::ROCE_PORT,
+                    udp_dst_port: rocescope_model::ROCE_UDP_PORT,
                 };
                 assert_eq!(run.fabric.route(sent, found.start_ns).ways()[1], detour);
             }

@@ -1,9 +1,8 @@
 //! Every class of fault: its class and its place.
 
 use crate::hostmesh::run::{Run, WINDOW, lines};
-use rocescope_fabric::{
-    Fabric, FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Nic, ROCE_PORT, Rails, Role,
-};
+use rocescope_fabric::{Fabric, FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Nic, Rails, Role};
+use rocescope_model::ROCE_UDP_PORT;
 
 /// 4 hosts, 4 rails, 2 spines: the same fabric as the testbed.
 pub(crate) fn small(seed: u64) -> Run {
@@ -157,7 +156,7 @@ fn a_blackhole_of_one_tuple_is_named_by_its_port() {
             src,
             dst: topology.nic(1, 3),
             udp_src_port: port,
-            udp_dst_port: ROCE_PORT,
+            udp_dst_port: ROCE_UDP_PORT,
         };
         let spine = run.fabric.route(tuple, crate::hostmesh::run::START).ways()[1];
         run.fault(FaultKind::Blackhole { tuple }, FaultLocation::Direction(spine), 0);

@@ -1,9 +1,9 @@
 //! SLA metrics compared with counts by hand, paths that change, and flows over a place.
 
 use crate::hostmesh::run::{Run, START, WINDOW, lines};
-use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_fabric::probing::Names;
 use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Rails, Role};
+use rocescope_model::UdpPath;
 
 #[test]
 fn quantiles_are_those_of_the_sorted_values() {
@@ -94,10 +94,10 @@ fn flows_are_matched_by_address_or_by_path() {
     assert_eq!(lines(&found), ["loss link r1>s0 and back"]);
     let (mut over, mut past) = (0, 0);
     run.mesh.paths(&run.fabric, START, |tuple, _| {
-        let flow = FlowKey {
+        let flow = UdpPath {
             src: topology.nic_address(tuple.src),
             dst: topology.nic_address(tuple.dst),
-            udp_src_port: tuple.udp_src_port,
+            port: tuple.udp_src_port,
         };
         let crosses = run.analyzer.crosses(found.places[0], flow, tuple.udp_dst_port, START);
         let route = run.fabric.route(tuple, START);
@@ -107,10 +107,10 @@ fn flows_are_matched_by_address_or_by_path() {
         past += u32::from(!truth);
     });
     assert!(over > 0 && past > 0);
-    let unknown = FlowKey {
+    let unknown = UdpPath {
         src: topology.nic_address(topology.nic(0, 1)),
         dst: topology.nic_address(topology.nic(0, 2)),
-        udp_src_port: 1,
+        port: 1,
     };
     assert_eq!(run.analyzer.crosses(found.places[0], unknown, 4791, START), None);
 }
@@ -135,10 +135,10 @@ fn flows_to_other_hosts_are_matched_by_their_traces_and_probes_are_no_flows() {
     assert_eq!(lines(&found), ["loss link r1>s0 and back"]);
     let mut over = 0;
     for tuple in flows {
-        let flow = FlowKey {
+        let flow = UdpPath {
             src: topology.nic_address(tuple.src),
             dst: topology.nic_address(tuple.dst),
-            udp_src_port: tuple.udp_src_port,
+            port: tuple.udp_src_port,
         };
         let route = run.fabric.route(tuple, START);
         let truth = route.ways().iter().any(|way| way.link == grey);
@@ -148,10 +148,10 @@ fn flows_to_other_hosts_are_matched_by_their_traces_and_probes_are_no_flows() {
         assert!(!run.analyzer.is_within_a_host(flow));
     }
     assert!((1..40).contains(&over), "{over}");
-    let probe = FlowKey {
+    let probe = UdpPath {
         src: topology.nic_address(topology.nic(0, 1)),
         dst: topology.nic_address(topology.nic(0, 2)),
-        udp_src_port: 50_000,
+        port: 50_000,
     };
     assert!(run.analyzer.is_within_a_host(probe));
 }

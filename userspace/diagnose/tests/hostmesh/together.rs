@@ -2,7 +2,8 @@
 
 use crate::hostmesh::faults::way;
 use crate::hostmesh::run::{Run, START, WINDOW, lines};
-use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, ROCE_PORT, Rails};
+use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, Rails};
+use rocescope_model::ROCE_UDP_PORT;
 use rocescope_model::{PathRow, Text};
 
 /// 8 hosts, 4 rails, and spines: two windows without a fault.
@@ -111,7 +112,7 @@ fn what_fails_right_after_a_nic_is_named_and_not_the_nic() {
             src: nic,
             dst: run.fabric.topology.nic(5, 0),
             udp_src_port: port,
-            udp_dst_port: ROCE_PORT,
+            udp_dst_port: ROCE_UDP_PORT,
         };
         let spine = run.fabric.route(tuple, START).ways()[1];
         run.fault(FaultKind::Blackhole { tuple }, FaultLocation::Direction(spine), 0);

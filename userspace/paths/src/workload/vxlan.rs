@@ -1,5 +1,6 @@
 //! The VXLAN header around a captured packet: what switches between tunnel ends hash.
 
+use rocescope_model::UdpPath;
 use rocescope_wire::{LinkType, Octets, ip};
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -10,20 +11,9 @@ const ETHERNET: usize = 14;
 /// VLAN and service tags, at most.
 const MAX_TAGS: usize = 2;
 
-/// A VXLAN header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outer {
-    /// Tunnel end point that sent it.
-    pub src: IpAddr,
-    /// Tunnel end point that it is for.
-    pub dst: IpAddr,
-    /// UDP source port.
-    pub src_port: u16,
-}
-
 /// The first header of an Ethernet frame, if it is VXLAN.
 #[must_use]
-pub fn outer(frame: &[u8], link: LinkType) -> Option<Outer> {
+pub fn outer(frame: &[u8], link: LinkType) -> Option<UdpPath> {
     if link != LinkType::Ethernet {
         return None;
     }
@@ -47,13 +37,13 @@ pub fn outer(frame: &[u8], link: LinkType) -> Option<Outer> {
         _ => return None,
     };
     let is_vxlan = header.protocol == UDP && !header.fragment && frame.be16(header.payload_at + 2)? == VXLAN_PORT;
-    let src_port = frame.be16(header.payload_at)?;
-    is_vxlan.then_some(Outer { src, dst, src_port })
+    let port = frame.be16(header.payload_at)?;
+    is_vxlan.then_some(UdpPath { src, dst, port })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Outer, outer};
+    use super::{UdpPath, outer};
     use rocescope_wire::LinkType;
 
     #[test]
@@ -63,10 +53,10 @@ mod tests {
             0x81, 0, 0, 5, 8, 0, 0x45, 0, 0, 36, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 3,
         ]);
         v4.extend([0xc0, 0x01, 0x12, 0xb5, 0, 16, 0, 0, 8, 0, 0, 0, 0, 0, 100, 0]);
-        let expected = Outer {
+        let expected = UdpPath {
             src: [192, 0, 2, 1].into(),
             dst: [192, 0, 2, 3].into(),
-            src_port: 0xc001,
+            port: 0xc001,
         };
         assert_eq!(outer(&v4, LinkType::Ethernet), Some(expected));
         for length in 0..42 {
@@ -78,6 +68,6 @@ mod tests {
         v6.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 16, 17, 64]);
         v6.extend([0xfd; 16].into_iter().chain([0xfe; 16]));
         v6.extend([0xc0, 0x02, 0x12, 0xb5, 0, 16, 0, 0, 8, 0, 0, 0, 0, 0, 100, 0]);
-        assert_eq!(outer(&v6, LinkType::Ethernet).map(|outer| outer.src_port), Some(0xc002));
+        assert_eq!(outer(&v6, LinkType::Ethernet).map(|outer| outer.port), Some(0xc002));
     }
 }

@@ -29,12 +29,13 @@ use crate::flows::{FlowCounters, FlowProbes, FlowTask};
 use crate::peers::{PeerCounters, Peers};
 use crate::responder::{AnswerCounters, Responder};
 use crate::tracer::Tuple;
-use crate::types::{Clock, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal, WatchedPath};
+use crate::types::{Clock, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal};
 use crate::watch::{Trip, Watches};
 use fastrand::Rng;
 use host::Host;
 use local::LocalProbes;
 use prober::Prober;
+use rocescope_model::UdpPath;
 use rocescope_model::{PathRow, ProbeRow, SmallFlowRow};
 use std::net::IpAddr;
 use traces::Traces;
@@ -168,7 +169,7 @@ impl Agent {
     }
 
     /// Probes these paths at a steady pace from now on, and no others. Those that begin at no NIC of this host are left out.
-    pub fn watch(&mut self, paths: impl Iterator<Item = WatchedPath>, pace: Nanos, now: Nanos) {
+    pub fn watch(&mut self, paths: impl Iterator<Item = UdpPath>, pace: Nanos, now: Nanos) {
         if !self.host.is_stopped {
             self.watches.set(paths, pace, &self.host, now);
         }
@@ -181,7 +182,7 @@ impl Agent {
     }
 
     /// The paths whose last probes are not answered, with the age of the oldest of these.
-    pub fn unanswered(&self, now: Nanos) -> impl Iterator<Item = (WatchedPath, Nanos)> {
+    pub fn unanswered(&self, now: Nanos) -> impl Iterator<Item = (UdpPath, Nanos)> {
         self.watches.unanswered(now, self.host.settings.timeout)
     }
 

@@ -8,7 +8,7 @@ use rocescope_analysis::paths::captured::{Captured, flow_of};
 use rocescope_capture::file::FrameSource;
 use rocescope_diagnose::paths::Fabric;
 use rocescope_engine::request::udp_ports;
-use rocescope_model::{FlowRow, Row};
+use rocescope_model::{FlowRow, ROCE_UDP_PORT, Row, UdpPath};
 use rocescope_paths::workload::{list, pairs, rdma, ss, vxlan};
 use rocescope_paths::{Flow, RatedFlow, Workload};
 use rocescope_runtime::Signals;
@@ -134,7 +134,7 @@ const MAX_FLOWS: usize = 4_000_000;
 
 fn of_files(arguments: &WorkloadArguments, fabric: Option<&Fabric>) -> Result<Workload> {
     let filter = arguments.filter.as_deref().map(run_filter).transpose()?;
-    let ports = udp_ports(&[rocescope_paths::flow::ROCE_PORT])?;
+    let ports = udp_ports(&[ROCE_UDP_PORT])?;
     let signals = Signals::install()?;
     let mut reader = input::open(&arguments.read, &signals)?;
     let mut workload = Workload::default();
@@ -154,14 +154,14 @@ fn of_files(arguments: &WorkloadArguments, fabric: Option<&Fabric>) -> Result<Wo
         }
         let address = |bytes: [u8; 16]| IpAddr::from(Ipv6Addr::from(bytes)).to_canonical();
         // A mirror may use VXLAN too: only a tunnel between nodes of the topology is one of the fabric.
-        let is_known = |outer: &vxlan::Outer| {
+        let is_known = |outer: &UdpPath| {
             let owner = |address| fabric.and_then(|fabric| fabric.owner(address));
             owner(outer.src).is_some() && owner(outer.dst).is_some()
         };
         let outer = vxlan::outer(frame.bytes, link).filter(is_known);
         let flow = Flow {
             dst_qpn: Some(packet.flow.dst_qpn),
-            outer_src_port: outer.map(|outer| outer.src_port),
+            outer_src_port: outer.map(|outer| outer.port),
             ..Flow::roce(
                 address(packet.flow.src),
                 address(packet.flow.dst),

@@ -1,8 +1,9 @@
 //! What a rank sends over a channel, step by step, with its monitor.
 
-use super::path::{Path, Probed};
+use super::path::Probed;
 use crate::monitor::{Monitor, Settings, Step};
 use alloc::vec::Vec;
+use rocescope_model::UdpPath;
 use rocescope_model::{StepProbeRow, StepRow, Text, Time};
 
 /// How long a step may take before its monitor spaces detections, while no step has ended.
@@ -24,7 +25,7 @@ pub(super) struct Lane {
 #[derive(Debug, Clone)]
 pub(super) struct Current {
     pub(super) row: StepRow,
-    pub(super) path: Path,
+    pub(super) path: UdpPath,
     base_ns: Option<i64>,
     threshold_ns: i64,
     /// Round trips up to this time were taken.
@@ -129,7 +130,13 @@ impl Lane {
     }
 
     /// A step begins along a path.
-    pub(super) fn begin(&mut self, row: StepRow, path: Path, base_ns: Option<i64>, threshold_ns: impl Fn(i64) -> i64) {
+    pub(super) fn begin(
+        &mut self,
+        row: StepRow,
+        path: UdpPath,
+        base_ns: Option<i64>,
+        threshold_ns: impl Fn(i64) -> i64,
+    ) {
         let threshold_ns = base_ns.map_or(i64::MAX, threshold_ns);
         self.monitor.begin(Step {
             number: row.step,

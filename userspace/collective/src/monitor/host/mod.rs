@@ -13,8 +13,6 @@
 mod lane;
 mod path;
 
-pub use path::Path;
-
 use super::Settings;
 use super::notice::StepNotice;
 use super::placement::{Place, Placement};
@@ -26,6 +24,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use lane::Lane;
 use path::{HISTORY_NS, Probed};
+use rocescope_model::UdpPath;
 use rocescope_model::{StepProbeRow, StepRow, Text};
 
 /// Ranks and channels that are watched; others are counted.
@@ -66,7 +65,7 @@ pub struct Host {
     settings: HostSettings,
     placement: Placement,
     lanes: BTreeMap<(u32, u16), Lane>,
-    paths: BTreeMap<Path, Probed>,
+    paths: BTreeMap<UdpPath, Probed>,
     turn: Turn,
     /// The second of the last notice, and the notices in it.
     noticed: (i64, u32),
@@ -99,7 +98,7 @@ impl Host {
     }
 
     /// The paths to probe now.
-    pub fn paths(&self) -> impl Iterator<Item = Path> {
+    pub fn paths(&self) -> impl Iterator<Item = UdpPath> {
         self.paths.keys().copied()
     }
 
@@ -185,7 +184,7 @@ impl Host {
     }
 
     /// The path of a step, which is probed from now on; `None` if it is unknown or there are too many.
-    fn path(&mut self, row: &StepRow, rank: u32, now_ns: i64) -> Option<Path> {
+    fn path(&mut self, row: &StepRow, rank: u32, now_ns: i64) -> Option<UdpPath> {
         let to = row.dst_host.parse().ok();
         let address = |rank: Option<u32>| {
             let place = self.placement.of(&row.collective, rank?)?;
@@ -201,7 +200,7 @@ impl Host {
         if src == dst {
             return None;
         }
-        let path = Path {
+        let path = UdpPath {
             src,
             dst,
             port: row.src_port.unwrap_or(self.settings.port),
@@ -216,7 +215,7 @@ impl Host {
     }
 
     /// A probe along a path was answered.
-    pub fn probed(&mut self, path: &Path, at_ns: i64, rtt_ns: i64) {
+    pub fn probed(&mut self, path: &UdpPath, at_ns: i64, rtt_ns: i64) {
         let Some(probed) = self.paths.get_mut(path) else {
             return;
         };
@@ -227,7 +226,7 @@ impl Host {
     }
 
     /// The last probes along a path are not answered, the oldest for this long.
-    pub fn unanswered(&mut self, path: &Path, now_ns: i64, age_ns: i64) {
+    pub fn unanswered(&mut self, path: &UdpPath, now_ns: i64, age_ns: i64) {
         for key in self.on(path) {
             let observer = &self.observer;
             let lane = self.lanes.get_mut(&key);
@@ -238,7 +237,7 @@ impl Host {
     }
 
     /// The lanes whose newest step is on a path.
-    fn on(&self, path: &Path) -> Vec<(u32, u16)> {
+    fn on(&self, path: &UdpPath) -> Vec<(u32, u16)> {
         let is_on = |lane: &Lane| lane.current.as_ref().is_some_and(|current| current.path == *path);
         let on = self.lanes.iter().filter(|(_, lane)| is_on(lane));
         on.map(|(key, _)| *key).collect()
@@ -256,7 +255,7 @@ impl Host {
     }
 
     fn detected(&mut self, mut row: StepProbeRow, now_ns: i64) {
-        let path = Path {
+        let path = UdpPath {
             src: row.src,
             dst: row.dst,
             port: row.udp_src_port,

@@ -1,18 +1,6 @@
 //! A path that is probed: its round trips of the last seconds, and the shortest of the last minutes.
 
 use alloc::collections::VecDeque;
-use core::net::IpAddr;
-
-/// The flow that probes follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Path {
-    /// The sender's address.
-    pub src: IpAddr,
-    /// The receiver's.
-    pub dst: IpAddr,
-    /// UDP source port.
-    pub port: u16,
-}
 
 /// How long round trips are kept: steps are read after they happened.
 pub(super) const HISTORY_NS: i64 = 10_000_000_000;

@@ -1,9 +1,10 @@
-use super::{Host, HostSettings, Path, Turn};
+use super::{Host, HostSettings, Turn};
 use crate::monitor::Settings;
 use crate::monitor::notice::StepNotice;
 use crate::monitor::placement::Placement;
 use crate::read::{Imported, Operation, Receive};
 use alloc::vec::Vec;
+use rocescope_model::UdpPath;
 use rocescope_model::{StepProbeRow, StepRow};
 use std::string::ToString;
 use std::{format, vec};
@@ -68,8 +69,8 @@ fn receive(by: u32, from: u32) -> Imported {
     }
 }
 
-fn path() -> Path {
-    Path {
+fn path() -> UdpPath {
+    UdpPath {
         src: "10.0.0.1".parse().unwrap(),
         dst: "10.0.0.2".parse().unwrap(),
         port: 50_000,
