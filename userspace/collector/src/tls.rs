@@ -113,7 +113,7 @@ impl Files {
     }
 }
 
-/// Who a peer is: what its certificate says, and not the peer.
+/// Who a peer is: what its certificate states, and not the peer.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     /// The first DNS name.

@@ -64,7 +64,7 @@ impl Hook {
         }
     }
 
-    /// Waits until the command has had all messages, and says in a line if one was lost.
+    /// Waits until the command has had all messages, and states in a line if one was lost.
     #[must_use]
     pub fn end(mut self) -> Option<String> {
         self.messages = None;

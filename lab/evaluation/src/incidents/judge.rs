@@ -9,7 +9,7 @@ use rocescope_record::{Clock, Config, Observer, Slot};
 use rocescope_wire::{FrameLengths, LinkType};
 use std::fmt;
 
-/// What was told of the planted faults.
+/// What was reported of the planted faults.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
     pub(super) planted: u64,
@@ -58,7 +58,7 @@ pub(super) fn judge(case: &Case, seed: u64) -> Judged {
                 left.remove(at);
                 judged.right += 1;
             }
-            None => judged.wrong.push(format!("\n    not told: {class} {place}")),
+            None => judged.wrong.push(format!("\n    not reported: {class} {place}")),
         }
     }
     judged.further = left.len() as u64;
@@ -81,7 +81,7 @@ impl Clock for At {
     }
 }
 
-/// As a capture of a file tells them.
+/// As a capture of a file reports them.
 fn incidents(scenario: &Scenario, seed: u64) -> Vec<Incident> {
     let settings = Settings {
         sketches: false,

@@ -1,7 +1,7 @@
 //! Incidents of captured traffic: one for each planted fault, of the right class and place, and none beside it.
 //!
 //! Each case is a scenario of eight hosts that all talk to each other, with faults in it. The generator plants them; what
-//! is expected stands beside the scenario.
+//! is expected is beside the scenario.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -44,7 +44,7 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
         Line::new(
             "planted faults",
             faulty.planted,
-            "told, right class and place, %",
+            "reported, right class and place, %",
             percent(faulty.right, faulty.planted),
             Goal::AtLeast(95.0),
         ),

@@ -1,6 +1,6 @@
 //! What made the slowest collective slow.
 
-use super::dataset::{Gathered, Settings};
+use super::gathered::{Gathered, Settings};
 use crate::Error;
 use crate::collectives::diagnosis::diagnose;
 use rocescope_collective::analysis::Analysis;
@@ -73,7 +73,7 @@ fn of_culprit(analysis: &Analysis, culprit: &CulpritDocument, (first_ns, last_ns
         _ => "look at the links between these hosts: `rocescope paths`, counters of both ports",
     }
     .to_string();
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a figure to read")]
     incident.rests_on("steps", culprit.host.as_str(), "cost", culprit.cost_ns as f64, "ns");
     incident
 }
@@ -92,7 +92,7 @@ fn of_cause(cause: &CauseDocument) -> Incident {
     let (meaning, action) = cause.text.split_once(';').unwrap_or((&cause.text, "look at this port"));
     incident.meaning = meaning.to_string();
     incident.action = action.trim().to_string();
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a figure to read")]
     incident.rests_on(
         "telemetry",
         incident.place.name.clone(),

@@ -1,38 +1,18 @@
 //! The incidents of a time of a dataset.
 
+use super::gathered::{Gathered, Settings};
 use super::{collectives, hosts, loopback, mesh};
+use crate::input::earlier;
 use crate::{Error, Input, Reads};
-use rocescope_diagnose::incidents::{Document, Incident, Wire, join};
-use rocescope_model::hosts::Hosts;
+use rocescope_diagnose::incidents::{Document, Wire, join};
 use rocescope_model::human::plural;
-use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Text, Type, WindowRow};
-use rocescope_store::{Options, Query, Scan, TimeRange, Writer};
-use std::path::{Path, PathBuf};
+use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Text, Time, Type, WindowRow};
+use rocescope_store::{Options, Writer};
+use std::path::Path;
 use std::time::Instant;
 
 /// A connection writes its next row within a minute; its last row may be an hour later.
 const CONNECTIONS_NS: i64 = 3_600_000_000_000;
-
-/// What to analyze.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// The dataset.
-    pub dataset: PathBuf,
-    /// The time.
-    pub time: TimeRange,
-    /// Names of addresses.
-    pub names: Hosts,
-    /// The topology file of the mesh.
-    pub topology: Option<PathBuf>,
-}
-
-/// What the analyses add up to, before it is joined.
-#[derive(Debug, Default)]
-pub(super) struct Gathered {
-    pub(super) incidents: Vec<Incident>,
-    pub(super) judged: Vec<String>,
-    pub(super) notes: Vec<String>,
-}
 
 /// Runs every analysis that the dataset has rows for, and joins what they tell.
 ///
@@ -69,19 +49,15 @@ pub fn write(root: &Path, document: &Document, observer: &str, time_ns: i64) -> 
     Ok(())
 }
 
-impl Settings {
-    /// The dataset in this time.
-    pub(super) fn open(&self, time: TimeRange) -> Result<Scan, Error> {
-        Ok(Query::default().within(time).open(&self.dataset)?)
-    }
-}
-
 fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
-    let mut wire = Wire::default();
-    let found = settings.open(settings.time.extended(CONNECTIONS_NS))?;
+    let nanos = |time: Option<Time>| time.map(|time| time.0);
+    let mut wire = Wire::within(nanos(settings.time.from), nanos(settings.time.to));
+    // Totals of connections go on from their last row before the time.
+    let wide = earlier(settings.time.extended(CONNECTIONS_NS), CONNECTIONS_NS);
+    let found = settings.open(wide)?;
     Input::new::<WindowRow>().read(&mut wire, &found, settings.time)?;
     Input::new::<EventRow>().read(&mut wire, &found, settings.time)?;
-    Input::new::<ConnectionRow>().read(&mut wire, &found, settings.time.extended(CONNECTIONS_NS))?;
+    Input::new::<ConnectionRow>().read(&mut wire, &found, wide)?;
     let on_the_wire = wire.find();
     gathered.incidents.extend(on_the_wire.incidents);
     gathered.notes.extend(on_the_wire.notes);
@@ -102,8 +78,10 @@ fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
 
 impl Reads<WindowRow> for Wire {
     fn is_read(column: &Column) -> bool {
-        const READ: [&str; 8] = [
+        const READ: [&str; 10] = [
             "observer",
+            "frames",
+            "malformed_frames",
             "window_start_ns",
             "window_ns",
             "roce_packets",

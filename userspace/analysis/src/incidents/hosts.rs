@@ -1,6 +1,6 @@
 //! The faults that counters of hosts and captured traffic show.
 
-use super::dataset::{Gathered, Settings};
+use super::gathered::{Gathered, Settings};
 use crate::Error;
 use crate::hosts::diagnosis;
 use rocescope_diagnose::hosts;

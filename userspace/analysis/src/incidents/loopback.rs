@@ -1,6 +1,6 @@
 //! The faults that loopback tests inside hosts show, in the last run of each.
 
-use super::dataset::{Gathered, Settings};
+use super::gathered::{Gathered, Settings};
 use crate::hostping::{HostRun, Tests};
 use crate::{Analysis, Error, Input};
 use rocescope_diagnose::hostping::{Document, Rule};

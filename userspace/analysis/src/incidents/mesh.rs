@@ -1,6 +1,6 @@
 //! The faults that probes between NICs show: as a collector has stored them, or else from the probes.
 
-use super::dataset::{Gathered, Settings};
+use super::gathered::{Gathered, Settings};
 use crate::mesh::diagnosis;
 use crate::{Error, dataset};
 use rocescope_diagnose::hostmesh::document::Finding;

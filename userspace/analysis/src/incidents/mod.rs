@@ -3,12 +3,15 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`dataset`] | over a time of a dataset: every analysis that it has rows for |
+//! | `gathered` | what to analyze, and what the analyses add up to |
 //! | `mesh`, `hosts`, `loopback`, `collectives` | the faults of one analysis, as incidents |
 
 mod collectives;
 pub mod dataset;
+mod gathered;
 mod hosts;
 mod loopback;
 mod mesh;
 
+pub use gathered::Settings;
 pub use mesh::analyzer_of;

@@ -1,7 +1,7 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
 use super::input;
-use super::judging::{Told, judging};
+use super::judging::{Reporting, judging};
 use super::membership::Membership;
 use crate::arguments::{CaptureArguments, CaptureOutput};
 use crate::color;
@@ -61,11 +61,11 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
     input::ensure_not_written(&files, arguments.write.as_deref())?;
     let mut session = Session::open(request, &Origin::files(&files), &notices())?;
     let lines = (arguments.output == CaptureOutput::Jsonl).then(|| windows(arguments));
-    let told = Told {
+    let reporting = Reporting {
         lines: false,
         command: arguments.on_incident.clone(),
     };
-    let (tap, captured) = judging(&arguments.hosts.names(), told, lines);
+    let (tap, captured) = judging(&arguments.hosts.names(), reporting, lines);
     session.tap(tap);
     let progress = Progress::new(files.length(), arguments.quiet);
     let ended = replay::replay(&mut files, &mut session, &signals, |bytes| {
@@ -114,11 +114,11 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
         Some(subscription) => Some(subscription.tap(tap)?),
         None => tap,
     };
-    let told = Told {
+    let reporting = Reporting {
         lines: !arguments.quiet && !is_check,
         command: arguments.on_incident.clone().filter(|_| !is_check),
     };
-    let (tap, captured) = judging(&arguments.hosts.names(), told, tap);
+    let (tap, captured) = judging(&arguments.hosts.names(), reporting, tap);
     let (report, outcome) = match capture.run(Some(tap), asked) {
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         ended => ended?,

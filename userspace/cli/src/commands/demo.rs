@@ -1,6 +1,6 @@
 //! `rocescope demo`: the whole pipeline, without privileges or input.
 
-use super::judging::{Judging, Told, judging};
+use super::judging::{Judging, Reporting, judging};
 use crate::arguments::DemoArguments;
 use crate::color;
 use anyhow::{Context, Result};
@@ -89,7 +89,7 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
 
 /// Judges the rows of a session.
 fn judged(session: &mut Session) -> Rc<RefCell<Judging>> {
-    let (tap, captured) = judging(&Hosts::default(), Told::default(), None);
+    let (tap, captured) = judging(&Hosts::default(), Reporting::default(), None);
     session.tap(tap);
     captured
 }

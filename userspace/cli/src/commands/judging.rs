@@ -1,4 +1,4 @@
-//! Judges the rows of a capture while it runs, and tells which incidents opened, changed and closed.
+//! Judges the rows of a capture while it runs, and reports which incidents opened, changed and closed.
 
 use anyhow::Result;
 use rocescope_diagnose::incidents::changes::Changes;
@@ -15,9 +15,9 @@ use std::rc::Rc;
 /// Event time between two looks at what changed.
 const LOOK_NS: i64 = 10_000_000_000;
 
-/// What is told of a capture while it runs.
+/// What is reported of a capture while it runs.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Reporting {
     /// Whether changes are status lines.
     pub(super) lines: bool,
     /// The command that gets each change.
@@ -28,7 +28,7 @@ pub(super) struct Told {
 pub(super) struct Judging {
     captured: Captured,
     names: Hosts,
-    told: Told,
+    reporting: Reporting,
     changes: Changes,
     /// Opened with the first change: by then the capture has dropped its privileges.
     hook: Option<Hook>,
@@ -36,11 +36,11 @@ pub(super) struct Judging {
 }
 
 /// Judges rows before a tap passes them on.
-pub(super) fn judging(names: &Hosts, told: Told, mut next: Option<Tap>) -> (Tap, Rc<RefCell<Judging>>) {
+pub(super) fn judging(names: &Hosts, reporting: Reporting, mut next: Option<Tap>) -> (Tap, Rc<RefCell<Judging>>) {
     let judging = Judging {
         captured: Captured::default().with(names),
         names: names.clone(),
-        told,
+        reporting,
         changes: Changes::default(),
         hook: None,
         next_ns: i64::MIN,
@@ -57,21 +57,23 @@ pub(super) fn judging(names: &Hosts, told: Told, mut next: Option<Tap>) -> (Tap,
 impl Judging {
     fn rows(&mut self, rows: &WindowRows) {
         self.captured.rows(rows);
-        let is_told = self.told.lines || self.told.command.is_some();
+        let is_reported = self.reporting.lines || self.reporting.command.is_some();
         let newest = rows.windows.iter().map(|row| row.window_start_ns).max();
-        if let Some(newest) = newest.filter(|newest| is_told && *newest >= self.next_ns) {
+        if let Some(newest) = newest.filter(|newest| is_reported && *newest >= self.next_ns) {
             self.next_ns = newest.saturating_add(LOOK_NS);
             let now = self.captured.current();
-            self.tell(&now);
+            self.report(&now);
         }
     }
 
-    fn tell(&mut self, now: &Document) {
+    fn report(&mut self, now: &Document) {
         for change in self.changes.since_last(now) {
-            if self.told.lines {
+            if self.reporting.lines {
                 status!("{}", self.names.text(&change.to_string()));
             }
-            let Some(command) = &self.told.command else { continue };
+            let Some(command) = &self.reporting.command else {
+                continue;
+            };
             if self.hook.is_none() {
                 match Hook::open(command) {
                     Ok(hook) => self.hook = Some(hook),
@@ -87,8 +89,8 @@ impl Judging {
     /// The incidents of all rows, after the last one; waits until the command has had what was sent.
     pub(super) fn finish(&mut self) -> Result<Document> {
         let document = self.captured.document();
-        if self.told.lines || self.told.command.is_some() {
-            self.tell(&document);
+        if self.reporting.lines || self.reporting.command.is_some() {
+            self.report(&document);
         }
         if let Some(problem) = self.hook.take().and_then(Hook::end) {
             status!("rocescope: warning: {problem}");

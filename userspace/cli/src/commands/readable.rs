@@ -24,7 +24,14 @@ pub(super) struct Readable {
     /// What the user named.
     pub(super) name: String,
     /// Removed when the command ends.
-    _temporary: Option<TempDir>,
+    temporary: Option<TempDir>,
+}
+
+impl Readable {
+    /// Whether it is a dataset that stays.
+    pub(super) const fn is_dataset(&self) -> bool {
+        self.temporary.is_none()
+    }
 }
 
 /// Whether these are capture files, or directories of them, and not a dataset.
@@ -68,7 +75,7 @@ pub(super) fn readable(paths: &[PathBuf]) -> Result<Readable> {
         return Ok(Readable {
             name: root.display().to_string(),
             root,
-            _temporary: None,
+            temporary: None,
         });
     }
     let folder = tempfile::tempdir().context("no folder for temporary files: set TMPDIR")?;
@@ -86,7 +93,7 @@ pub(super) fn readable(paths: &[PathBuf]) -> Result<Readable> {
     Ok(Readable {
         root,
         name: files.name(),
-        _temporary: Some(folder),
+        temporary: Some(folder),
     })
 }
 
@@ -95,6 +102,7 @@ fn request(root: &Path) -> Result<IntakeRequest> {
     Ok(IntakeRequest {
         settings: Settings {
             connections: Some(ConnectionSettings::default()),
+            verify_icrc: true,
             ..Settings::default()
         },
         udp_ports: udp_ports(&PORTS)?,

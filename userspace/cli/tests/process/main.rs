@@ -10,7 +10,7 @@
 //! | `configuration` | the layers of settings |
 //! | `compact`, `merge` | the commands of these names |
 //! | `hosts` | `--hosts FILE`: names of addresses |
-//! | `incidents` | `diagnose`, and what stands first in `capture` and `report` |
+//! | `incidents` | `diagnose`, and what is first in `capture` and `report` |
 //! | `quiet_traffic` | what hours of nearly no traffic cost |
 //! | `reference` | generated pages are up to date |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]

@@ -57,7 +57,8 @@ impl Bench {
         let file = self.path(&format!("{name}.pcap"));
         fs::write(&file, capture).unwrap();
         let out = self.path(name);
-        let mut arguments = vec!["capture", "--quiet", "--observer", name];
+        // Half of the flows is half of a connection.
+        let mut arguments = vec!["capture", "--quiet", "--no-connections", "--observer", name];
         arguments.extend(["--read", text(&file), "--out", text(&out)]);
         arguments.extend(options);
         succeeded(&run(&arguments));

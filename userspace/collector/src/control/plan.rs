@@ -152,7 +152,7 @@ impl Plan {
 }
 
 impl Group {
-    /// What its members are: capture boxes if the file says so, or if it has settings of capture boxes and none of agents.
+    /// What its members are: capture boxes if the file states it, or if it has settings of capture boxes and none of agents.
     #[must_use]
     pub fn role(&self) -> Role {
         let has_only_captures = !self.settings.is_empty() && self.settings.keys().all(|table| table == "capture");

@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `claims` | what a member says of itself, and what of it is believed |
+//! | `claims` | what a member claims, and what of it is believed |
 //! | `passing` | passes requests and messages on to members |
 
 mod claims;

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the parcels of a stream may still be stored: only the writing thread asks and tells.
+/// Whether the parcels of a stream may still be stored: only the writing thread asks and answers.
 ///
-/// The dataset remembers the last number of each agent, which stands for all earlier ones. So a parcel that follows one
+/// The dataset remembers the last number of each agent, which covers all earlier ones. So a parcel that follows one
 /// that was not stored must not be stored either; the agent sends all of them again, in another stream.
 #[derive(Debug, Default)]
 pub(super) struct Order {

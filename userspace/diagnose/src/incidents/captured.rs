@@ -8,6 +8,8 @@ use rocescope_model::{Time, WindowRows};
 
 /// A capture without counters is judged by the second: files are short, and rates are of the wire itself.
 const WINDOW_NS: i64 = 1_000_000_000;
+/// How long after its time an event may be known.
+const LATE_NS: i64 = 20_000_000_000;
 
 /// Takes the rows of a capture.
 #[derive(Debug)]
@@ -51,9 +53,10 @@ impl Captured {
         rows.flows.iter().for_each(|row| analyzer.flow(row));
         rows.events.iter().for_each(|row| analyzer.event(row));
         rows.connections.iter().for_each(|row| analyzer.connection(row));
-        // Rows of a window come at once, in the order of windows.
+        // Windows come in order; an event that a timer shows comes after its window.
         if let Some(start_ns) = rows.windows.iter().map(|row| row.window_start_ns).min() {
-            while let Some(window) = analyzer.advance_one(Time(start_ns)) {
+            let watermark = Time(start_ns.saturating_sub(LATE_NS));
+            while let Some(window) = analyzer.advance_one(watermark) {
                 note(&mut self.verdicts, window);
             }
         }

@@ -57,7 +57,11 @@ pub fn host(verdict: &HostVerdict) -> Incident {
         .unwrap_or(&verdict.sentence);
     incident.meaning = meaning.trim_start_matches(':').trim().to_string();
     incident.action.clone_from(&verdict.action);
-    incident.unknown.clone_from(&verdict.unknown);
+    for unknown in &verdict.unknown {
+        if !incident.unknown.contains(unknown) {
+            incident.unknown.push(unknown.clone());
+        }
+    }
     for row in &verdict.evidence {
         let table = if row.name.contains("wire") { "flows" } else { "counters" };
         incident.rests_on(table, row.of.as_str(), &row.name, row.value, &row.unit);

@@ -55,7 +55,8 @@ impl Document {
         if self.incidents.is_empty() {
             return match self.judged.is_empty() {
                 true => "nothing could be judged".to_string(),
-                false => "no incidents".to_string(),
+                false if self.notes.is_empty() => "no incidents".to_string(),
+                false => "no incidents in what could be judged".to_string(),
             };
         }
         let open = self.incidents.iter().filter(|incident| incident.is_open).count();
@@ -150,7 +151,7 @@ fn victims(victims: &Victims) -> String {
         let name = qp.map_or_else(|| victim.to_string(), |qpn| format!("QP {qpn}"));
         let counts = [
             (victim.lost_packets, "lost"),
-            (victim.retransmitted_packets, "sent again"),
+            (victim.retransmitted_packets, "retransmitted"),
         ];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();

@@ -134,7 +134,7 @@ pub struct Victim {
     pub dst_qpn: Option<u32>,
     /// Packets lost.
     pub lost_packets: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub retransmitted_packets: u64,
 }
 
@@ -157,7 +157,7 @@ pub struct Victims {
     pub worst: Vec<Victim>,
     /// Packets that they lost; null if unknown.
     pub lost_packets: Option<u64>,
-    /// Packets that they sent again; null if unknown.
+    /// Packets that they retransmitted; null if unknown.
     pub retransmitted_packets: Option<u64>,
 }
 
@@ -165,7 +165,7 @@ impl Victims {
     /// Connections that are listed.
     pub const WORST: usize = 8;
 
-    /// These connections, with the packets that all of them lost and sent again.
+    /// These connections, with the packets that all of them lost and retransmitted.
     #[must_use]
     pub fn of(mut all: Vec<Victim>) -> Self {
         all.sort_by_key(|victim| {
@@ -250,7 +250,7 @@ pub struct Incident {
     pub reason: String,
     /// Who saw it.
     pub sources: BTreeSet<Source>,
-    /// The analysis that told of it: what one analysis tells apart is not one fault.
+    /// The analysis that reported it: what one analysis keeps apart is not one fault.
     pub told_by: ToldBy,
     /// The rows that it rests on.
     pub evidence: Vec<Evidence>,
@@ -258,7 +258,7 @@ pub struct Incident {
     pub victims: Victims,
     /// What it explains.
     pub explains: Vec<Explained>,
-    /// What is unknown or contradicts, and what tells it apart.
+    /// What is unknown or contradicts, and what would separate it.
     pub unknown: Vec<String>,
     /// What happens there, without the place.
     pub meaning: String,

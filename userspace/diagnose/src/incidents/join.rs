@@ -17,6 +17,9 @@ use rocescope_model::human::plural;
 const SLACK_NS: i64 = 60_000_000_000;
 /// Rows of evidence that an incident keeps.
 const MAX_EVIDENCE: usize = 32;
+/// Packets that seem lost, at most, for each that is known to be late: where a sender repeats all after a late one, some of
+/// the repeats look as if they replaced lost packets.
+const LATE_FOR_LOST: u64 = 2;
 /// Packets without a loss that contradict a place where packets are lost.
 const MANY_PACKETS: u64 = 1_000;
 
@@ -25,17 +28,22 @@ const MANY_PACKETS: u64 = 1_000;
 #[must_use]
 pub fn join(found: Vec<Incident>, wire: &Wire) -> Vec<Incident> {
     let mut found = found;
-    // Where a tap sees no answers at all, no one knows who stopped to answer.
+    // Where a tap sees no answers, no one knows who stopped to answer.
     found.retain(|one| {
-        family(&one.class) != "no_answer"
-            || one.told_by == ToldBy::Wire
-            || one.place.is_located()
-            || wire.sees_answers()
+        let is_seen = one.told_by == ToldBy::Wire || one.place.is_located();
+        family(&one.class) != "no_answer" || is_seen || wire.sees_answers(&one.place)
     });
     // Causes before effects, and of one class the closest place first.
     found.sort_by_key(|one| {
         let precision = Reverse((one.place.is_located(), one.certainty, one.place.precision()));
-        (depth(&one.class), precision, one.since_ns, one.place.name.clone())
+        let is_wire = one.told_by == ToldBy::Wire;
+        (
+            depth(&one.class),
+            precision,
+            !is_wire,
+            one.since_ns,
+            one.place.name.clone(),
+        )
     });
     let mut cause_of: Vec<Option<usize>> = vec![None; found.len()];
     for effect in 0..found.len() {
@@ -66,7 +74,7 @@ pub fn join(found: Vec<Incident>, wire: &Wire) -> Vec<Incident> {
     incidents
 }
 
-/// The worst first: the fabric before the tap, what is sure before what is possible, what hurts most.
+/// The worst first: the fabric first, then the tap, what is sure before what is possible, what hurts most.
 fn rank(incident: &Incident) -> impl Ord + use<> {
     let victims = &incident.victims;
     let hurt = victims
@@ -102,9 +110,21 @@ fn is_cause(found: &[Incident], cause: usize, effect: usize) -> bool {
     if !is_same_place && !one.place.meets(&other.place) {
         return false;
     }
-    // Two analyses look at one fault; one analysis has told two faults apart.
+    if one.class == "reordering" && other.told_by == ToldBy::Wire {
+        return late(one) * LATE_FOR_LOST >= other.victims.lost_packets.unwrap_or(0);
+    }
+    // Two analyses look at one fault; one analysis keeps two faults apart.
     let is_one_fault = family(&one.class) == family(&other.class);
     !is_one_fault || (cause < effect && (is_same_place || one.told_by != other.told_by))
+}
+
+/// The packets that came late, as far as the evidence goes.
+fn late(reordering: &Incident) -> u64 {
+    let rows = reordering
+        .evidence
+        .iter()
+        .filter(|row| row.name == "out_of_order_packets");
+    rows.map(|row| row.value as u64).sum()
 }
 
 fn overlap(one: &Incident, other: &Incident) -> bool {
@@ -132,11 +152,16 @@ fn absorb(cause: &mut Incident, effect: &Incident) {
     cause.is_open |= effect.is_open;
     cause.certainty = cause.certainty.max(effect.certainty.min(super::Certainty::Likely));
     cause.victims.add(&effect.victims);
+    for unknown in &effect.unknown {
+        if !cause.unknown.contains(unknown) && family(&cause.class) == family(&effect.class) && !is_new {
+            cause.unknown.push(unknown.clone());
+        }
+    }
     let room = MAX_EVIDENCE.saturating_sub(cause.evidence.len());
     cause.evidence.extend(effect.evidence.iter().take(room).cloned());
 }
 
-/// Names who suffers from a fault that another analysis saw, or says that captured traffic contradicts it.
+/// Names who suffers from a fault that another analysis saw, or states that captured traffic contradicts it.
 fn victims(incident: &mut Incident, wire: &Wire) {
     if incident.victims.connections > 0 || incident.is_of_the_tap() {
         return;
@@ -146,7 +171,7 @@ fn victims(incident: &mut Incident, wire: &Wire) {
         incident.victims = met.victims;
     } else if is_loss(&incident.class) && met.packets >= MANY_PACKETS {
         incident.unknown.push(format!(
-            "captured traffic contradicts: of {} over this place none was lost or sent again; the fault may be on other \
+            "captured traffic contradicts: of {} over this place none was lost or retransmitted; the fault may be on other \
              paths of it",
             plural(met.packets, "packet")
         ));

@@ -1,6 +1,6 @@
 //! Incidents: what is wrong, where, since when, who suffers, what to do. One cause is one incident, whichever analyses saw it.
 //!
-//! Each analysis tells of faults in its own words. Here they get one form, and those of one cause become one.
+//! Each analysis reports faults in its own words. Here they get one form, and those of one cause become one.
 //! `docs/incidents.md` has the classes and the rules of the join.
 //!
 //! | module | what it does |

@@ -27,7 +27,7 @@ const SLOW_WAY: &[&str] = &[
     "imbalance",
 ];
 
-/// The effects of each class. A cause stands above the causes that are its effects, so that there is no circle.
+/// The effects of each class. A cause is above the causes that are its effects, so that there is no circle.
 const EFFECTS: &[(&str, &[&[&str]])] = &[
     (
         "pcie_degraded",
@@ -76,7 +76,7 @@ pub(super) fn explains(cause: &str, effect: &str) -> bool {
     }
 }
 
-/// How far up a class stands: a cause has a lower number than its effects.
+/// How far up a class is: a cause has a lower number than its effects.
 pub(super) fn depth(class: &str) -> usize {
     let class = family(class);
     let known = EFFECTS.iter().position(|(cause, _)| *cause == class);
@@ -89,7 +89,7 @@ mod tests {
 
     /// `link_down` and `flapping` are two views of one link, which the place and the certainty decide.
     #[test]
-    fn causes_stand_above_their_effects() {
+    fn causes_are_above_their_effects() {
         for (cause, lists) in EFFECTS {
             for effect in lists.iter().copied().flatten() {
                 let is_view = (*cause, *effect) == ("flapping", "link_down");

@@ -77,7 +77,13 @@ fn quiet_traffic_has_no_incident() {
     }
     let document = captured.document();
     assert!(document.incidents.is_empty(), "{:#?}", document.incidents);
-    assert_eq!(document.headline(), "no incidents");
+    // It has no connections.
+    assert_eq!(document.headline(), "no incidents in what could be judged");
+    assert!(
+        document.notes[0].starts_with("fabric loss is unknown"),
+        "{:?}",
+        document.notes
+    );
     assert!(
         document.judged[0].starts_with("48,000 captured packets"),
         "{:?}",

@@ -219,7 +219,7 @@ fn what_has_two_causes_is_two_incidents() {
         Vec::from([fault("slow_receiver", port("h3", 3), Hosts), loss(1, 3, 9)]),
         2,
     );
-    // One analysis has told two faults apart.
+    // One analysis keeps two faults apart.
     are(
         Vec::from([
             fault("loss", link("r1>s0", &[(1, 3)]), Mesh),
@@ -259,7 +259,7 @@ fn the_cause_takes_over_victims_times_and_evidence_of_its_effects() {
         one.explains.iter().map(|effect| &*effect.class).collect::<Vec<_>>(),
         ["network_loss"; 2]
     );
-    // The worst victim stands first.
+    // The worst victim is first.
     assert_eq!(one.victims.worst[0].dst, address(3));
     assert_eq!(one.victims.worst[0].lost_packets, 9);
 }

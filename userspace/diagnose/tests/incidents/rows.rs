@@ -155,8 +155,13 @@ fn reordering_is_no_fault_where_senders_repeat_selectively() {
         let mut wire = Wire::default();
         wire.connection(&ConnectionRow {
             out_of_order_packets: 40,
+            retransmitted_packets: 90,
             retransmission_scheme: Some(scheme.into()),
             ..connection(1, 2, 7)
+        });
+        wire.event(&EventRow {
+            kind: "nak".into(),
+            ..lost(2, 1, 5, 1)
         });
         find(&wire).len()
     };

@@ -56,13 +56,13 @@ table! {
         worst_victims: Option<Text>, None, [last], hide "Worst victims";
         /// Packets that its victims lost; null if that is unknown.
         lost_packets: Option<u64>, Packets, [last], show "Lost";
-        /// Packets that its victims sent again; null if that is unknown.
+        /// Packets that its victims retransmitted; null if that is unknown.
         retransmitted_packets: Option<u64>, Packets, [last], hide "Retransmitted";
         /// The rows that it rests on: table, name, value, unit, place.
         evidence: Text, None, [last], hide "Evidence";
         /// Findings of other analyses that are effects of it; null if there are none.
         explains: Option<Text>, None, [last], hide "Explains";
-        /// What is unknown or contradicts, and what tells it apart; null if there is nothing.
+        /// What is unknown or contradicts, and what would separate it; null if there is nothing.
         unknown: Option<Text>, None, [last], hide "Unknown";
         /// The incident in a sentence; its wording may change.
         sentence: Text, None, [last], show "Incident";

@@ -81,12 +81,12 @@ fn figures(report: &Report) -> Markup {
 
 /// Renders the problems of all sections.
 fn summary(sections: &[Section]) -> Markup {
-    // Incidents join what the sections below tell one by one.
+    // Incidents join what the sections below report one by one.
     let is_joined = sections.iter().any(|section| section.id == "incidents");
-    let told = sections
+    let shown = sections
         .iter()
         .filter(|section| !is_joined || ["incidents", "overview"].contains(&section.id));
-    let bad = told.flat_map(|section| {
+    let bad = shown.flat_map(|section| {
         let findings = section.findings.iter();
         let bad = findings.filter(|finding| finding.level == Level::Bad);
         bad.map(move |finding| (section, finding))

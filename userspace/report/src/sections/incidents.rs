@@ -85,7 +85,6 @@ fn grid(incidents: &[&Incident], all: usize) -> Grid {
     };
     let rows = incidents.iter().map(|incident| {
         let sources: Vec<&str> = incident.sources.iter().map(|source| source.name()).collect();
-        let evidence: Vec<String> = incident.evidence.iter().map(ToString::to_string).collect();
         let also: Vec<String> = incident.explains.iter().map(|effect| effect.sentence.clone()).collect();
         let has_victims = incident.victims.connections > 0;
         vec![
@@ -98,8 +97,6 @@ fn grid(incidents: &[&Incident], all: usize) -> Grid {
             number(has_victims.then_some(incident.victims.connections)),
             number(incident.victims.lost_packets.filter(|_| has_victims)),
             Cell::text(also.join("; ")),
-            Cell::text(evidence.join(", ")),
-            Cell::text(incident.unknown.join("; ")),
             Cell::text(incident.id()),
         ]
     });
@@ -118,8 +115,6 @@ fn grid(incidents: &[&Incident], all: usize) -> Grid {
             head("Connections", true, false),
             head("Lost", true, false),
             head("Explains", false, true),
-            head("Evidence", false, true),
-            head("Unknown", false, true),
             head("ID", false, false),
         ],
         rows: rows.collect(),

@@ -69,7 +69,7 @@ impl Writer {
     ///
     /// # Errors
     /// Same as [`append`](Self::append). Some of the batches may be stored: retransmit all, and nothing of the same
-    /// senders before them, since a stored number stands for all earlier ones.
+    /// senders before them, since a stored number covers all earlier ones.
     pub fn append_numbered(&mut self, batches: &[Numbered<'_>], now: Instant) -> Result<Vec<bool>, Error> {
         self.refuse_if_stopped()?;
         let mut new = Vec::with_capacity(batches.len());

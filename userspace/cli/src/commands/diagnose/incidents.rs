@@ -4,7 +4,8 @@ use crate::arguments::{DiagnoseArguments, Output};
 use crate::commands::readable::readable;
 use crate::commands::span;
 use anyhow::{Result, ensure};
-use rocescope_analysis::incidents::dataset::{Settings, diagnose, write};
+use rocescope_analysis::incidents::Settings;
+use rocescope_analysis::incidents::dataset::{diagnose, write};
 use rocescope_diagnose::incidents::Document;
 use rocescope_model::hosts::Hosts;
 use rocescope_runtime::clock::now;
@@ -18,6 +19,11 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
         "no input: name a dataset or capture files; `rocescope diagnose mesh|hosts|hostping|collective` is one analysis alone"
     );
     let source = readable(&arguments.inputs)?;
+    ensure!(
+        source.is_dataset() || !arguments.write,
+        "--write adds incidents to a dataset, and {} is none: `rocescope capture -r FILE --out DATASET` makes one",
+        source.name
+    );
     let time = span::range(&arguments.span)?;
     let names = arguments.hosts.names();
     let document = diagnose(&Settings {

@@ -51,7 +51,7 @@ fn each_direction_has_its_frames() {
     for (interface, direction, words, sees) in cases {
         let mut command = namespace.command(binary());
         command.args(["capture", "-o", "json", "-i", interface, "--mode", "af-packet"]);
-        command.args(["--direction", direction]);
+        command.args(["-q", "--direction", direction]);
         let first = format!("capturing on {interface} with af_packet, {words}\n");
         let live = Live::of(Running::begin(&mut command, &first));
         let sent = send(&namespace, &path);

@@ -24,7 +24,7 @@ fn a_live_capture_writes_its_frames_and_stops_after_the_last() {
     };
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("frames.pcapng");
-    let live = Live::begin(&namespace, &["-w", to.to_str().unwrap(), "-c", "50"]);
+    let live = Live::begin(&namespace, &["-q", "-w", to.to_str().unwrap(), "-c", "50"]);
     replay(&namespace, &path);
     let (summary, said) = live.end();
     assert_eq!(said, "");

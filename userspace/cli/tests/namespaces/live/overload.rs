@@ -21,7 +21,7 @@ fn a_full_ring_is_reported_once_per_cpu_and_counted() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
-    let arguments = ["--mode", "native", "--ring-bytes", "64Ki"];
+    let arguments = ["-q", "--mode", "native", "--ring-bytes", "64Ki"];
     let mut live = Live::begin(&namespace, &arguments);
     live.signal("-STOP");
     send(&namespace, "100000");

@@ -46,7 +46,13 @@ fn a_packet_socket_records_all_frames() {
     let input = folder.path().join("tagged.pcapng");
     tagged(&capture("rnr_nak").unwrap(), &input);
     let place = folder.path().join("frames");
-    let more = ["--keep-frames", "30", "--keep-frames-dir", place.to_str().unwrap()];
+    let more = [
+        "-q",
+        "--keep-frames",
+        "30",
+        "--keep-frames-dir",
+        place.to_str().unwrap(),
+    ];
     let live = Live::begin(&namespace, &more);
     replay(&namespace, &input);
     let (summary, said) = live.stop();

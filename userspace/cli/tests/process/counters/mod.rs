@@ -236,7 +236,7 @@ fn a_dataset_has_what_changed() {
 #[test]
 fn lines_as_vmstat_prints_them() {
     let tree = Tree::new();
-    let text = printed(&tree.run(&["--interval", "20ms", "--duration", "70ms"]));
+    let text = printed(&tree.run(&["--interval", "10ms", "--duration", "1s"]));
     assert!(text.starts_with("Port "), "{text}");
     let of = text.lines().filter(|line| line.starts_with("hfi1_0/1 "));
     assert!(of.clone().count() >= 2, "{text}");

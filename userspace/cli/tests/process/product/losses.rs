@@ -75,7 +75,7 @@ fn the_summary_begins_with_its_losses() {
         text(&output.stdout).to_owned()
     };
     let summary = run(&[]);
-    // What is wrong stands before the figures.
+    // What is wrong is before the figures.
     assert!(summary.starts_with("1 incident"), "{summary}");
     let figures = summary.lines().skip_while(|line| !line.starts_with("Fabric loss"));
     let lines: Vec<&str> = figures.take(4).collect();

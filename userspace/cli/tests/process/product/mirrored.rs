@@ -65,7 +65,7 @@ fn connections_are_the_same_without_the_copies() {
 #[test]
 fn without_connections_copies_are_not_recognised() {
     let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
-    let said = json(&captures.join("rnr_nak.pcap.gz"), &[]);
+    let said = json(&captures.join("rnr_nak.pcap.gz"), &["--no-connections"]);
     for key in ["mirror_duplicate_packets", "mirror_lost_packets", "mirror_loss_ratio"] {
         assert_eq!(said[key], Value::Null, "{key}");
     }

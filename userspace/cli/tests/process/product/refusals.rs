@@ -160,7 +160,6 @@ fn wrong_input_is_answered_with_a_remedy() {
             &["connections", "-r", file, "--filter", "unfilled_gap > 0"],
             "did you mean `unfilled_gaps`?",
         ),
-        (&["report", file], "a file, but a dataset is a directory"),
         (&["report", &missing], "no such directory"),
         (&["report", "d", "--from", "2300-01-01"], "between 1970 and 2262"),
         (&["report", "d", "--last", "-5m"], "expected a duration"),

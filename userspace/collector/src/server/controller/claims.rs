@@ -1,5 +1,5 @@
-//! What a member says of itself, and what of it is believed: its role is the one of its group in the configuration, its
-//! addresses are those that its certificate or the configuration gives it. What it says is bounded.
+//! What a member claims, and what of it is believed: its role is the one of its group in the configuration, its
+//! addresses are those that its certificate or the configuration gives it. What it claims is bounded.
 
 use crate::control::Plan;
 use crate::control::message::{MemberState, MemberStatus, Role};
@@ -49,7 +49,7 @@ impl Claims {
         state.addresses = own;
         if self.role == Role::Capture && state.role != Role::Capture {
             return Some(format!(
-                "{name} says that it is a capture box, but no group with role = \"capture\" has it: it may name no flows"
+                "{name} claims that it is a capture box, but no group with role = \"capture\" has it: it may name no flows"
             ));
         }
         let first = others.first()?;

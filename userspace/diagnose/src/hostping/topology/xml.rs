@@ -67,7 +67,7 @@ fn check(text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What stands between `<` and `>`.
+/// What is between `<` and `>`.
 #[derive(Default)]
 struct Tag {
     len: usize,

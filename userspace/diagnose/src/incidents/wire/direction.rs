@@ -60,6 +60,26 @@ impl Direction {
         }
     }
 
+    /// What it counts since a time, of which `before` is the last row; without that row, what is known of the time is
+    /// nothing.
+    pub(super) fn since(&self, before: Option<&Self>, from_ns: i64) -> Self {
+        let before = before.unwrap_or(self);
+        Self {
+            packets: self.packets.saturating_sub(before.packets),
+            retransmitted: self.retransmitted.saturating_sub(before.retransmitted),
+            lost_upstream: self.lost_upstream.saturating_sub(before.lost_upstream),
+            lost_downstream: self.lost_downstream.saturating_sub(before.lost_downstream),
+            unanswered: self.unanswered.saturating_sub(before.unanswered),
+            out_of_order: self.out_of_order.saturating_sub(before.out_of_order),
+            duplicates: self.duplicates.saturating_sub(before.duplicates),
+            rnr_naks: self.rnr_naks.saturating_sub(before.rnr_naks),
+            fatal_naks: self.fatal_naks.saturating_sub(before.fatal_naks),
+            timeouts: self.timeouts.saturating_sub(before.timeouts),
+            first_ns: from_ns,
+            ..self.clone()
+        }
+    }
+
     /// Whether it has ended, and no rule has a reason to look at it.
     pub(super) const fn has_ended_well(&self) -> bool {
         let trouble = self.lost() + self.retransmitted + self.out_of_order + self.duplicates;

@@ -1,6 +1,8 @@
 //! Which pairs share an end: faults of several pairs at one address have one cause.
 
+use crate::incidents::place::Place;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
@@ -13,51 +15,113 @@ pub struct Group {
     pub(super) pairs: Vec<(IpAddr, IpAddr)>,
 }
 
+impl Group {
+    /// The place.
+    pub(super) fn place(&self) -> Place {
+        let hosts: BTreeSet<IpAddr> = self.pairs.iter().flat_map(|(src, dst)| [*src, *dst]).collect();
+        let place = match (self.end, self.pairs.as_slice()) {
+            (Some(end), _) => Place {
+                name: format!("{end} or its link"),
+                ..Place::address(end)
+            },
+            (None, [(src, dst)]) => Place::pair(*src, *dst),
+            (None, [(src, dst), ..]) if hosts.len() == 2 => Place {
+                name: format!("{src} <> {dst}"),
+                ..Place::pair(*src, *dst)
+            },
+            (None, pairs) => Place::named(
+                "group",
+                format!(
+                    "{} pairs of {} addresses without a common end",
+                    pairs.len(),
+                    hosts.len()
+                ),
+            ),
+        };
+        Place {
+            pairs: self.pairs.iter().copied().collect(),
+            ..place
+        }
+    }
+}
+
 /// More single pairs than this have a cause that no end shows.
 const MAX_SINGLES: usize = 8;
 
-/// Groups faulty pairs. An address is the place of its pairs if at least three of them are faulty, or two and no other
-/// pair is, and if at least half of its pairs in `all` are faulty.
-pub(super) fn group(faulty: &BTreeSet<(IpAddr, IpAddr)>, all: &BTreeSet<(IpAddr, IpAddr)>) -> Vec<Group> {
+/// This many faulty pairs, if they are half of all, have a cause in the middle, unless one end has most of them.
+const MANY: usize = 12;
+/// The share of the faulty pairs that the end must have then.
+const MOST: f64 = 0.6;
+
+/// Groups faulty pairs. An address is the place of its pairs if it has at least three faulty ones with different peers, or
+/// the only two that are left, and if at least half of its pairs of that direction are faulty.
+pub(super) fn group(faulty: &BTreeSet<Pair>, all: &BTreeSet<Pair>) -> Vec<Group> {
     let mut left = faulty.clone();
     let mut groups = Vec::new();
-    loop {
-        let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::new();
-        for (src, dst) in &left {
-            *counts.entry(*src).or_default() += 1;
-            *counts.entry(*dst).or_default() += 1;
+    if faulty.len() >= MANY && faulty.len() * 2 >= all.len() {
+        let most = best(faulty, all).map_or(0, |(_, pairs)| pairs.len());
+        if (most as f64) < faulty.len() as f64 * MOST {
+            groups.push(Group {
+                end: None,
+                pairs: left.into_iter().collect(),
+            });
+            return groups;
         }
-        let needed = if left.len() == 2 { 2 } else { 3 };
-        let is_end = |(address, count): &(&IpAddr, &usize)| {
-            let traffic = all.iter().filter(|pair| touches(**pair, **address)).count();
-            **count >= needed && **count * 2 >= traffic
-        };
-        let most = counts.iter().filter(is_end).max_by_key(|(_, count)| **count);
-        let Some((address, _)) = most else { break };
-        let address = *address;
-        let (of_end, others) = left.iter().partition(|pair| touches(**pair, address));
+    }
+    while let Some((address, pairs)) = best(&left, all) {
+        left.retain(|pair| !pairs.contains(pair));
         groups.push(Group {
             end: Some(address),
-            pairs: BTreeSet::into_iter(of_end).collect(),
+            pairs: pairs.into_iter().collect(),
         });
-        left = others;
     }
-    if left.len() > MAX_SINGLES {
+    // Both ways between two addresses are one fault.
+    let mut singles: BTreeMap<Pair, Vec<Pair>> = BTreeMap::new();
+    for (src, dst) in left {
+        singles
+            .entry((src.min(dst), src.max(dst)))
+            .or_default()
+            .push((src, dst));
+    }
+    let singles = singles.into_values();
+    if singles.len() > MAX_SINGLES {
         groups.push(Group {
             end: None,
-            pairs: left.into_iter().collect(),
+            pairs: singles.flatten().collect(),
         });
     } else {
-        groups.extend(left.into_iter().map(|pair| Group {
-            end: None,
-            pairs: Vec::from([pair]),
-        }));
+        groups.extend(singles.map(|pairs| Group { end: None, pairs }));
     }
     groups
 }
 
-fn touches(pair: (IpAddr, IpAddr), address: IpAddr) -> bool {
-    pair.0 == address || pair.1 == address
+type Pair = (IpAddr, IpAddr);
+
+/// The address that most of the faulty pairs share, as sender, as receiver or as both, and these pairs.
+fn best(faulty: &BTreeSet<Pair>, all: &BTreeSet<Pair>) -> Option<(IpAddr, BTreeSet<Pair>)> {
+    let addresses: BTreeSet<IpAddr> = faulty.iter().flat_map(|(src, dst)| [*src, *dst]).collect();
+    let needed = if faulty.len() == 2 { 2 } else { 3 };
+    let roles: [fn(&Pair, IpAddr) -> bool; 3] = [
+        |pair, address| pair.1 == address,
+        |pair, address| pair.0 == address,
+        |pair, address| pair.0 == address || pair.1 == address,
+    ];
+    let mut found: Option<(IpAddr, BTreeSet<Pair>)> = None;
+    for address in addresses {
+        for is_of in roles {
+            let own: BTreeSet<Pair> = faulty.iter().filter(|pair| is_of(pair, address)).copied().collect();
+            let peers: BTreeSet<IpAddr> = own
+                .iter()
+                .map(|pair| if pair.0 == address { pair.1 } else { pair.0 })
+                .collect();
+            let traffic = all.iter().filter(|pair| is_of(pair, address)).count();
+            let is_better = found.as_ref().is_none_or(|(_, pairs)| own.len() > pairs.len());
+            if peers.len() >= needed && own.len() * 2 >= traffic && is_better {
+                found = Some((address, own));
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -87,6 +151,18 @@ mod tests {
         // Most pairs of the address are healthy.
         let busy: Vec<(u8, u8)> = (1..=8).map(|n| (n, 9)).collect();
         assert_eq!(ends(&busy[..3], &busy), [(None, 1); 3]);
+        // Two hosts, both ways.
+        assert_eq!(ends(&[(1, 2), (2, 1)], &[(1, 2), (2, 1), (1, 3), (3, 1)]), [(None, 2)]);
+        // One receiver of seven loses nothing yet.
+        let to: Vec<(u8, u8)> = (1..=7).map(|n| (n, 9)).collect();
+        let both: Vec<(u8, u8)> = to.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
+        assert_eq!(ends(&to[..6], &both), [(at(9), 6)]);
+        // All to all: no host is at fault.
+        let every: Vec<(u8, u8)> = (1..=8)
+            .flat_map(|a| (1..=8).map(move |b| (a, b)))
+            .filter(|(a, b)| a != b)
+            .collect();
+        assert_eq!(ends(&every, &every), [(None, 56)]);
         let ring: Vec<(u8, u8)> = (1..=12).map(|n| (2 * n, 2 * n + 1)).collect();
         assert_eq!(ends(&ring, &ring), [(None, 12)]);
     }

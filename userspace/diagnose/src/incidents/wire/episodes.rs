@@ -1,6 +1,7 @@
 //! When a sign showed itself: events without a long pause between them are one episode.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use rocescope_model::EventRow;
@@ -45,9 +46,9 @@ pub struct Episode {
     pub(super) count: u64,
 }
 
-/// The episodes of signs, by source and destination of their events.
+/// The episodes of signs by source and destination of their events, as each capture box saw them.
 #[derive(Debug, Default)]
-pub struct Episodes(BTreeMap<(Sign, IpAddr, IpAddr), Vec<Episode>>);
+pub struct Episodes(BTreeMap<(Sign, IpAddr, IpAddr), BTreeMap<String, Vec<Episode>>>);
 
 impl Episodes {
     pub(super) fn add(&mut self, row: &EventRow) {
@@ -60,16 +61,19 @@ impl Episodes {
             count: row.count,
         };
         if self.0.len() < MAX_PAIRS || self.0.contains_key(&(sign, src, dst)) {
-            insert(self.0.entry((sign, src, dst)).or_default(), now);
+            let boxes = self.0.entry((sign, src, dst)).or_default();
+            insert(boxes.entry(row.observer.to_string()).or_default(), now);
         }
     }
 
-    /// The episodes of a sign between these pairs, source first.
+    /// The episodes of a sign between these pairs, source first, each as the capture box counts them that counts most.
     pub(super) fn of(&self, sign: Sign, pairs: impl IntoIterator<Item = (IpAddr, IpAddr)>) -> Vec<Episode> {
         let pairs: BTreeSet<(IpAddr, IpAddr)> = pairs.into_iter().collect();
         let mut joined = Vec::new();
         for (src, dst) in pairs {
-            for episode in self.0.get(&(sign, src, dst)).into_iter().flatten() {
+            let boxes = self.0.get(&(sign, src, dst)).into_iter().flatten();
+            let most = boxes.max_by_key(|(_, all)| all.iter().map(|episode| episode.count).sum::<u64>());
+            for episode in most.into_iter().flat_map(|(_, all)| all) {
                 insert(&mut joined, *episode);
             }
         }
@@ -100,7 +104,7 @@ fn insert(all: &mut Vec<Episode>, new: Episode) {
 }
 
 impl Episode {
-    fn with(self, other: Self) -> Self {
+    pub(super) fn with(self, other: Self) -> Self {
         Self {
             first_ns: self.first_ns.min(other.first_ns),
             last_ns: self.last_ns.max(other.last_ns),

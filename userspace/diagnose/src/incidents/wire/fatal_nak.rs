@@ -35,7 +35,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
             );
             incident.certainty = Certainty::Certain;
             incident.reason =
-                "the responder itself says so; `events` of kind `fatal_nak` have the reason of each".to_string();
+                "the responder itself states it; `events` of kind `fatal_nak` have the reason of each".to_string();
             incident.action = format!(
                 "look at the application: a memory region or key that {responder} does not have, or rights that it did not \
                  give; the network is not the cause"

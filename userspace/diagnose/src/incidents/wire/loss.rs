@@ -4,7 +4,6 @@ use super::ends::{Group, group};
 use super::episodes::{Episode, Sign};
 use super::{Direction, View, no_answer, order, queue_pair};
 use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victim, Victims};
-use crate::incidents::place::Place;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -24,6 +23,10 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
         let ways: Vec<&Direction> = lossy.iter().filter(is_in).copied().collect();
         let mut episodes = view.episodes.of(Sign::Loss, group.pairs.iter().copied());
         if episodes.is_empty() {
+            if view.is_part {
+                // Nothing shows that it was in the time asked for.
+                continue;
+            }
             episodes.push(whole(&ways));
         }
         let is_only = episodes.len() == 1;
@@ -45,7 +48,7 @@ fn whole(ways: &[&Direction]) -> Episode {
 }
 
 fn incident(view: &View<'_>, group: &Group, ways: &[&Direction], episode: Episode, is_only: bool) -> Incident {
-    let mut incident = Incident::new("network_loss", place(group), ToldBy::Wire, Source::Capture);
+    let mut incident = Incident::new("network_loss", group.place(), ToldBy::Wire, Source::Capture);
     view.times(&mut incident, episode);
     incident.victims = Victims::of(ways.iter().map(|way| way.victim()).collect());
     if !is_only {
@@ -54,17 +57,21 @@ fn incident(view: &View<'_>, group: &Group, ways: &[&Direction], episode: Episod
         incident.victims.retransmitted_packets = None;
     }
     let lost = incident.victims.lost_packets.unwrap_or(episode.count);
-    (incident.certainty, incident.reason) = certainty(view, ways, lost);
     let sum = |of: fn(&Direction) -> u64| ways.iter().map(|way| of(way)).sum::<u64>();
     let (up, down) = (
         sum(|way| way.lost_upstream),
         sum(|way| way.lost_downstream + way.unanswered),
     );
     let packets = sum(|way| way.packets);
+    (incident.certainty, incident.reason) = certainty(view, ways, lost, up);
     incident.meaning = format!(
         "{} lost, {}, in {}",
         share(lost, packets),
-        where_of_tap(up, down),
+        if is_only {
+            where_of_tap(up, down)
+        } else {
+            "in a part of the time".to_string()
+        },
         plural(ways.len() as u64, "connection"),
     );
     incident.action = action(group, up, down);
@@ -86,36 +93,13 @@ fn incident(view: &View<'_>, group: &Group, ways: &[&Direction], episode: Episod
         incident.unknown.push(why.to_string());
     }
     if down > 0 && view.observers.icrc_bad.is_none() {
-        let why = "whether the network dropped them or damaged them: `--verify-icrc` counts damaged packets at the tap";
+        let why = "whether they were dropped, damaged (`capture --verify-icrc`) or overtaken downstream of the tap";
         incident.unknown.push(why.to_string());
     }
     incident
 }
 
-fn place(group: &Group) -> Place {
-    match (group.end, group.pairs.as_slice()) {
-        (Some(end), pairs) => Place {
-            name: format!("{end} or its link"),
-            pairs: pairs.iter().copied().collect(),
-            ..Place::address(end)
-        },
-        (None, [(src, dst)]) => Place::pair(*src, *dst),
-        (None, pairs) => {
-            let hosts: BTreeSet<IpAddr> = pairs.iter().flat_map(|(src, dst)| [*src, *dst]).collect();
-            let name = format!(
-                "{} pairs of {} addresses without a common end",
-                pairs.len(),
-                hosts.len()
-            );
-            Place {
-                pairs: pairs.iter().copied().collect(),
-                ..Place::named("group", name)
-            }
-        }
-    }
-}
-
-fn certainty(view: &View<'_>, ways: &[&Direction], lost: u64) -> (Certainty, String) {
+fn certainty(view: &View<'_>, ways: &[&Direction], lost: u64, upstream: u64) -> (Certainty, String) {
     let observers: BTreeSet<&str> = ways.iter().map(|way| &*way.observer).collect();
     if view.observers.lost_any(&observers) {
         let reason = "the tap lost packets too, and a loss there looks alike";
@@ -125,9 +109,13 @@ fn certainty(view: &View<'_>, ways: &[&Direction], lost: u64) -> (Certainty, Str
     let acknowledged = ways.iter().any(|way| way.is_acknowledged);
     match (lost, answered, acknowledged) {
         (1, ..) => (Certainty::Likely, "a single packet".to_string()),
+        (_, true, _) if upstream == 0 => (
+            Certainty::Likely,
+            "the receiver asked for them again, or a timer expired".to_string(),
+        ),
         (_, true, _) => (
             Certainty::Certain,
-            "sequence numbers, and what was sent again for them, show each loss".to_string(),
+            "sequence numbers, and what was retransmitted for them, show each loss".to_string(),
         ),
         (_, false, true) => (Certainty::Likely, "only one direction reaches the tap".to_string()),
         (_, false, false) => (

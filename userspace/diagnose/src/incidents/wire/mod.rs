@@ -6,7 +6,7 @@
 //! | [`direction`] | what is kept of a direction |
 //! | [`episodes`] | when a sign showed itself |
 //! | `ends` | which pairs share an end |
-//! | `loss`, `no_answer`, `slow_receiver`, `fatal_nak`, `order`, `tap` | one file for each kind of faults |
+//! | `loss`, `no_answer`, `slow_receiver`, `fatal_nak`, `order`, `timeouts`, `tap` | one file for each kind of faults |
 
 pub mod direction;
 pub mod ends;
@@ -17,9 +17,11 @@ mod no_answer;
 mod order;
 mod slow_receiver;
 mod tap;
+mod timeouts;
 
 use super::incident::{Incident, Victims};
 use super::place::Place;
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -34,19 +36,29 @@ use tap::Observers;
 const MAX_DIRECTIONS: usize = 131_072;
 /// Rows that find no room before the next search for such directions.
 const SEARCH_ROWS: u64 = 16_384;
-/// An incident goes on if it was seen this long before the end of the data.
-const OPEN_NS: i64 = 30_000_000_000;
+/// An incident goes on if it was seen within a tenth of the data before its end, at least this long and at most so long.
+const OPEN_NS: (i64, i64) = (1_000_000_000, 30_000_000_000);
+/// A row of a connection that still lives comes within this time.
+const ROW_NS: i64 = 60_000_000_000;
 
-/// Takes the rows of a capture, and tells which faults they show.
+/// Takes the rows of a capture, and reports which faults they show.
 #[derive(Debug, Default)]
 pub struct Wire {
-    directions: HashMap<(Text, i64, bool), Direction>,
+    /// Only what happened in this time counts.
+    from_ns: Option<i64>,
+    to_ns: Option<i64>,
+    directions: HashMap<Key, Direction>,
+    /// The last rows from before that time: totals of later rows include them.
+    before: HashMap<Key, Direction>,
     crowded_out: u64,
     episodes: Episodes,
     observers: Observers,
-    /// The newest time of any row.
-    end_ns: Option<i64>,
+    /// The oldest and the newest time of any row.
+    span_ns: Option<(i64, i64)>,
 }
+
+/// Capture box, connection, and whether it is the direction from `b` to `a`.
+type Key = (Text, i64, bool);
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -58,10 +70,30 @@ pub struct Found {
 }
 
 impl Wire {
+    /// Only what happens from the one time to the other counts. Rows of `connections` from before are needed all the same:
+    /// the rows after them are totals.
+    #[must_use]
+    pub fn within(from_ns: Option<i64>, to_ns: Option<i64>) -> Self {
+        Self {
+            from_ns,
+            to_ns,
+            ..Self::default()
+        }
+    }
+
     /// Adds a row of `connections`; a later row of a direction replaces an earlier one.
     pub fn connection(&mut self, row: &ConnectionRow) {
-        self.reaches(row.last_ns);
         let key = (row.observer.clone(), row.connection, &*row.role == "b_to_a");
+        if self.from_ns.is_some_and(|from| row.time_ns < from) {
+            self.before.insert(key, Direction::of(row));
+            return;
+        }
+        let is_past = self.to_ns.is_some_and(|to| row.time_ns > to.saturating_add(ROW_NS));
+        if is_past && self.directions.contains_key(&key) {
+            return;
+        }
+        self.reaches(row.first_ns.unwrap_or(row.last_ns));
+        self.reaches(row.last_ns);
         if self.directions.len() >= MAX_DIRECTIONS && !self.directions.contains_key(&key) {
             if self.crowded_out.is_multiple_of(SEARCH_ROWS) {
                 self.directions.retain(|_, direction| !direction.has_ended_well());
@@ -82,12 +114,45 @@ impl Wire {
 
     /// Adds a row of `windows`.
     pub fn window(&mut self, row: &WindowRow) {
+        self.reaches(row.window_start_ns);
         self.reaches(row.window_start_ns.saturating_add(row.window_ns));
         self.observers.window(row);
     }
 
     fn reaches(&mut self, time_ns: i64) {
-        self.end_ns = self.end_ns.max(Some(time_ns));
+        let time_ns = time_ns.clamp(self.from_ns.unwrap_or(i64::MIN), self.to_ns.unwrap_or(i64::MAX));
+        let (first, last) = self.span_ns.unwrap_or((time_ns, time_ns));
+        self.span_ns = Some((first.min(time_ns), last.max(time_ns)));
+    }
+
+    /// The directions with what happened in the time asked for, each once: of two capture boxes that saw one, as the one did
+    /// that saw more of it.
+    fn counted(&self) -> Vec<Direction> {
+        let mut all = Vec::new();
+        for (key, direction) in &self.directions {
+            let from_ns = self.from_ns.filter(|from| direction.first_ns < *from);
+            match from_ns {
+                None => all.push(direction.clone()),
+                Some(from) if direction.last_ns < from => {}
+                Some(from) => all.push(direction.since(self.before.get(key), from)),
+            }
+        }
+        let mut seen: HashMap<_, HashMap<Text, u64>> = HashMap::new();
+        for way in &all {
+            let boxes = seen.entry((way.src, way.dst, way.dst_qpn)).or_default();
+            *boxes.entry(way.observer.clone()).or_default() += way.packets;
+        }
+        all.retain(|way| {
+            let boxes = seen.get(&(way.src, way.dst, way.dst_qpn));
+            let most = boxes.and_then(|boxes| {
+                boxes
+                    .iter()
+                    .max_by_key(|(name, packets)| (**packets, name.as_str().to_owned()))
+            });
+            most.is_none_or(|(name, _)| *name == way.observer)
+        });
+        all.sort_by_key(|way| (way.src, way.dst, way.dst_qpn, way.first_ns));
+        all
     }
 
     /// Whether there is any connection.
@@ -111,19 +176,23 @@ impl Wire {
     #[must_use]
     pub fn find(&self) -> Found {
         let mut found = Found::default();
-        let mut all: Vec<&Direction> = self.directions.values().collect();
-        all.sort_by_key(|direction| (direction.src, direction.dst, direction.dst_qpn, direction.first_ns));
+        let counted = self.counted();
+        let all: Vec<&Direction> = counted.iter().collect();
+        let (start_ns, end_ns) = self.span_ns.unwrap_or_default();
+        let near_ns = end_ns.saturating_sub(start_ns) / 10;
         let view = View {
             all: &all,
             episodes: &self.episodes,
             observers: &self.observers,
-            end_ns: self.end_ns.unwrap_or(0),
+            is_part: self.from_ns.is_some() || self.to_ns.is_some(),
+            open_ns: end_ns.saturating_sub(near_ns.clamp(OPEN_NS.0, OPEN_NS.1)),
         };
         no_answer::find(&view, &mut found.incidents);
-        order::find(&view, &mut found.incidents);
+        order::find(&view, &mut found);
         loss::find(&view, &mut found.incidents);
         slow_receiver::find(&view, &mut found.incidents);
         fatal_nak::find(&view, &mut found.incidents);
+        timeouts::find(&view, &mut found);
         tap::find(&view, &mut found);
         if !self.has_connections() && self.observers.packets() > 0 {
             found.notes.push(self.observers.without_connections());
@@ -143,13 +212,16 @@ struct View<'a> {
     all: &'a [&'a Direction],
     episodes: &'a Episodes,
     observers: &'a Observers,
-    end_ns: i64,
+    /// Whether a part of the time of the rows counts.
+    is_part: bool,
+    /// What was seen from then on goes on.
+    open_ns: i64,
 }
 
 impl View<'_> {
     /// Whether something that was seen last then goes on.
     const fn is_open(&self, last_ns: i64) -> bool {
-        last_ns.saturating_add(OPEN_NS) >= self.end_ns
+        last_ns >= self.open_ns
     }
 
     /// Sets the time of an incident.
@@ -177,9 +249,10 @@ pub(super) struct Met {
 }
 
 impl Wire {
-    /// Whether the tap sees both directions of any connection.
-    pub(super) fn sees_answers(&self) -> bool {
-        self.directions.values().any(|direction| direction.other_direction_seen)
+    /// Whether the tap sees answers to any connection over a place.
+    pub(super) fn sees_answers(&self, place: &Place) -> bool {
+        let mut ways = self.directions.values().filter(|way| way.other_direction_seen);
+        ways.any(|way| place.meets(&Place::pair(way.src, way.dst)))
     }
 
     /// The traffic that meets a place.

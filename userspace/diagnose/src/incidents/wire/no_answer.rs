@@ -1,12 +1,13 @@
-//! Packets that are sent again and again and never answered: a black hole, as NCCL's "error 12" reports it.
+//! Packets that no one answers, from the start or any more: a black hole, as NCCL's "error 12" reports it, or an end that is
+//! cut off.
 
+use super::ends::{Group, group};
 use super::episodes::{Episode, Sign};
 use super::{Direction, View, loss, queue_pair};
 use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victims};
-use crate::incidents::place::Place;
-use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use rocescope_model::human::plural;
@@ -15,75 +16,106 @@ use rocescope_model::human::plural;
 const TRIES: u64 = 3;
 
 pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
-    let mut pairs: BTreeMap<(IpAddr, IpAddr), Vec<&Direction>> = BTreeMap::new();
-    for way in view.all.iter().filter(|way| is_unanswered(view, way)) {
-        pairs.entry((way.src, way.dst)).or_default().push(way);
-    }
-    for ((src, dst), ways) in pairs {
-        found.push(incident(view, src, dst, &ways));
+    let is_silent = |way: &&&Direction| is_unanswered(view, way) || was_given_up(view, way);
+    let ways: Vec<&Direction> = view.all.iter().filter(is_silent).copied().collect();
+    let pairs: BTreeSet<(IpAddr, IpAddr)> = ways.iter().map(|way| (way.src, way.dst)).collect();
+    let all: BTreeSet<(IpAddr, IpAddr)> = view.all.iter().map(|way| (way.src, way.dst)).collect();
+    for group in group(&pairs, &all) {
+        let own: Vec<&Direction> = ways
+            .iter()
+            .filter(|way| group.pairs.contains(&(way.src, way.dst)))
+            .copied()
+            .collect();
+        found.push(incident(view, &group, &own));
     }
 }
 
-/// Whether nothing of the other side was ever seen, while packets were sent again and again and no new ones followed.
+/// Whether nothing of the other side was ever seen, while packets were repeated and no new ones followed.
 pub(super) fn is_unanswered(view: &View<'_>, way: &Direction) -> bool {
     if way.other_direction_seen || !way.is_acknowledged {
         return false;
     }
     let different = way.packets.saturating_sub(way.retransmitted);
-    // A tap that sees one direction of everything sees no answers to anything.
-    let sees_answers = view.all.iter().any(|other| other.other_direction_seen) || view.is_single(way);
-    sees_answers && different > 0 && way.packets >= different * TRIES
+    different > 0 && way.packets >= different * TRIES && view.sees_answers(way)
+}
+
+/// Whether its sender gave up, although the receiver had answered before, and had buffers.
+fn was_given_up(view: &View<'_>, way: &Direction) -> bool {
+    let is_ready = || {
+        let mut back = view
+            .all
+            .iter()
+            .filter(|back| (back.src, back.dst) == (way.dst, way.src));
+        back.all(|back| back.rnr_naks + back.fatal_naks == 0)
+    };
+    let is_silent = way.is_acknowledged && way.other_direction_seen && way.timeouts > 0;
+    is_silent && is_ready() && !view.episodes.of(Sign::RetryExhausted, [(way.src, way.dst)]).is_empty()
 }
 
 impl View<'_> {
-    /// Whether the other end sends nothing at all, to anyone.
-    fn is_single(&self, way: &Direction) -> bool {
-        self.all
-            .iter()
-            .all(|other| (other.src, other.dst) == (way.src, way.dst))
+    /// Whether the tap that saw a direction sees answers to anyone; or its packets are all that it sees.
+    fn sees_answers(&self, way: &Direction) -> bool {
+        let mut of_tap = self.all.iter().filter(|other| other.observer == way.observer);
+        let is_alone = of_tap.clone().all(|other| other.src == way.src || other.dst == way.dst);
+        is_alone || of_tap.any(|other| other.other_direction_seen)
     }
 }
 
-fn incident(view: &View<'_>, src: IpAddr, dst: IpAddr, ways: &[&Direction]) -> Incident {
-    let mut incident = Incident::new("no_answer", Place::pair(src, dst), ToldBy::Wire, Source::Capture);
-    let given_up = view.episodes.of(Sign::RetryExhausted, [(src, dst)]);
-    let whole = Episode {
+fn incident(view: &View<'_>, group: &Group, ways: &[&Direction]) -> Incident {
+    let mut incident = Incident::new("no_answer", group.place(), ToldBy::Wire, Source::Capture);
+    let given_up = view.episodes.of(Sign::RetryExhausted, group.pairs.iter().copied());
+    let is_from_the_start = ways.iter().all(|way| !way.other_direction_seen);
+    let lived = Episode {
         first_ns: ways.iter().map(|way| way.first_ns).min().unwrap_or(0),
         last_ns: ways.iter().map(|way| way.last_ns).max().unwrap_or(0),
         count: 0,
     };
-    view.times(&mut incident, whole);
-    incident.victims = Victims::of(loss::victims(ways));
-    // What nobody answers may have arrived.
+    let losses = view.episodes.of(Sign::Loss, group.pairs.iter().copied());
+    let signs = given_up.iter().chain(&losses).copied().reduce(Episode::with);
+    view.times(&mut incident, signs.filter(|_| !is_from_the_start).unwrap_or(lived));
+    let victims = loss::victims(ways).into_iter().map(|mut victim| {
+        // What no one answers may have arrived.
+        victim.lost_packets = 0;
+        victim
+    });
+    incident.victims = Victims::of(victims.collect());
     incident.victims.lost_packets = None;
-    let packets: u64 = ways.iter().map(|way| way.packets).sum();
-    let again: u64 = ways.iter().map(|way| way.retransmitted).sum();
-    let qps: Vec<_> = ways.iter().take(3).map(|way| queue_pair(way)).collect();
-    incident.meaning = format!(
-        "nothing is answered: {} of {} sent, {again} of them repeats, not one acknowledged{}",
-        plural(packets, "packet"),
-        qps.join(", "),
-        if given_up.is_empty() {
-            ""
-        } else {
-            "; the sender gave up"
-        },
-    );
-    incident.certainty = if given_up.is_empty() {
-        Certainty::Likely
-    } else {
-        Certainty::Certain
+    let sum = |of: fn(&Direction) -> u64| ways.iter().map(|way| of(way)).sum::<u64>();
+    incident.meaning = match is_from_the_start {
+        true => format!(
+            "nothing is answered: {} of {} sent, {} of them repeats, not one acknowledged{}",
+            plural(sum(|way| way.packets), "packet"),
+            some(ways),
+            sum(|way| way.retransmitted),
+            if given_up.is_empty() {
+                ""
+            } else {
+                "; the sender gave up"
+            },
+        ),
+        false => format!(
+            "answers stopped: senders repeated {} and gave up {}",
+            plural(sum(|way| way.retransmitted), "packet"),
+            plural(ways.len() as u64, "connection"),
+        ),
     };
-    incident.reason = "no packet of the other direction was seen, and no new packet was sent".to_string();
-    let why = "whether the packets or their answers are lost, or the receiver has no such queue pair: its counters, and a \
-               capture at its port, tell";
-    incident.unknown.push(why.to_string());
-    incident.action = format!(
-        "check the GID index (RoCEv2 and the right address), routes and access lists in both directions, and the MTU between \
-         {src} and {dst}; NCCL reports this as `error 12` (vendor err 129)"
+    incident.certainty = match (is_from_the_start, given_up.is_empty()) {
+        (true, true) => Certainty::Likely,
+        _ => Certainty::Certain,
+    };
+    incident.reason = match is_from_the_start {
+        true => "no packet of the other direction was seen, and no new packet was sent",
+        false => "senders used up their retries",
+    }
+    .to_string();
+    incident.unknown.push(
+        "whether the packets or their answers are lost, or the other end is gone: the counters of both ends, and a capture \
+         at the other end, would show it"
+            .to_string(),
     );
+    incident.action = action(group, is_from_the_start);
     for way in ways.iter().take(Victims::WORST) {
-        let of = format!("{src} > {dst} {}", queue_pair(way));
+        let of = format!("{} > {} {}", way.src, way.dst, queue_pair(way));
         incident.rests_on("connections", of.as_str(), "packets", way.packets as f64, "packets");
         incident.rests_on(
             "connections",
@@ -97,4 +129,30 @@ fn incident(view: &View<'_>, src: IpAddr, dst: IpAddr, ways: &[&Direction]) -> I
         }
     }
     incident
+}
+
+fn some(ways: &[&Direction]) -> String {
+    let named: Vec<String> = ways.iter().take(3).map(|way| queue_pair(way)).collect();
+    match ways.len() > 3 {
+        true => format!("{} and {} more", named.join(", "), ways.len() - 3),
+        false => named.join(", "),
+    }
+}
+
+fn action(group: &Group, is_from_the_start: bool) -> String {
+    let between = match (group.end, group.pairs.first()) {
+        (Some(end), _) => format!("at {end}"),
+        (None, Some((src, dst))) => format!("between {src} and {dst}"),
+        (None, None) => String::new(),
+    };
+    match is_from_the_start {
+        true => format!(
+            "check the GID index (RoCEv2 and the right address), routes and access lists in both directions, and the MTU \
+             {between}; NCCL reports this as `error 12` (vendor err 129)"
+        ),
+        false => format!(
+            "check whether the host, its port and its link are up, then routes and access lists in both directions {between}; \
+             NCCL reports this as `error 12` (vendor err 129)"
+        ),
+    }
 }

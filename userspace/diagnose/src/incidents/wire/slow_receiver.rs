@@ -1,4 +1,4 @@
-//! A receiver has no buffers posted, and says so: receiver-not-ready NAKs.
+//! A receiver has no buffers posted, and reports it: receiver-not-ready NAKs.
 
 use super::episodes::Sign;
 use super::{Direction, View};
@@ -49,7 +49,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
                 if given_up.is_empty() { "" } else { "; a sender gave up" },
             );
             incident.certainty = Certainty::Certain;
-            incident.reason = "the receiver itself says that it is not ready".to_string();
+            incident.reason = "the receiver itself reports that it is not ready".to_string();
             incident.action = format!(
                 "look at the process on {receiver}: post more receive buffers, look for a stall (CPU, paging, a slow GPU \
                  copy); the network is not the cause"

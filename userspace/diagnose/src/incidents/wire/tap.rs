@@ -9,6 +9,8 @@ use alloc::string::{String, ToString};
 use rocescope_model::WindowRow;
 use rocescope_model::human::plural;
 
+/// Malformed frames, if they are at least one of this many, are named.
+const MANY_MALFORMED: u64 = 100;
 /// Directions with fewer packets say nothing about what a tap does not see.
 const ENOUGH_PACKETS: u64 = 8;
 
@@ -22,6 +24,8 @@ pub(super) struct Observers {
 
 #[derive(Debug, Default)]
 struct Observer {
+    frames: u64,
+    malformed: u64,
     packets: u64,
     naks: u64,
     capture_lost: u64,
@@ -43,6 +47,8 @@ impl Observers {
         };
         let capture_lost = row.capture_lost_packets + row.capture_dropped_frames.unwrap_or(0);
         let mirror_lost = row.mirror_lost_packets.unwrap_or(0);
+        observer.frames += row.frames;
+        observer.malformed += row.malformed_frames;
         observer.packets += row.roce_packets;
         observer.naks += row.nak_packets;
         observer.capture_lost += capture_lost;
@@ -131,6 +137,19 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
             found.incidents.push(incident);
         }
     }
+    for (name, observer) in &view.observers.all {
+        if observer.packets == 0 && observer.frames > 0 {
+            found.notes.push(format!(
+                "{name}: no RoCEv2 packet among {}: `rocescope capture -r FILE` shows what they are",
+                plural(observer.frames, "frame")
+            ));
+        } else if observer.malformed * MANY_MALFORMED >= observer.frames && observer.malformed > 0 {
+            found.notes.push(format!(
+                "{name}: {} are malformed, as a mirror makes them that cuts frames: no figure has their packets",
+                plural(observer.malformed, "frame")
+            ));
+        }
+    }
     corruption(view, found);
     one_direction(view, found);
 }
@@ -165,7 +184,7 @@ fn corruption(view: &View<'_>, found: &mut Found) {
     found.incidents.push(incident);
 }
 
-/// Says that losses are a lower bound where the tap sees no answers.
+/// States that losses are a lower bound where the tap sees no answers.
 fn one_direction(view: &View<'_>, found: &mut Found) {
     let is_judged = |way: &&&Direction| way.is_acknowledged && way.packets >= ENOUGH_PACKETS;
     let all = view.all.iter().filter(is_judged).count();
@@ -175,6 +194,17 @@ fn one_direction(view: &View<'_>, found: &mut Found) {
         .filter(is_judged)
         .filter(|way| !way.other_direction_seen)
         .count();
+    let silent = view
+        .all
+        .iter()
+        .filter(|way| !way.is_acknowledged && way.packets >= ENOUGH_PACKETS)
+        .count();
+    if silent > 0 {
+        found.notes.push(format!(
+            "{} of UC or UD: no one acknowledges, so losses downstream of the tap leave no trace, and those of UD none at all",
+            plural(silent as u64, "direction")
+        ));
+    }
     if unseen * 2 > all {
         found.notes.push(format!(
             "one direction only: of {unseen} of {all} directions the tap sees no answers, so losses downstream of it are a \
