@@ -96,6 +96,20 @@ reorder = [{ probability = 0.005, by = 2, hold = "50us" }]
         expected: &[],
     },
     Case {
+        name: "busy, one way over many paths",
+        groups: &[r#"
+[[flows]]
+count = 4
+src = "10.1.0.1-10.1.0.4"
+dst = "10.1.0.5-10.1.0.8"
+message = "64KiB"
+rate = "8Mbit/s"
+receiver = "tolerant"
+spray = [{ paths = 8, skew = "200us" }]
+"#],
+        expected: &[],
+    },
+    Case {
         name: "one pair, upstream",
         groups: &[PAIR_LOSS],
         expected: &[("network_loss", "10.1.0.3 > 10.1.0.7")],
@@ -184,6 +198,41 @@ timeout = "67ms"
 loss = [{ probability = 1.0, where = "downstream" }]
 "#],
         expected: &[("no_answer", "10.1.0.4 > 10.9.0.1")],
+    },
+    Case {
+        name: "two hosts, both ways",
+        groups: &[r#"
+[[flows]]
+count = 2
+src = "10.1.0.1"
+dst = "10.1.0.2"
+message = "64KiB"
+rate = "6Mbit/s"
+bidirectional = true
+loss = [{ probability = 0.01 }, { probability = 0.01, of = "responses" }]
+
+[[flows]]
+src = "10.1.0.2"
+dst = "10.1.0.1"
+message = "64KiB"
+rate = "6Mbit/s"
+loss = [{ probability = 0.01 }]
+"#],
+        expected: &[("network_loss", "10.1.0.1 <> 10.1.0.2")],
+    },
+    Case {
+        name: "a host that is cut off",
+        groups: &[r#"
+[[flows]]
+count = 4
+src = "10.9.0.1"
+dst = "10.1.0.1-10.1.0.4"
+message = "16KiB"
+rate = "1Mbit/s"
+timeout = "67ms"
+loss = [{ probability = 1.0, where = "downstream", from = "2s" }]
+"#],
+        expected: &[("no_answer", "10.9.0.1 or its link")],
     },
     Case {
         name: "reordering",

@@ -11,7 +11,7 @@
 //! | [`captured`] | over a capture, as its rows come |
 //! | [`changes`] | what opened, changed and closed |
 //! | [`convert`] | faults of the other analyses |
-//! | [`join`] | one cause is one incident |
+//! | [`mod@join`] | one cause is one incident |
 //! | `rules` | which class is an effect of which |
 //! | [`document`] | incidents as text and as JSON |
 

@@ -168,6 +168,99 @@ fn reordering_is_no_fault_where_senders_repeat_selectively() {
     assert_eq!((late("go_back_n"), late("selective_repeat")), (1, 0));
 }
 
+/// An outage of a moment leaves nothing but timers that expired, of all pairs.
+#[test]
+fn timers_of_many_pairs_are_one_incident_and_those_of_one_a_note() {
+    let wire = |pairs: &[(u8, u8)]| {
+        let mut wire = Wire::default();
+        for ((src, dst), qpn) in pairs.iter().zip(1..) {
+            wire.connection(&ConnectionRow {
+                retransmitted_packets: 20,
+                timeouts: 2,
+                ..connection(*src, *dst, qpn)
+            });
+        }
+        wire.find()
+    };
+    let many = wire(&[(1, 4), (1, 5), (2, 4), (2, 5), (3, 6), (3, 7)]);
+    let [one] = many.incidents.as_slice() else {
+        panic!("{:#?}", many.incidents)
+    };
+    assert_eq!((&*one.class, one.certainty), ("timeouts", Certainty::Possible));
+    assert!(one.meaning.contains("120 packets after 12 timeouts"), "{}", one.meaning);
+    let few = wire(&[(1, 4)]);
+    assert!(few.incidents.is_empty() && few.notes[0].contains("20 packets repeated after 2 timeouts"));
+}
+
+/// A part of the time has only what happened in it, however long its connections live.
+#[test]
+fn losses_from_before_the_time_are_none_of_it() {
+    const MINUTE: i64 = 60 * SECOND;
+    let row = |minute: i64, lost: u64| ConnectionRow {
+        time_ns: minute * MINUTE,
+        last_ns: minute * MINUTE,
+        fabric_lost_upstream_packets: lost,
+        ..connection(1, 2, 7)
+    };
+    let since = |from: i64| {
+        let mut wire = Wire::within(Some(from * MINUTE), None);
+        for (minute, total) in [(1, 4), (20, 4), (40, 9), (60, 9)] {
+            wire.connection(&row(minute, total));
+        }
+        for (minute, count) in [(1, 4), (39, 5)] {
+            if minute >= from {
+                wire.event(&lost(1, 2, 60 * minute, count));
+            }
+        }
+        find(&wire)
+            .iter()
+            .map(|one| one.victims.lost_packets)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(since(30), [Some(5)]);
+    assert_eq!(since(50), []);
+}
+
+/// Two capture boxes on one way see each packet twice.
+#[test]
+fn two_taps_count_a_loss_once() {
+    let mut wire = Wire::default();
+    for (tap, packets, lost) in [("a", 1_000, 11), ("b", 990, 8)] {
+        wire.connection(&ConnectionRow {
+            observer: tap.into(),
+            packets,
+            fabric_lost_upstream_packets: lost,
+            ..connection(1, 2, 7)
+        });
+    }
+    let found = find(&wire);
+    assert_eq!(
+        (found.len(), found[0].victims.connections, found[0].victims.lost_packets),
+        (1, 1, Some(11))
+    );
+}
+
+/// A sender that was answered before, and then by no one.
+#[test]
+fn a_sender_that_all_receivers_stop_to_answer_is_one_incident() {
+    let mut wire = Wire::default();
+    for (dst, qpn) in [(2, 1), (3, 2), (4, 3)] {
+        wire.connection(&ConnectionRow {
+            timeouts: 7,
+            retransmitted_packets: 70,
+            ..connection(1, dst, qpn)
+        });
+        wire.event(&EventRow {
+            kind: "retry_exhausted".into(),
+            ..lost(1, dst, 5, 1)
+        });
+    }
+    let found = find(&wire);
+    let [one] = found.as_slice() else { panic!("{found:#?}") };
+    assert_eq!((&*one.class, &*one.place.name), ("no_answer", "10.0.0.1 or its link"));
+    assert_eq!((one.since_ns, one.victims.connections), (5 * SECOND, 3));
+}
+
 #[test]
 fn what_one_sided_taps_do_not_see_is_a_note_and_no_black_hole() {
     let mut wire = Wire::default();

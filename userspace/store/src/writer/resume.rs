@@ -28,7 +28,7 @@ impl Unsealed {
 
 impl Writer {
     /// Writes again after an error of the disk: seals the journals that could not be sealed. Rows of journals that are
-    /// gone are counted as lost in the [`Summary`].
+    /// gone are counted as lost in the [`Summary`](crate::Summary).
     ///
     /// # Errors
     /// The error goes on, [`Error::Busy`] if another process took the dataset's place over, and the errors of

@@ -2,9 +2,9 @@
 
 use crate::rows::{SECOND_NS, START, files, read, scratch, together, unless_exhaustive, window};
 use rocescope_model::{
-    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, LinkLoadRow, LinkRow, LoopbackRow, PathRow,
-    ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow, StepRow, TABLES, TelemetryRow,
-    Time, VerdictRow, WindowRows,
+    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, IncidentRow, LinkLoadRow, LinkRow, LoopbackRow,
+    PathRow, ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow, StepRow, TABLES,
+    TelemetryRow, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -141,6 +141,7 @@ struct Mesh {
     flow_paths: Vec<FlowPathRow>,
     link_loads: Vec<LinkLoadRow>,
     host_verdicts: Vec<HostVerdictRow>,
+    incidents: Vec<IncidentRow>,
     loopback: Vec<LoopbackRow>,
     small_flows: Vec<SmallFlowRow>,
     telemetry: Vec<TelemetryRow>,
@@ -262,6 +263,14 @@ fn mesh(count: i64) -> Mesh {
                 ..TelemetryRow::default()
             })
             .collect(),
+        incidents: (0..count)
+            .map(|number| IncidentRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                until_ns: (number % 2 > 0).then_some(at(number).1),
+                ..IncidentRow::default()
+            })
+            .collect(),
         step_probes: (0..count)
             .map(|number| StepProbeRow {
                 time: at(number).0,
@@ -277,7 +286,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 14] = [
+    let tables: [&dyn Cells; 15] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -288,6 +297,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.flow_paths,
         &rows.link_loads,
         &rows.host_verdicts,
+        &rows.incidents,
         &rows.loopback,
         &rows.small_flows,
         &rows.telemetry,
@@ -319,6 +329,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         flow_paths: found.rows().unwrap(),
         link_loads: found.rows().unwrap(),
         host_verdicts: found.rows().unwrap(),
+        incidents: found.rows().unwrap(),
         loopback: found.rows().unwrap(),
         small_flows: found.rows().unwrap(),
         telemetry: found.rows().unwrap(),
@@ -338,6 +349,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "flow_paths" => rows.flow_paths.clear(),
             "link_loads" => rows.link_loads.clear(),
             "host_verdicts" => rows.host_verdicts.clear(),
+            "incidents" => rows.incidents.clear(),
             "loopback" => rows.loopback.clear(),
             "small_flows" => rows.small_flows.clear(),
             "telemetry" => rows.telemetry.clear(),

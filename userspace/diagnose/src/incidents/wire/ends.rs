@@ -45,6 +45,19 @@ impl Group {
     }
 }
 
+/// As [`group`], but several groups at one time have one cause: more than three are one.
+pub(super) fn group_at_once(faulty: &BTreeSet<Pair>, all: &BTreeSet<Pair>) -> Vec<Group> {
+    const FEW: usize = 3;
+    let groups = group(faulty, all);
+    match groups.len() > FEW {
+        false => groups,
+        true => Vec::from([Group {
+            end: None,
+            pairs: faulty.iter().copied().collect(),
+        }]),
+    }
+}
+
 /// More single pairs than this have a cause that no end shows.
 const MAX_SINGLES: usize = 8;
 

@@ -1,7 +1,7 @@
 //! Packets that no one answers, from the start or any more: a black hole, as NCCL's "error 12" reports it, or an end that is
 //! cut off.
 
-use super::ends::{Group, group};
+use super::ends::{Group, group_at_once};
 use super::episodes::{Episode, Sign};
 use super::{Direction, View, loss, queue_pair};
 use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victims};
@@ -20,7 +20,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
     let ways: Vec<&Direction> = view.all.iter().filter(is_silent).copied().collect();
     let pairs: BTreeSet<(IpAddr, IpAddr)> = ways.iter().map(|way| (way.src, way.dst)).collect();
     let all: BTreeSet<(IpAddr, IpAddr)> = view.all.iter().map(|way| (way.src, way.dst)).collect();
-    for group in group(&pairs, &all) {
+    for group in group_at_once(&pairs, &all) {
         let own: Vec<&Direction> = ways
             .iter()
             .filter(|way| group.pairs.contains(&(way.src, way.dst)))

@@ -1,7 +1,7 @@
 //! Senders repeat by their timer, and nothing shows why: packets or their answers were lost where the tap does not see it, or
 //! answers came too late.
 
-use super::ends::group;
+use super::ends::group_at_once;
 use super::episodes::Episode;
 use super::{Direction, Found, View, loss};
 use crate::incidents::incident::{Incident, Source, ToldBy, Victims};
@@ -27,7 +27,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
     let pairs: BTreeSet<_> = ways.iter().map(|way| (way.src, way.dst)).collect();
     let all: BTreeSet<_> = view.all.iter().map(|way| (way.src, way.dst)).collect();
     let (mut left, mut timeouts) = (0, 0);
-    for group in group(&pairs, &all) {
+    for group in group_at_once(&pairs, &all) {
         let own: Vec<&Direction> = ways
             .iter()
             .filter(|way| group.pairs.contains(&(way.src, way.dst)))
