@@ -43,7 +43,7 @@ pub fn json() -> String {
     json_of(TABLES, Metric::all().collect())
 }
 
-/// Formats these tables as [`json`] does, without metrics.
+/// Formats these tables as [`json()`] does, without metrics.
 #[must_use]
 pub fn json_of_tables(tables: &[&'static Table]) -> String {
     json_of(tables, Vec::new())
