@@ -4,13 +4,10 @@ use super::gathered::{Gathered, Settings};
 use crate::Error;
 use crate::hosts::diagnosis;
 use rocescope_diagnose::hosts;
-use rocescope_diagnose::incidents::captured::is_fault;
+use rocescope_diagnose::incidents::captured::{self, is_fault};
 use rocescope_diagnose::incidents::convert;
 use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, Row};
-
-/// Without counters, rates are of the wire itself: windows may be short, and so may captures.
-const CAPTURE_WINDOW_NS: i64 = 1_000_000_000;
 
 pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Error> {
     let found = diagnosis::open(&settings.dataset, settings.time)?;
@@ -20,7 +17,7 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
     let has_counters = found.row_count(CounterRow::TABLE.name) > 0;
     let window_ns = match has_counters {
         true => hosts::Settings::default().window_ns,
-        false => CAPTURE_WINDOW_NS,
+        false => captured::WINDOW_NS,
     };
     let Some(document) = diagnosis::diagnose(&found, settings.time, window_ns, &settings.names, None)? else {
         return Ok(());

@@ -85,7 +85,7 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
         finished => finished?,
     };
     let why = input_error.as_ref().map(ToString::to_string);
-    let found = captured.borrow_mut().finish()?;
+    let found = captured.borrow_mut().finish();
     summarize(arguments, files.name(), files.files(), why, None, &outcome, &found)?;
     match input_error {
         Some(error) => Err(error.into()),
@@ -129,7 +129,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
             conclude(arguments.output, &check, &outcome)
         }
         None => {
-            let found = captured.borrow_mut().finish()?;
+            let found = captured.borrow_mut().finish();
             summarize(arguments, name, &[], None, Some(report.clone()), &outcome, &found)?;
             report.check()?;
             Ok(report.exit_status().map_or(ExitCode::SUCCESS, ExitCode::from))

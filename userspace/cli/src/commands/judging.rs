@@ -1,6 +1,5 @@
 //! Judges the rows of a capture while it runs, and reports which incidents opened, changed and closed.
 
-use anyhow::Result;
 use rocescope_diagnose::incidents::changes::Changes;
 use rocescope_diagnose::incidents::{Captured, Document};
 use rocescope_engine::intake::Tap;
@@ -87,7 +86,7 @@ impl Judging {
     }
 
     /// The incidents of all rows, after the last one; waits until the command has had what was sent.
-    pub(super) fn finish(&mut self) -> Result<Document> {
+    pub(super) fn finish(&mut self) -> Document {
         let document = self.captured.document();
         if self.reporting.lines || self.reporting.command.is_some() {
             self.report(&document);
@@ -95,6 +94,6 @@ impl Judging {
         if let Some(problem) = self.hook.take().and_then(Hook::end) {
             status!("rocescope: warning: {problem}");
         }
-        Ok(document)
+        document
     }
 }

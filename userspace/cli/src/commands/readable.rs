@@ -5,17 +5,14 @@ use crate::status::notices;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_engine::origin::Origin;
 use rocescope_engine::request::udp_ports;
-use rocescope_engine::{DatasetRequest, IntakeRequest, Session, replay};
-use rocescope_model::TABLES;
+use rocescope_engine::{DatasetRequest, EngineError, IntakeRequest, Session, replay};
+use rocescope_model::{ROCE_UDP_PORT, TABLES};
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
-use rocescope_runtime::{Signals, status};
+use rocescope_runtime::Signals;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
-
-/// The port of RoCEv2.
-const PORTS: [u16; 1] = [4791];
 
 /// Something with rows.
 pub(super) struct Readable {
@@ -25,9 +22,19 @@ pub(super) struct Readable {
     pub(super) name: String,
     /// Removed when the command ends.
     temporary: Option<TempDir>,
+    /// Why a file ended early: what came before it counts.
+    error: Option<EngineError>,
 }
 
 impl Readable {
+    /// Call it after the results are printed, so that none is lost.
+    ///
+    /// # Errors
+    /// A file ended early.
+    pub(super) fn check(self) -> Result<()> {
+        self.error.map_or(Ok(()), |error| Err(error.into()))
+    }
+
     /// Whether it is a dataset that stays.
     pub(super) const fn is_dataset(&self) -> bool {
         self.temporary.is_none()
@@ -76,6 +83,7 @@ pub(super) fn readable(paths: &[PathBuf]) -> Result<Readable> {
             name: root.display().to_string(),
             root,
             temporary: None,
+            error: None,
         });
     }
     let folder = tempfile::tempdir().context("no folder for temporary files: set TMPDIR")?;
@@ -85,15 +93,12 @@ pub(super) fn readable(paths: &[PathBuf]) -> Result<Readable> {
     let mut session = Session::open(&request(&root)?, &Origin::files(&files), &notices())?;
     let ended = replay::replay(&mut files, &mut session, &signals, |_| {});
     let outcome = session.finish()?;
-    if let Err(error) = ended {
-        // Results from before the error are still valid.
-        status!("rocescope: warning: {error}");
-    }
     outcome.check()?;
     Ok(Readable {
         root,
         name: files.name(),
         temporary: Some(folder),
+        error: ended.err(),
     })
 }
 
@@ -105,7 +110,7 @@ fn request(root: &Path) -> Result<IntakeRequest> {
             verify_icrc: true,
             ..Settings::default()
         },
-        udp_ports: udp_ports(&PORTS)?,
+        udp_ports: udp_ports(&[ROCE_UDP_PORT])?,
         dataset: Some(DatasetRequest {
             root: root.to_owned(),
             segment_age: Duration::from_secs(3_600),

@@ -68,7 +68,10 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         std::fs::write(path, html::document(&report)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let output = match (arguments.output, &arguments.html) {
-        (None, Some(_)) => return Ok(ExitCode::SUCCESS),
+        (None, Some(_)) => {
+            source.check()?;
+            return Ok(ExitCode::SUCCESS);
+        }
         (output, _) => output.unwrap_or(ReportOutput::Text),
     };
     crate::print(&match output {
@@ -77,6 +80,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         ReportOutput::Json => report.origin.hosts.json(&json::document(&report)),
         ReportOutput::Csv => csv::table(&report, table(arguments.table)),
     })?;
+    source.check()?;
     Ok(ExitCode::SUCCESS)
 }
 

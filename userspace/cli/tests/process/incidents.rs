@@ -165,6 +165,23 @@ fn what_is_no_input_is_one_clear_error() {
     assert!(refused(&["schema", "flow"]).contains("did you mean `flows`?"));
 }
 
+/// What came before the end of a file that was cut is printed, and the status is that of an error.
+#[test]
+fn a_file_that_ends_early_is_judged_and_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let cut = folder.path().join("cut.pcap");
+    let whole = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/rnr_nak.pcap")).unwrap();
+    fs::write(&cut, &whole[..whole.len() - 5]).unwrap();
+    for command_name in ["diagnose", "report"] {
+        let output = command([command_name, cut.to_str().unwrap()]).output().unwrap();
+        assert!(
+            String::from_utf8_lossy(&output.stdout).contains("slow_receiver"),
+            "{command_name}"
+        );
+        assert!(!output.status.success() && !output.stderr.is_empty(), "{command_name}");
+    }
+}
+
 /// The old way to a dataset, without connections: NAKs are proof all the same.
 #[test]
 fn without_connections_the_capture_states_what_it_cannot_know() {

@@ -7,7 +7,7 @@ use rocescope_model::hosts::Hosts;
 use rocescope_model::{Time, WindowRows};
 
 /// A capture without counters is judged by the second: files are short, and rates are of the wire itself.
-const WINDOW_NS: i64 = 1_000_000_000;
+pub const WINDOW_NS: i64 = 1_000_000_000;
 /// How long after its time an event may be known.
 const LATE_NS: i64 = 20_000_000_000;
 

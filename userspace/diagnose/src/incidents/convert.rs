@@ -10,7 +10,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use rocescope_model::{Text, VerdictRow};
+use rocescope_model::catalogue::Metric;
+use rocescope_model::{EventRow, Text, VerdictRow};
 
 /// A fault that counters and captured traffic show.
 #[must_use]
@@ -63,10 +64,20 @@ pub fn host(verdict: &HostVerdict) -> Incident {
         }
     }
     for row in &verdict.evidence {
-        let table = if row.name.contains("wire") { "flows" } else { "counters" };
-        incident.rests_on(table, row.of.as_str(), &row.name, row.value, &row.unit);
+        incident.rests_on(table_of(&row.name), row.of.as_str(), &row.name, row.value, &row.unit);
     }
     incident
+}
+
+/// The table that has a name of evidence: a metric of the catalogue, a kind of event, or else a column of captured flows.
+fn table_of(name: &str) -> &'static str {
+    if Metric::named(name).is_some() {
+        "counters"
+    } else if EventRow::KINDS.iter().any(|(kind, _)| *kind == name) {
+        "events"
+    } else {
+        "flows"
+    }
 }
 
 /// The addresses of the NICs of a mesh, by `host/nic`.

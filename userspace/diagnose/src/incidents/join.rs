@@ -6,7 +6,8 @@
 
 use super::incident::{Explained, Incident, Source, ToldBy};
 use super::rules::{depth, explains, family};
-use super::wire::Wire;
+use super::wire::direction::Direction;
+use super::wire::{Wire, met, sees_answers};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,10 +29,11 @@ const MANY_PACKETS: u64 = 1_000;
 #[must_use]
 pub fn join(found: Vec<Incident>, wire: &Wire) -> Vec<Incident> {
     let mut found = found;
+    let traffic = wire.counted();
     // Where a tap sees no answers, no one knows who stopped to answer.
     found.retain(|one| {
         let is_seen = one.told_by == ToldBy::Wire || one.place.is_located();
-        family(&one.class) != "no_answer" || is_seen || wire.sees_answers(&one.place)
+        family(&one.class) != "no_answer" || is_seen || sees_answers(&traffic, &one.place)
     });
     // Causes before effects, and of one class the closest place first.
     found.sort_by_key(|one| {
@@ -68,7 +70,7 @@ pub fn join(found: Vec<Incident>, wire: &Wire) -> Vec<Incident> {
         .filter_map(|(one, _)| joined[one].take())
         .collect();
     for incident in &mut incidents {
-        victims(incident, wire);
+        victims(incident, &traffic);
     }
     incidents.sort_by_key(rank);
     incidents
@@ -162,11 +164,11 @@ fn absorb(cause: &mut Incident, effect: &Incident) {
 }
 
 /// Names who suffers from a fault that another analysis saw, or states that captured traffic contradicts it.
-fn victims(incident: &mut Incident, wire: &Wire) {
+fn victims(incident: &mut Incident, traffic: &[Direction]) {
     if incident.victims.connections > 0 || incident.is_of_the_tap() {
         return;
     }
-    let met = wire.met(&incident.place);
+    let met = met(traffic, &incident.place);
     if met.victims.connections > 0 {
         incident.victims = met.victims;
     } else if is_loss(&incident.class) && met.packets >= MANY_PACKETS {

@@ -134,6 +134,21 @@ fn what_has_one_cause_is_one_incident() {
             "h3 mlx5_0/1",
         );
     }
+    for (cause, effect, told_by) in [
+        ("sick_cable", "no_answer", ToldBy::Wire),
+        ("nic_vanished", "no_answer", ToldBy::Wire),
+        ("link_down", "silent", Mesh),
+        ("pcie_degraded", "receiver_drops", Hosts),
+        ("receiver_drops", "network_loss", ToldBy::Wire),
+        ("no_cnps", "congestion", Hosts),
+        ("cnps_ignored", "latency", Mesh),
+        ("congestion", "latency", Mesh),
+        ("congestion", "slow_link", Collectives),
+    ] {
+        let at_the_port = fault(cause, port("h3", 3), Hosts);
+        let behind = fault(effect, Place::pair(address(1), address(3)), told_by);
+        is_one(Vec::from([behind, at_the_port]), cause, "h3 mlx5_0/1");
+    }
     // A slow PCIe link is the cause of the pauses.
     let pcie = fault("pcie_degraded", port("h3", 3), Hosts);
     let storm = fault("pause_storm", port("h3", 3), Hosts);

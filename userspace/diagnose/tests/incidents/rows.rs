@@ -221,6 +221,27 @@ fn losses_from_before_the_time_are_none_of_it() {
     assert_eq!(since(50), []);
 }
 
+/// Victims of what another analysis saw are of the time asked for too.
+#[test]
+fn victims_of_another_analysis_are_those_of_the_time() {
+    use rocescope_diagnose::incidents::{Place, Source, ToldBy, join};
+    let victims = |from: Option<i64>| {
+        let mut wire = Wire::within(from, None);
+        for (second, total) in [(10, 6), (100, 6)] {
+            wire.connection(&ConnectionRow {
+                time_ns: second * SECOND,
+                last_ns: second * SECOND,
+                fabric_lost_upstream_packets: total,
+                ..connection(1, 2, 7)
+            });
+        }
+        let mut seen = Incident::new("loss", Place::address(address(2)), ToldBy::Mesh, Source::Mesh);
+        seen.is_open = true;
+        join(Vec::from([seen]), &wire)[0].victims.connections
+    };
+    assert_eq!((victims(None), victims(Some(50 * SECOND))), (1, 0));
+}
+
 /// Two capture boxes on one way see each packet twice.
 #[test]
 fn two_taps_count_a_loss_once() {

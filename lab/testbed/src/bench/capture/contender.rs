@@ -87,6 +87,8 @@ impl Built {
             ContenderKind::Rocescope { drop } => words.extend([
                 &self.rocescope,
                 "capture",
+                // The rivals follow none either.
+                "--no-connections",
                 "-i",
                 RECEIVER,
                 "--mode",

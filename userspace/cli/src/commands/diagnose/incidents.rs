@@ -44,6 +44,7 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
         Output::Table => names.text(&document.text()),
         Output::Json => names.json(&document.json()),
     })?;
+    source.check()?;
     Ok(ExitCode::SUCCESS)
 }
 

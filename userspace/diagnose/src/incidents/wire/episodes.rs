@@ -1,5 +1,6 @@
 //! When a sign showed itself: events without a long pause between them are one episode.
 
+use super::Direction;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -104,6 +105,15 @@ fn insert(all: &mut Vec<Episode>, new: Episode) {
 }
 
 impl Episode {
+    /// Without events, all that is known is when the connections lived.
+    pub(super) fn lived(ways: &[&Direction]) -> Self {
+        Self {
+            first_ns: ways.iter().map(|way| way.first_ns).min().unwrap_or(0),
+            last_ns: ways.iter().map(|way| way.last_ns).max().unwrap_or(0),
+            count: ways.iter().map(|way| way.lost()).sum(),
+        }
+    }
+
     pub(super) fn with(self, other: Self) -> Self {
         Self {
             first_ns: self.first_ns.min(other.first_ns),

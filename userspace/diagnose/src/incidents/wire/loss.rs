@@ -27,7 +27,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
                 // Nothing shows that it was in the time asked for.
                 continue;
             }
-            episodes.push(whole(&ways));
+            episodes.push(Episode::lived(&ways));
         }
         let is_only = episodes.len() == 1;
         found.extend(
@@ -38,19 +38,10 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
     }
 }
 
-/// Without events, all that is known is when the connections lived.
-fn whole(ways: &[&Direction]) -> Episode {
-    Episode {
-        first_ns: ways.iter().map(|way| way.first_ns).min().unwrap_or(0),
-        last_ns: ways.iter().map(|way| way.last_ns).max().unwrap_or(0),
-        count: ways.iter().map(|way| way.lost()).sum(),
-    }
-}
-
 fn incident(view: &View<'_>, group: &Group, ways: &[&Direction], episode: Episode, is_only: bool) -> Incident {
     let mut incident = Incident::new("network_loss", group.place(), ToldBy::Wire, Source::Capture);
     view.times(&mut incident, episode);
-    incident.victims = Victims::of(ways.iter().map(|way| way.victim()).collect());
+    incident.victims = Victims::of(victims(ways));
     if !is_only {
         // The rows of connections count all episodes.
         incident.victims.lost_packets = Some(episode.count);

@@ -85,7 +85,10 @@ impl Wire {
     pub fn connection(&mut self, row: &ConnectionRow) {
         let key = (row.observer.clone(), row.connection, &*row.role == "b_to_a");
         if self.from_ns.is_some_and(|from| row.time_ns < from) {
-            self.before.insert(key, Direction::of(row));
+            // What finds no room has no row before the time: nothing of it counts.
+            if self.before.len() < MAX_DIRECTIONS || self.before.contains_key(&key) {
+                self.before.insert(key, Direction::of(row));
+            }
             return;
         }
         let is_past = self.to_ns.is_some_and(|to| row.time_ns > to.saturating_add(ROW_NS));
@@ -127,7 +130,7 @@ impl Wire {
 
     /// The directions with what happened in the time asked for, each once: of two capture boxes that saw one, as the one did
     /// that saw more of it.
-    fn counted(&self) -> Vec<Direction> {
+    pub(super) fn counted(&self) -> Vec<Direction> {
         let mut all = Vec::new();
         for (key, direction) in &self.directions {
             let from_ns = self.from_ns.filter(|from| direction.first_ns < *from);
@@ -232,7 +235,7 @@ impl View<'_> {
     }
 }
 
-/// The packets of a victim list for a sentence: `QP 244 lost 8 and sent 317 again`.
+/// The queue pair that a direction goes to, for a sentence.
 fn queue_pair(direction: &Direction) -> String {
     direction
         .dst_qpn
@@ -248,26 +251,22 @@ pub(super) struct Met {
     pub(super) victims: Victims,
 }
 
-impl Wire {
-    /// Whether the tap sees answers to any connection over a place.
-    pub(super) fn sees_answers(&self, place: &Place) -> bool {
-        let mut ways = self.directions.values().filter(|way| way.other_direction_seen);
-        ways.any(|way| place.meets(&Place::pair(way.src, way.dst)))
-    }
+/// Whether a tap sees answers to any of these directions that meets a place.
+pub(super) fn sees_answers(ways: &[Direction], place: &Place) -> bool {
+    let mut ways = ways.iter().filter(|way| way.other_direction_seen);
+    ways.any(|way| place.meets(&Place::pair(way.src, way.dst)))
+}
 
-    /// The traffic that meets a place.
-    pub(super) fn met(&self, place: &Place) -> Met {
-        let ways = self.directions.values();
-        let ways = ways.filter(|way| place.meets(&Place::pair(way.src, way.dst)));
-        let mut met = Met::default();
-        let mut victims = Vec::new();
-        for way in ways {
-            met.packets += way.packets;
-            if way.lost() + way.retransmitted > 0 {
-                victims.push(way.victim());
-            }
+/// Those of these directions that meet a place.
+pub(super) fn met(ways: &[Direction], place: &Place) -> Met {
+    let mut met = Met::default();
+    let mut victims = Vec::new();
+    for way in ways.iter().filter(|way| place.meets(&Place::pair(way.src, way.dst))) {
+        met.packets += way.packets;
+        if way.lost() + way.retransmitted > 0 {
+            victims.push(way.victim());
         }
-        met.victims = Victims::of(victims);
-        met
     }
+    met.victims = Victims::of(victims);
+    met
 }

@@ -65,14 +65,14 @@ fn incident(view: &View<'_>, group: &Group, ways: &[&Direction]) -> Incident {
     let mut incident = Incident::new("no_answer", group.place(), ToldBy::Wire, Source::Capture);
     let given_up = view.episodes.of(Sign::RetryExhausted, group.pairs.iter().copied());
     let is_from_the_start = ways.iter().all(|way| !way.other_direction_seen);
-    let lived = Episode {
-        first_ns: ways.iter().map(|way| way.first_ns).min().unwrap_or(0),
-        last_ns: ways.iter().map(|way| way.last_ns).max().unwrap_or(0),
-        count: 0,
-    };
     let losses = view.episodes.of(Sign::Loss, group.pairs.iter().copied());
     let signs = given_up.iter().chain(&losses).copied().reduce(Episode::with);
-    view.times(&mut incident, signs.filter(|_| !is_from_the_start).unwrap_or(lived));
+    view.times(
+        &mut incident,
+        signs
+            .filter(|_| !is_from_the_start)
+            .unwrap_or_else(|| Episode::lived(ways)),
+    );
     let victims = loss::victims(ways).into_iter().map(|mut victim| {
         // What no one answers may have arrived.
         victim.lost_packets = 0;

@@ -88,12 +88,7 @@ fn duplicates(view: &View<'_>, found: &mut Vec<Incident>) {
             (true, _) => Place::named("mirror", format!("mirror of {} pairs", pairs.len())),
         };
         let mut incident = Incident::new("duplicates", place, ToldBy::Wire, Source::Capture);
-        let lived = Episode {
-            first_ns: ways.iter().map(|way| way.first_ns).min().unwrap_or(0),
-            last_ns: ways.iter().map(|way| way.last_ns).max().unwrap_or(0),
-            count: 0,
-        };
-        view.times(&mut incident, lived);
+        view.times(&mut incident, Episode::lived(&ways));
         incident.victims = Victims::of(loss::victims(&ways));
         incident.victims.lost_packets = None;
         let copies: u64 = ways.iter().map(|way| way.duplicates).sum();

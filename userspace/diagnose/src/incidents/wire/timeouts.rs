@@ -40,12 +40,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
             continue;
         }
         let mut incident = Incident::new("timeouts", group.place(), ToldBy::Wire, Source::Capture);
-        let lived = Episode {
-            first_ns: own.iter().map(|way| way.first_ns).min().unwrap_or(0),
-            last_ns: own.iter().map(|way| way.last_ns).max().unwrap_or(0),
-            count: 0,
-        };
-        view.times(&mut incident, lived);
+        view.times(&mut incident, Episode::lived(&own));
         incident.victims = Victims::of(loss::victims(&own));
         incident.victims.lost_packets = None;
         incident.meaning = format!(
