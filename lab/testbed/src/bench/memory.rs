@@ -19,7 +19,10 @@ pub(super) fn run() -> Result<()> {
         run_command(&mut command(&rocescope, &write))?;
         fs::rename(unfinished, &file)?;
     }
-    let mut measured = command("/usr/bin/time", &["-f", "%M", &rocescope, "capture", "--no-connections", "-q"]);
+    let mut measured = command(
+        "/usr/bin/time",
+        &["-f", "%M", &rocescope, "capture", "--no-connections", "-q"],
+    );
     measured.args(["-o", "json", "-r", &text(&file), "--out", &text(&out)]);
     let shown = show(&measured);
     if out.exists() {

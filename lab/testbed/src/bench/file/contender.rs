@@ -29,7 +29,10 @@ impl Contender {
     /// The contenders that are installed.
     pub(super) fn all(rocescope: &str, file: &Path, dataset: &Path) -> Result<Vec<Self>> {
         let file = text(file);
-        let ours = format!("{rocescope} capture --no-connections -r {file} --out {} -o json -q", text(dataset));
+        let ours = format!(
+            "{rocescope} capture --no-connections -r {file} --out {} -o json -q",
+            text(dataset)
+        );
         let tcpdump = format!("tcpdump -Z root -r {file} -w /dev/null");
         let tshark = format!(
             "tshark -r {file} -d udp.port==4791,infiniband -T fields -e infiniband.bth.opcode \
