@@ -90,10 +90,13 @@ impl Agents {
     }
 }
 
-fn problems(diagnosis: &Value) -> BTreeSet<String> {
-    let problems = diagnosis["verdicts"].as_array().unwrap().iter();
+/// Class and place of what loses probes or is silent. Delays between namespaces follow the load of the machine, so what
+/// is said of them is no part of this test; the simulated fabric has these.
+fn losses_and_silence(diagnosis: &Value) -> BTreeSet<String> {
+    let verdicts = diagnosis["verdicts"].as_array().unwrap().iter();
     let text = |problem: &Value, key: &str| problem[key].as_str().unwrap().to_owned();
-    problems
+    verdicts
+        .filter(|verdict| ["loss", "silence"].contains(&verdict["symptom"].as_str().unwrap()))
         .map(|problem| format!("{} {}", text(problem, "class"), text(problem, "place")))
         .collect()
 }
@@ -129,7 +132,7 @@ fn a_link_above_the_racks_that_is_dead_one_way_is_named_and_an_agent_that_is_kil
     repair(&dataset).unwrap();
     let diagnosis = agents.diagnose();
     let expected = ["link_down r1>s0", "silent h2"].map(String::from);
-    assert_eq!(problems(&diagnosis), expected.into(), "{diagnosis:#}");
+    assert_eq!(losses_and_silence(&diagnosis), expected.into(), "{diagnosis:#}");
     let mut stated = diagnosis["sla"]
         .as_array()
         .unwrap()
