@@ -48,6 +48,13 @@ pub(crate) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
+/// The text with its first letter a capital.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
 /// Formats a length of time in its two largest units: `4 s`, `250 ms`, `2 h 13 min`, `3 d 4 h`.
 pub(crate) fn length(nanoseconds: i64) -> String {
     let milliseconds = nanoseconds / 1_000_000;

@@ -1,17 +1,19 @@
 //! `rocescope compare`: what changed between two datasets, or two times of one.
 
+use super::diagnose::incidents;
+use super::readable::{Readable, readable};
 use super::report::{collect, origin, selected, terminal_width, unknown};
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{CompareArguments, Output, SpanArguments};
 use anyhow::{Result, bail};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{ConnectionRow, Time, json};
-use rocescope_report::Scope;
 use rocescope_report::compare::connections::ConnectionSpan;
 use rocescope_report::compare::{Comparison, Side, text};
+use rocescope_report::{Origin, Scope};
 use rocescope_store::{Query, TimeRange};
-use std::path::Path;
 use std::process::ExitCode;
+use std::slice;
 
 /// Every flow of both sides is compared, not only the largest.
 const ALL_FLOWS: usize = rocescope_report::collect::FOLLOWED_FLOWS;
@@ -22,20 +24,24 @@ pub(super) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
         to: arguments.with_to,
         last: None,
     };
-    let b = arguments.b.as_deref().unwrap_or(&arguments.a);
     let observer = arguments.observer.as_deref();
-    let a = side(&arguments.a, &arguments.span, observer)?;
-    let b = side(b, &of_b, observer)?;
-    let comparison = Comparison::of(&a, &b, arguments.top);
     let hosts = arguments.hosts.names();
+    let source_a = readable(slice::from_ref(&arguments.a))?;
+    let source_b = arguments.b.as_ref().map(|b| readable(slice::from_ref(b))).transpose()?;
+    let a = side(&source_a, &arguments.span, observer, &hosts)?;
+    let b = side(source_b.as_ref().unwrap_or(&source_a), &of_b, observer, &hosts)?;
+    let comparison = Comparison::of(&a, &b, arguments.top);
     crate::print(&match arguments.output {
         Output::Json => hosts.json(&(json::pretty(&comparison) + "\n")),
         Output::Table => text::document(&comparison, &hosts, terminal_width()),
     })?;
+    source_a.check()?;
+    source_b.map_or(Ok(()), Readable::check)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn side(root: &Path, span: &SpanArguments, observer: Option<&str>) -> Result<Side> {
+fn side(source: &Readable, span: &SpanArguments, observer: Option<&str>, names: &Hosts) -> Result<Side> {
+    let root = &source.root;
     let time = span::range(span)?;
     // Connections: the last row before the span, and the one after its end.
     let wide = TimeRange {
@@ -50,9 +56,11 @@ fn side(root: &Path, span: &SpanArguments, observer: Option<&str>) -> Result<Sid
         observer: observer.map(str::to_owned),
         ..Scope::default()
     };
-    let report = collect((&found, &found), scope, || {
-        origin(root, observer, &Hosts::default(), &found)
+    let mut report = collect((&found, &found), scope, || Origin {
+        dataset: source.name.clone(),
+        ..origin(root, observer, &Hosts::default(), &found)
     })?;
+    report.incidents = Some(incidents::of(root, time, names)?);
     if let Some(observer) = observer
         && report.observers.is_empty()
     {
@@ -61,7 +69,7 @@ fn side(root: &Path, span: &SpanArguments, observer: Option<&str>) -> Result<Sid
     if report.is_empty() && report.mesh.is_none() {
         match span::nothing(root, span)? {
             Some(nothing) => return Err(nothing),
-            None => bail!("{} has no windows and no probes", root.display()),
+            None => bail!("{} has no windows and no probes", source.name),
         }
     }
     let bound = |time: Option<Time>| time.map(|time| time.0);

@@ -74,8 +74,36 @@ fn losses_flows_and_round_trips_are_compared_and_missing_evidence_is_unknown() {
     // The other way round, what was new is gone.
     let better = json(&["after", "before", "--top", "100"], folder);
     assert_eq!(change(&better, "connections", "retransmission ratio")["change"], "gone");
+    let became = |comparison: &Value| {
+        let all = comparison["incidents"].as_array().unwrap().iter();
+        let of_loss = all.filter(|change| {
+            let of = |side: &str| change[side]["incident"]["class"] == "network_loss";
+            of("a") || of("b")
+        });
+        let all: Vec<String> = of_loss
+            .map(|change| change["change"].as_str().unwrap().to_owned())
+            .collect();
+        all
+    };
+    assert_eq!(
+        (became(&worse), became(&better)),
+        (vec!["new".into()], vec!["gone".into()])
+    );
+    assert_eq!(became(&json(&["after", "after"], folder)), ["same"]);
+    // Which connection: the one that lost half of the 16.
+    let worst = &changes(&worse, "connections, each")[0];
+    assert!(
+        worst["figure"].as_str().unwrap().contains("QP 244: retransmitted"),
+        "{worst}"
+    );
+    let shown = text(&["compare", "before", "after"], folder);
+    assert!(
+        shown.contains("! New: network_loss: 10.77.0.1 > 10.77.0.2: 16 of"),
+        "{shown}"
+    );
     // Without connections no losses were looked for: that is not zero losses.
     let unknown = json(&["bare", "after", "--top", "100"], folder);
+    assert_eq!(became(&unknown), ["unknown_before"]);
     let ratio = change(&unknown, "connections", "fabric loss ratio");
     assert_eq!((&ratio["a"], &ratio["change"]), (&Value::Null, &"unknown".into()));
     let notes = unknown["notes"].to_string();

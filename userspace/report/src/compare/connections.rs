@@ -10,12 +10,24 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Clone, Default)]
 struct Sums {
     time_ns: i64,
+    /// Its addresses and queue pair, which mean the same in another dataset.
+    name: String,
+    suffered: Suffered,
     counts: Vec<i64>,
     round_trips: BTreeMap<u64, i64>,
 }
 
 /// Observer, connection and role.
 type Direction = (String, i64, String);
+
+/// What a direction of a connection suffered in a span.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Suffered {
+    /// Packets lost in the fabric.
+    pub lost_packets: i64,
+    /// Packets retransmitted.
+    pub retransmitted_packets: i64,
+}
 
 /// The connections of a span: rows in, sums out.
 #[derive(Debug, Default)]
@@ -79,6 +91,23 @@ impl ConnectionSpan {
         all
     }
 
+    /// What each direction suffered, by the name of its addresses and queue pair. Where several observers saw it, the one
+    /// that saw most.
+    #[must_use]
+    pub fn suffered(&self) -> BTreeMap<&str, Suffered> {
+        let mut all: BTreeMap<&str, Suffered> = BTreeMap::new();
+        for (before, within) in self.directions.values() {
+            let Some(within) = within else { continue };
+            let earlier = before.as_ref().map_or_else(Suffered::default, |before| before.suffered);
+            let worst = all.entry(&within.name).or_default();
+            let here = within.suffered;
+            worst.lost_packets = worst.lost_packets.max(here.lost_packets - earlier.lost_packets);
+            let retransmitted = here.retransmitted_packets - earlier.retransmitted_packets;
+            worst.retransmitted_packets = worst.retransmitted_packets.max(retransmitted);
+        }
+        all
+    }
+
     /// A quantile of all round trips of the span, to the width of their buckets; `None` without any.
     #[must_use]
     pub fn round_trip_ns(&self, share: f64) -> Option<u64> {
@@ -119,6 +148,14 @@ impl Sums {
         };
         Self {
             time_ns: row.time_ns,
+            name: match row.dst_qpn {
+                Some(qpn) => format!("{} → {} QP {qpn}", row.src, row.dst),
+                None => format!("{} → {}", row.src, row.dst),
+            },
+            suffered: Suffered {
+                lost_packets: row.fabric_lost_packets().cast_signed(),
+                retransmitted_packets: row.retransmitted_packets.cast_signed(),
+            },
             counts: columns().map(count).collect(),
             round_trips: buckets(&row.rtt_histogram),
         }

@@ -1,6 +1,6 @@
 //! The figures of each table, side by side.
 
-use super::connections::columns;
+use super::connections::{Suffered, columns};
 use super::{Change, Side};
 use crate::Report;
 use rocescope_model::{EventRow, FlowRow, Row, Rule, Unit, Value, WindowRow};
@@ -12,6 +12,7 @@ pub(super) fn tables(a: &Side, b: &Side) -> Vec<(&'static str, Vec<Change>)> {
         ("flows", flows(&a.report, &b.report)),
         ("opcodes", opcodes(&a.report, &b.report)),
         ("connections", connections(a, b)),
+        ("connections, each", each_connection(a, b)),
         ("events", events(a, b)),
         ("pairs", pairs(&a.report, &b.report)),
     ]
@@ -173,6 +174,36 @@ fn connections(a: &Side, b: &Side) -> Vec<Change> {
         changes.push(Change::new(figure, Unit::Nanoseconds, false, value(a), value(b)));
     }
     changes
+}
+
+type CountOf = fn(&Suffered) -> i64;
+
+/// What each direction of a connection lost and retransmitted: which connection became worse?
+fn each_connection(a: &Side, b: &Side) -> Vec<Change> {
+    let (in_a, in_b) = (a.connections.suffered(), b.connections.suffered());
+    let names: BTreeSet<&str> = in_a.keys().chain(in_b.keys()).copied().collect();
+    let figures: [(&str, CountOf); 2] = [
+        ("lost packets", |suffered| suffered.lost_packets),
+        ("retransmitted packets", |suffered| suffered.retransmitted_packets),
+    ];
+    let value = |side: &Side, all: &BTreeMap<&str, Suffered>, name: &str, of: CountOf| {
+        // A connection that is not there has lost nothing there, if connections were followed at all.
+        let is_tracked = side.connections.is_tracked();
+        let count = is_tracked.then(|| all.get(name).map_or(0, of))?;
+        rate(&side.report, count as f64)
+    };
+    let changes = names.into_iter().flat_map(|name| {
+        let value = &value;
+        let (in_a, in_b) = (&in_a, &in_b);
+        figures.map(|(figure, of)| {
+            let (a, b) = (value(a, in_a, name, of), value(b, in_b, name, of));
+            Change::new(format!("{name}: {figure}"), Unit::Packets, true, a, b)
+        })
+    });
+    // Most connections suffer nothing.
+    changes
+        .filter(|change| change.a.unwrap_or(0.0) > 0.0 || change.b.unwrap_or(0.0) > 0.0)
+        .collect()
 }
 
 fn events(a: &Side, b: &Side) -> Vec<Change> {

@@ -7,14 +7,18 @@
 //! |---|---|
 //! | [`connections`] | counts and round trips of a span, from rows that hold totals |
 //! | `figures` | the figures of each table, side by side |
+//! | [`incidents`] | incidents that are new, gone, worse or better |
 //! | [`mod@text`] | the comparison as text |
 
 pub mod connections;
 mod figures;
+pub mod incidents;
 pub mod text;
 
 use crate::Report;
 use connections::ConnectionSpan;
+use incidents::{Found, IncidentChange};
+use rocescope_diagnose::incidents::Document;
 use rocescope_model::{Time, Unit};
 use serde::Serialize;
 
@@ -36,6 +40,8 @@ pub struct Comparison {
     pub b: Span,
     /// What a reader must know, one sentence each.
     pub notes: Vec<String>,
+    /// What became of each incident, the new ones first.
+    pub incidents: Vec<IncidentChange>,
     /// The tables with their changes.
     pub tables: Vec<Table>,
 }
@@ -131,10 +137,13 @@ impl Comparison {
     #[must_use]
     pub fn of(a: &Side, b: &Side, top: usize) -> Self {
         let tables = figures::tables(a, b);
+        let (span_a, span_b) = (Span::of(&a.report), Span::of(&b.report));
+        let none = Document::default();
         Self {
             notes: notes(a, b),
-            a: Span::of(&a.report),
-            b: Span::of(&b.report),
+            incidents: incidents::changes(&Found::of(a, &span_a, &none), &Found::of(b, &span_b, &none)),
+            a: span_a,
+            b: span_b,
             tables: tables
                 .into_iter()
                 .map(|(name, changes)| Table::of(name, changes, top))
@@ -164,8 +173,8 @@ impl Table {
         let all = changes.len();
         changes.retain(|change| change.change != "equal");
         let equal = all - changes.len();
-        // Figures of `flows` have one unit: there the distance matters more than the share.
-        let is_flows = table == "flows";
+        // Figures of flows and of each connection have one unit: there the distance matters more than the share.
+        let is_flows = ["flows", "connections, each"].contains(&table);
         let key = |change: &Change| match change.size() {
             None => (f64::NEG_INFINITY, 0.0),
             Some(_) if is_flows => (change.distance(), 0.0),

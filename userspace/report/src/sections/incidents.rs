@@ -3,7 +3,7 @@
 use super::grid::{Cell, Grid, Head};
 use super::section::{Finding, Section};
 use crate::Report;
-use crate::words::{instant, plural};
+use crate::words::{capital, instant, plural};
 use rocescope_diagnose::incidents::Incident;
 use rocescope_model::human::grouped;
 
@@ -40,8 +40,12 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     })
 }
 
-/// The four sentences: what and where, since when, who suffers, what to do.
 fn finding(incident: &Incident) -> Finding {
+    Finding::bad(sentences(incident))
+}
+
+/// The four sentences: what and where, since when, who suffers, what to do.
+pub(crate) fn sentences(incident: &Incident) -> String {
     let mut text = format!("{}: {}.", incident.class, incident.sentence());
     text += &format!(" Since {}, {}.", second(incident.since_ns), until(incident));
     let victims = &incident.victims;
@@ -51,8 +55,7 @@ fn finding(incident: &Incident) -> Finding {
         let all = plural(victims.connections, "connection");
         text += &format!(" {all} affected: {}{more}.", names.join(", "));
     }
-    text += &format!(" To do: {}.", incident.action);
-    Finding::bad(text)
+    text + &format!(" To do: {}.", incident.action)
 }
 
 fn second(ns: i64) -> String {
@@ -64,12 +67,6 @@ fn until(incident: &Incident) -> String {
         true => format!("last seen {}", second(incident.until_ns)),
         false => format!("until {}", second(incident.until_ns)),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 fn grid(incidents: &[&Incident], all: usize) -> Grid {

@@ -41,7 +41,7 @@ mod flows;
 mod grid;
 mod groups;
 mod host_faults;
-mod incidents;
+pub(crate) mod incidents;
 mod loopback;
 mod loss;
 mod mesh;
