@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// A count has to change by this ratio to be worse or better: less is the noise of two spans.
 const RATIO: f64 = 1.25;
 
-/// What became of an incident; the order is that of the list.
+/// What happened to an incident; the order is that of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Became {
@@ -47,7 +47,7 @@ impl Became {
 /// An incident on both sides: one of a class and a place.
 #[derive(Debug, Serialize)]
 pub struct IncidentChange {
-    /// What became of it.
+    /// What happened to it.
     pub change: Became,
     /// In A: null where A does not have it.
     pub a: Option<Seen>,

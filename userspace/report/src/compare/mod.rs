@@ -40,7 +40,7 @@ pub struct Comparison {
     pub b: Span,
     /// What a reader must know, one sentence each.
     pub notes: Vec<String>,
-    /// What became of each incident, the new ones first.
+    /// What happened to each incident, the new ones first.
     pub incidents: Vec<IncidentChange>,
     /// The tables with their changes.
     pub tables: Vec<Table>,

@@ -50,7 +50,7 @@ pub fn document(comparison: &Comparison, hosts: &Hosts, width: Option<usize>) ->
     out
 }
 
-/// What became of the incidents; what is new or worse with what to do.
+/// What happened to the incidents; what is new or worse with what to do.
 fn incidents(changes: &[IncidentChange], hosts: &Hosts) -> Section {
     let mut findings: Vec<Finding> = Vec::new();
     for change in changes {
