@@ -23,8 +23,8 @@ pub struct Header {
     pub no_mesh: Option<String>,
     /// Why there are no counters of hosts, if there are none.
     pub no_counters: Option<String>,
-    /// Why there are no verdicts about hosts, if there are none.
-    pub no_host_verdicts: Option<String>,
+    /// Why no incidents are known, if they are not.
+    pub no_incidents: Option<String>,
     /// Why there are no loopback tests inside hosts, if there are none.
     pub no_loopback: Option<String>,
 }

@@ -163,8 +163,8 @@ actions! {
     Groups = "groups", "6";
     /// Ports of hosts, from their counters.
     Hosts = "hosts", "7";
-    /// Whose fault it is: verdicts about hosts.
-    Faults = "faults", "8";
+    /// What is wrong, where, since when, and what to do.
+    Incidents = "incidents", "8 i";
     /// Loopback tests inside hosts, as a matrix.
     Inside = "inside", "9";
     /// Group by the next of these.

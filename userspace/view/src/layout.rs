@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 pub const MIN_SIZE: (u16, u16) = (80, 24);
 /// The minimum size that shows all panes at once.
 const ALL_AT_ONCE: (u16, u16) = (110, 34);
-/// Lines of the header.
+/// Lines of the header, without the one of an open incident.
 pub const HEADER: u16 = 4;
 /// Blank cells between two columns; the sort mark uses one of them.
 const GAP: usize = 2;
@@ -39,33 +39,34 @@ pub const fn is_enough(width: u16, height: u16) -> bool {
     width >= MIN_SIZE.0 && height >= MIN_SIZE.1
 }
 
-/// The areas of a screen of this size.
+/// The areas of a screen of this size; `has_alert`: the header has a line for an open incident.
 #[must_use]
-pub fn areas(width: u16, height: u16, focus: Pane, zoom: bool) -> Areas {
+pub fn areas(width: u16, height: u16, focus: Pane, (zoom, has_alert): (bool, bool)) -> Areas {
     let line = |y, lines| Rect::new(0, y, width, lines);
-    let body = height.saturating_sub(HEADER + 1);
+    let header = HEADER + u16::from(has_alert);
+    let body = height.saturating_sub(header + 1);
     let alone = zoom
         || matches!(
             focus,
-            Pane::Mesh | Pane::Groups | Pane::Hosts | Pane::Faults | Pane::Inside
+            Pane::Mesh | Pane::Groups | Pane::Hosts | Pane::Incidents | Pane::Inside
         );
     let panes = if alone || width < ALL_AT_ONCE.0 || height < ALL_AT_ONCE.1 {
-        vec![(focus, line(HEADER, body))]
+        vec![(focus, line(header, body))]
     } else {
         let connections = body / 4;
         let below = (body * 3 / 10).max(9);
         let flows = body - connections - below;
         let opcodes = width / 2;
-        let y = HEADER + flows + connections;
+        let y = header + flows + connections;
         vec![
-            (Pane::Flows, line(HEADER, flows)),
-            (Pane::Connections, line(HEADER + flows, connections)),
+            (Pane::Flows, line(header, flows)),
+            (Pane::Connections, line(header + flows, connections)),
             (Pane::Opcodes, Rect::new(0, y, opcodes - 1, below)),
             (Pane::Events, Rect::new(opcodes, y, width - opcodes, below)),
         ]
     };
     Areas {
-        header: line(0, HEADER),
+        header: line(0, header),
         panes,
         footer: line(height.saturating_sub(1), 1),
     }
@@ -113,7 +114,7 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
         }
     }
     let min = |slot: Slot| match slot {
-        Slot::Flags => 4,
+        Slot::Flags => 5,
         Slot::Spark => SPARK.0,
         Slot::Share => SHARE.0,
         Slot::Column(at) if is_text(table.columns[at].name) => match listing.pane {
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn panes_fill_the_screen() {
         for (width, height) in [(80, 24), (120, 40), (200, 60), (110, 34)] {
-            let areas = areas(width, height, Pane::Flows, false);
+            let areas = areas(width, height, Pane::Flows, (false, false));
             let cells: u32 = areas.panes.iter().map(|(_, area)| area.area()).sum();
             let gap = if areas.panes.len() > 1 {
                 u32::from(areas.panes[2].1.height)

@@ -19,6 +19,7 @@
 //! | [`filter`], [`sort`] | which rows are shown, and in which order |
 //! | [`theme`], [`glyphs`], [`format`](mod@format) | colours, characters, numbers |
 //! | [`layout`] | positions on the screen, for drawing and for the mouse |
+//! | [`incidents`] | the incidents at the time of a window |
 //! | [`inside`] | loopback tests inside hosts, and what they show |
 //! | [`mesh`] | layout of the mesh pane, and the text about verdicts and a pair |
 //! | [`mod@draw`] | draws the screen; one file for each part |
@@ -34,6 +35,7 @@ pub mod filter;
 pub mod format;
 pub mod glyphs;
 pub mod header;
+pub mod incidents;
 pub mod inside;
 pub mod keys;
 pub mod layout;

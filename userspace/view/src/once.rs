@@ -1,14 +1,14 @@
 //! Windows as text, JSON and CSV, without a terminal.
 
-use crate::sort;
+use crate::{incidents, sort};
 use rocescope_diagnose::mesh::Metric;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, HostVerdictRow, MeshRows, OpcodeRow,
-    PairRow, PdcRow, Row, SlaRow, Table, Value, VerdictRow, WindowRow, WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, IncidentRow, MeshRows, OpcodeRow, PairRow,
+    PdcRow, Row, SlaRow, Table, Value, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_model::{csv, lines};
 use std::collections::HashSet;
@@ -55,8 +55,8 @@ pub struct Formatter {
     mesh: Option<MeshRows>,
     /// The ports of hosts at the time of the window; empty without counters.
     host_ports: Vec<HostPortRow>,
-    /// The faults of hosts at the time of the window.
-    host_verdicts: Vec<HostVerdictRow>,
+    /// All incidents that are known.
+    incidents: Vec<IncidentRow>,
     heading: bool,
     filters: Vec<RowFilter>,
     /// The last window, until the connections of its end are reported: when the next begins, and at the end.
@@ -71,7 +71,7 @@ struct Printed {
     rows: WindowRows,
     mesh: Option<MeshRows>,
     host_ports: Vec<HostPortRow>,
-    host_verdicts: Vec<HostVerdictRow>,
+    incidents: Vec<IncidentRow>,
 }
 
 /// When the connections and events of a window arrive.
@@ -114,7 +114,7 @@ impl Formatter {
             settings,
             mesh: None,
             host_ports: Vec::new(),
-            host_verdicts: Vec::new(),
+            incidents: Vec::new(),
             heading: true,
             filters,
             held: None,
@@ -129,7 +129,7 @@ impl Formatter {
         let window = rows.windows.first()?;
         let (start_ns, window_ns) = (window.window_start_ns, window.window_ns);
         let end_ns = start_ns.saturating_add(window_ns);
-        let rows = self.beside(std::mem::take(rows));
+        let rows = self.beside(std::mem::take(rows), (start_ns, end_ns));
         match self.settings.arrival {
             Arrival::Later => {}
             Arrival::Live => return Some(self.format(rows, end_ns, end_ns.saturating_add(window_ns))),
@@ -149,24 +149,27 @@ impl Formatter {
         self.host_ports = rows;
     }
 
-    /// Sets the faults of hosts of the next window.
-    pub fn host_verdicts(&mut self, rows: Vec<HostVerdictRow>) {
-        self.host_verdicts = rows;
+    /// Sets all incidents that are known, the worst first. Each window has those of its time.
+    pub fn incidents(&mut self, rows: Vec<IncidentRow>) {
+        self.incidents = rows;
     }
 
     /// A window with what belongs to its time.
-    fn beside(&mut self, rows: WindowRows) -> Printed {
+    fn beside(&mut self, rows: WindowRows, (start_ns, end_ns): (i64, i64)) -> Printed {
         Printed {
             rows,
             mesh: self.mesh.take(),
             host_ports: std::mem::take(&mut self.host_ports),
-            host_verdicts: std::mem::take(&mut self.host_verdicts),
+            incidents: incidents::at(&self.incidents, start_ns, end_ns),
         }
     }
 
     /// The text of the window that waits, if any, and of one without captured traffic.
     pub fn without_traffic(&mut self, start_ns: i64) -> (Option<String>, String) {
-        let window = self.beside(WindowRows::default());
+        let of_mesh = self.mesh.as_ref().map(|mesh| mesh.window_ns);
+        let of_ports = self.host_ports.first().map(|port| port.window_ns);
+        let end_ns = start_ns.saturating_add(of_mesh.max(of_ports).unwrap_or(1));
+        let window = self.beside(WindowRows::default(), (start_ns, end_ns));
         let held = self.held.take().map(|held| self.format(held, start_ns, start_ns));
         (held, self.format(window, start_ns, start_ns))
     }
@@ -184,7 +187,7 @@ impl Formatter {
             rows,
             mesh,
             host_ports,
-            host_verdicts,
+            incidents: open_or_ended,
         } = &mut window;
         rows.events = before(&mut self.early.events, |row| row.time_ns < next_ns);
         rows.connections = before(&mut self.early.connections, |row| row.time_ns < next_end_ns);
@@ -201,7 +204,7 @@ impl Formatter {
         }
         for filter in &self.filters {
             keep(host_ports, filter);
-            keep(host_verdicts, filter);
+            keep(open_or_ended, filter);
             if let Some(mesh) = mesh {
                 keep(&mut mesh.pairs, filter);
             }
@@ -225,7 +228,7 @@ impl Formatter {
         let text = match self.settings.format {
             Format::Table => self.text(&window, &groups),
             Format::Json => {
-                let hosts: [&dyn Cells; 2] = [host_ports, host_verdicts];
+                let hosts: [&dyn Cells; 2] = [host_ports, open_or_ended];
                 let hosts = hosts.into_iter().filter(|cells| cells.rows() > 0);
                 let hosts: Vec<&dyn Cells> = hosts.collect();
                 let window = lines::window(rows, mesh.as_ref(), &hosts, self.settings.by.map(|_| &groups));
@@ -296,7 +299,7 @@ impl Formatter {
             rows: rows.clone(),
             mesh: Some(mesh),
             host_ports: window.host_ports.clone(),
-            host_verdicts: window.host_verdicts.clone(),
+            incidents: window.incidents.clone(),
         };
         // Omit the column that is equal in all rows.
         let shown = requested.columns.iter().filter(|column| column.shown);
@@ -331,7 +334,7 @@ const FILTERED: [&Table; 9] = [
     PairRow::TABLE,
     GroupRow::TABLE,
     HostPortRow::TABLE,
-    HostVerdictRow::TABLE,
+    IncidentRow::TABLE,
 ];
 
 /// Drops the rows that do not match `filter`, if it is for their table.
@@ -366,7 +369,7 @@ fn cells<'a>(window: &'a Printed, groups: &'a Vec<GroupRow>, table: &Table) -> &
         &rows.events,
         groups,
         &window.host_ports,
-        &window.host_verdicts,
+        &window.incidents,
         &mesh.pairs,
         &mesh.sla,
         &mesh.verdicts,

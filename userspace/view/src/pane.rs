@@ -5,8 +5,8 @@ use crate::format;
 use crate::recent::Shown;
 use crate::sort;
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupRow, HostPortRow, HostVerdictRow, LoopbackRow, OpcodeRow, PairRow,
-    Row, Table, Value, human,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupRow, HostPortRow, IncidentRow, LoopbackRow, OpcodeRow, PairRow, Row,
+    Table, Value, human,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -27,8 +27,8 @@ pub enum Pane {
     Groups,
     /// Ports of hosts, from their counters.
     Hosts,
-    /// Verdicts about hosts: whose fault it is, and what to do.
-    Faults,
+    /// Incidents: what is wrong, where, since when, and what to do.
+    Incidents,
     /// Loopback tests inside hosts, drawn as a matrix.
     Inside,
 }
@@ -38,7 +38,7 @@ pub enum Pane {
 pub enum Slot {
     /// A column of the table, by position.
     Column(usize),
-    /// Marks of a flow: elephant, jitter, congestion, estimate; of a port: errors, pause, congestion.
+    /// Marks of a flow: retransmissions, elephant, jitter, congestion, estimate; of a port: errors, pause, congestion.
     Flags,
     /// Rates of the latest windows.
     Spark,
@@ -57,13 +57,14 @@ const FLOWS: Columns = &[
     ("rank", 12),
     ("src", 20),
     ("dst", 20),
-    ("udp_src_port", 6),
+    ("udp_src_port", 5),
     ("dst_qpn", 16),
-    ("service", 5),
+    ("service", 4),
     (FLAGS, 14),
     ("packets", 8),
     ("frame_bytes", 9),
-    ("error_frame_bytes", 7),
+    ("retransmitted_packets", 7),
+    ("error_frame_bytes", 6),
     ("messages", 4),
     ("ecn_ce_packets", 3),
     ("payload_bps", 2),
@@ -137,11 +138,14 @@ const HOSTS: Columns = &[
     ("errors", 18),
     ("detail", 11),
 ];
-const FAULTS: Columns = &[
+const INCIDENTS: Columns = &[
     ("state", 12),
     ("class", 20),
     ("place", 19),
     ("since_ns", 18),
+    ("certainty", 6),
+    ("victims", 8),
+    ("lost_packets", 9),
     ("sentence", 17),
 ];
 /// What sorts the tests inside hosts; latency is shown if it sorts, else bandwidth.
@@ -171,7 +175,7 @@ impl Pane {
         Self::Mesh,
         Self::Groups,
         Self::Hosts,
-        Self::Faults,
+        Self::Incidents,
         Self::Inside,
     ];
 
@@ -186,7 +190,7 @@ impl Pane {
             Self::Mesh => PairRow::TABLE,
             Self::Groups => GroupRow::TABLE,
             Self::Hosts => HostPortRow::TABLE,
-            Self::Faults => HostVerdictRow::TABLE,
+            Self::Incidents => IncidentRow::TABLE,
             Self::Inside => LoopbackRow::TABLE,
         }
     }
@@ -202,7 +206,7 @@ impl Pane {
             Self::Mesh => "Mesh",
             Self::Groups => "By",
             Self::Hosts => "Hosts",
-            Self::Faults => "Faults",
+            Self::Incidents => "Incidents",
             Self::Inside => "Inside",
         }
     }
@@ -218,7 +222,7 @@ impl Pane {
             Self::Mesh => &shown.mesh.pairs,
             Self::Groups => &shown.groups,
             Self::Hosts => &*shown.host_ports,
-            Self::Faults => &*shown.host_verdicts,
+            Self::Incidents => &shown.incidents,
             Self::Inside => &shown.inside.rows,
         }
     }
@@ -232,7 +236,7 @@ impl Pane {
             Self::Mesh => MESH,
             Self::Groups => GROUPS,
             Self::Hosts => HOSTS,
-            Self::Faults => FAULTS,
+            Self::Incidents => INCIDENTS,
             Self::Inside => INSIDE,
         }
     }
@@ -247,7 +251,8 @@ impl Pane {
             Self::Mesh => ("drop_ratio", true),
             Self::Groups => ("frame_bps", true),
             Self::Hosts => ("errors", true),
-            Self::Faults => ("since_ns", true),
+            // Open ones first; those of one state in the order in which they came, the worst first.
+            Self::Incidents => ("state", true),
             // As they were measured: NIC by NIC.
             Self::Inside => ("observer", false),
         }
@@ -397,7 +402,7 @@ fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
         Pane::Mesh => &["src", "dst"],
         Pane::Groups => &["group"],
         Pane::Hosts => &["observer", "device", "port"],
-        Pane::Faults => &["observer", "class", "place", "since_ns"],
+        Pane::Incidents => &["class", "place", "since_ns"],
         Pane::Inside => &["observer", "nic", "endpoint"],
     };
     let mut hasher = DefaultHasher::new();

@@ -3,7 +3,7 @@
 use crate::control::{Control, Next, Pace, Stopped};
 use crate::show::{Message, Process, Show, ShowError, Stage};
 use crate::{Motion, Seek};
-use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, WindowRows};
+use rocescope_model::{HostPortRow, IncidentRow, LoopbackRow, MeshRows, WindowRows};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -39,6 +39,14 @@ impl Notes {
             Err(TrySendError::Disconnected(Message::Note(line))) => Err(line),
             _ => Ok(()),
         }
+    }
+}
+
+impl Notes {
+    /// Shows all incidents that are known, from any thread; waits for the screen, and does nothing once it is gone.
+    pub fn incidents(&self, rows: Vec<IncidentRow>) {
+        // After the end no one looks.
+        let _ = self.0.send(Message::Incidents(rows));
     }
 }
 
@@ -138,9 +146,16 @@ impl Player {
         }
     }
 
-    /// Shows these verdicts about hosts from now on.
-    pub fn host_verdicts(&self, rows: Vec<HostVerdictRow>) -> Result<(), Stopped> {
-        self.send(Message::HostVerdicts(rows))
+    /// Shows these incidents from now on: all that are known, the worst first. A live source does not wait for the screen.
+    pub fn incidents(&self, rows: Vec<IncidentRow>) -> Result<(), Stopped> {
+        match &self.sender {
+            Some(sender) if self.live => match sender.try_send(Message::Incidents(rows)) {
+                Err(TrySendError::Disconnected(_)) => Err(Stopped),
+                // The next ones follow.
+                _ => Ok(()),
+            },
+            _ => self.send(Message::Incidents(rows)),
+        }
     }
 
     /// Shows these loopback tests inside hosts from now on.

@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::screen::{self, Input, Screen};
 use crate::{Effect, Losses, Motion, ProcessUsage, View};
-use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, Time, WindowRows};
+use rocescope_model::{HostPortRow, IncidentRow, LoopbackRow, MeshRows, Time, WindowRows};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -87,8 +87,8 @@ pub(crate) enum Message {
     Mesh(Box<MeshRows>),
     /// The ports of hosts from now on.
     HostPorts(Vec<HostPortRow>),
-    /// The verdicts about hosts from now on.
-    HostVerdicts(Vec<HostVerdictRow>),
+    /// All incidents that are known.
+    Incidents(Vec<IncidentRow>),
     /// The loopback tests inside hosts from now on.
     Loopback(Vec<LoopbackRow>),
     /// A new motion.
@@ -237,7 +237,7 @@ fn handle(view: &mut View, message: Message, control: &Control) -> Result<Turn, 
         Message::Replace(windows) => view.replace(windows),
         Message::Mesh(rows) => view.mesh(*rows),
         Message::HostPorts(rows) => view.host_ports(rows),
-        Message::HostVerdicts(rows) => view.host_verdicts(rows),
+        Message::Incidents(rows) => view.incidents(rows),
         Message::Loopback(rows) => view.loopback(rows),
         Message::Motion(motion) => view.header().motion = motion,
         Message::Note(note) => view.note(note),

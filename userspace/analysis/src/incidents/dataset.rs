@@ -6,7 +6,7 @@ use crate::input::earlier;
 use crate::{Error, Input, Reads};
 use rocescope_diagnose::incidents::{Document, Wire, join};
 use rocescope_model::human::plural;
-use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Text, Time, Type, WindowRow};
+use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Time, Type, WindowRow};
 use rocescope_store::{Options, Writer};
 use std::path::Path;
 use std::time::Instant;
@@ -42,9 +42,7 @@ pub fn write(root: &Path, document: &Document, observer: &str, time_ns: i64) -> 
         ..Options::new(observer)
     };
     let mut writer = Writer::create(root, options)?;
-    let name = Text::from(observer.to_owned());
-    let rows: Vec<_> = document.incidents.iter().map(|one| one.row(&name, time_ns)).collect();
-    writer.append_cells(&rows, Instant::now())?;
+    writer.append_cells(&document.rows(observer, time_ns), Instant::now())?;
     writer.finish()?;
     Ok(())
 }

@@ -124,8 +124,8 @@ pub enum ThemeName {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Without a terminal")]
 pub struct OnceArguments {
-    /// Print one window and exit; for a file or dataset, the first; with `--table host-verdicts`, the last of a dataset
-    /// with the faults of all
+    /// Print one window and exit: of a file the first, of a dataset the first with traffic, with `--table incidents` that
+    /// of the worst incident
     #[arg(long)]
     pub once: bool,
     /// Print COUNT windows
@@ -195,6 +195,6 @@ pub enum TableName {
     Links,
     /// Ports of hosts, for a dataset with counters and live
     HostPorts,
-    /// Faults of hosts, for a dataset with verdicts about hosts
-    HostVerdicts,
+    /// Incidents
+    Incidents,
 }

@@ -114,20 +114,20 @@ fn the_command_finds_in_a_dataset_what_the_analysis_finds_in_its_rows() {
     let top = |at: &str| {
         let line = ["top", "--once", "-o", "json", "--at", at];
         let window: Value = serde_json::from_str(&rocescope(&line, &root).unwrap()).unwrap();
-        window["host_verdicts"].clone()
+        window["incidents"].clone()
     };
     let at = top(&format!("{:.0}", Time(stored[0].time_ns)));
     assert_eq!(
         (at[0]["class"].as_str(), at[0]["state"].as_str()),
-        (Some("slow_receiver"), Some("began"))
+        (Some("slow_receiver"), Some("open"))
     );
     assert_eq!(at[0]["action"], *verdict.action);
     assert_eq!(top("2026-01-01T00:02:09Z")[0]["state"], "ended");
     assert_eq!(top("2026-01-01T00:00:01Z"), Value::Null);
-    // Without a time, the table has all faults, also those that ended long before the last window.
-    let table = rocescope(&["top", "--once", "--table", "host-verdicts"], &root).unwrap();
+    // Without a time, the table is that of the window of the worst incident.
+    let table = rocescope(&["top", "--once", "--table", "incidents"], &root).unwrap();
     assert!(
-        table.contains("host_verdicts: 1 of 1 rows") && table.contains("slow_receiver"),
+        table.contains("\nincidents: ") && table.contains("open   slow_receiver  gpu-"),
         "{table}"
     );
     let again = rocescope(&["diagnose", "hosts", "--write"], &root).unwrap_err();
@@ -141,8 +141,7 @@ fn the_command_finds_in_a_dataset_what_the_analysis_finds_in_its_rows() {
     assert_eq!(report["host_faults"]["verdicts"][0]["class"], "slow_receiver");
 }
 
-/// Without counters, a report has the faults that the wire shows, as `diagnose hosts` has them; and `top` those of an
-/// analysis that ends after the last window.
+/// Without counters, a report has the faults that the wire shows, as `diagnose hosts` has them, and `top` too.
 #[test]
 fn a_report_and_top_agree_with_the_diagnosis_of_a_capture_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -161,16 +160,9 @@ fn a_report_and_top_agree_with_the_diagnosis_of_a_capture_alone() {
     assert_eq!(report["host_faults"]["verdicts"], found["verdicts"]);
     assert_eq!(report["host_faults"]["unknown"], found["unknown"]);
 
-    rocescope(&["diagnose", "hosts", "--write", "--window", "1m"], &root).unwrap();
-    let stored = scan(&root).unwrap().rows::<HostVerdictRow>().unwrap();
-    let last = stored.iter().map(|row| row.time_ns).max().unwrap();
-    let at = format!("{:.0}", Time(last));
-    let window = json(&["top", "--once", "-o", "json", "--at", &at]);
-    assert_eq!(window["host_verdicts"][0]["class"], "slow_receiver", "{window}");
-    let table = ["top", "--once", "--table", "host-verdicts", "--at", &at];
-    let since = format!("{:.0}", Time(stored[0].since_ns));
-    let text = rocescope(&table, &root).unwrap();
-    assert!(text.contains(&since), "{text}");
+    let table = rocescope(&["top", "--once", "--table", "incidents"], &root).unwrap();
+    let place = found["verdicts"][0]["place"].as_str().unwrap();
+    assert!(table.contains(&format!("open   slow_receiver  {place} ")), "{table}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{Result, Write};
 use rocescope_model::human::{plural, visible};
-use rocescope_model::json;
+use rocescope_model::{IncidentRow, Text, json};
 use serde::Serialize;
 
 /// Effects and victims that the text names.
@@ -38,6 +38,14 @@ impl Document {
     #[must_use]
     pub fn json(&self) -> String {
         json::pretty(self) + "\n"
+    }
+
+    /// As rows, written at `time_ns` by `observer`; the worst first.
+    #[must_use]
+    pub fn rows(&self, observer: &str, time_ns: i64) -> Vec<IncidentRow> {
+        let observer = Text::from(observer.to_string());
+        let incidents = self.incidents.iter();
+        incidents.map(|incident| incident.row(&observer, time_ns)).collect()
     }
 
     /// The worst of them as text, at most `max`, to stand before other figures.

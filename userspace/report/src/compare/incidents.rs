@@ -84,7 +84,7 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// What the report of a side has; `none` stands for a side without incidents.
+    /// What the report of a side has; `none` is for a side without incidents.
     pub(super) fn of(side: &'a Side, span: &'a Span, none: &'a Document) -> Self {
         Self {
             document: side.report.incidents.as_ref().unwrap_or(none),

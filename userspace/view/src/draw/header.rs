@@ -2,9 +2,11 @@
 
 use super::pen::{Pen, Piece, piece};
 use super::sla;
-use super::{faults, hosts, inside};
+use super::{hosts, incidents, inside};
 use crate::format;
 use crate::header::{Losses, Motion, Newest};
+use crate::keys::Action;
+use crate::layout::HEADER;
 use crate::pane::Pane;
 use crate::recent::Shown;
 use crate::theme::Tone;
@@ -20,6 +22,7 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     let line = |at: u16| Rect::new(area.x, area.y + at, area.width, 1);
     let (left, right) = source(view);
     pen.line(line(0), left, right);
+    alert(view, area, pen);
     let right = usage(view);
     let Some(shown) = view.shown.as_ref() else {
         let waiting = match view.header.motion {
@@ -35,8 +38,8 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     if view.focus() == Pane::Hosts && !shown.host_ports.is_empty() {
         return pen.line(line(1), hosts::summary(&shown.host_ports), right);
     }
-    if view.focus() == Pane::Faults && !shown.host_verdicts.is_empty() {
-        return pen.line(line(1), faults::summary(&shown.host_verdicts), right);
+    if view.focus() == Pane::Incidents && !shown.incidents.is_empty() {
+        return pen.line(line(1), incidents::summary(&shown.incidents), right);
     }
     if view.focus() == Pane::Inside && !shown.inside.rows.is_empty() {
         return pen.line(line(1), inside::summary(&shown.inside), right);
@@ -52,6 +55,24 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     pen.line(line(1), rates(view, shown), right);
     identity(&shown.total, line(2), pen);
     pen.line(line(3), losses(view, &shown.total), marks(shown));
+}
+
+/// The worst open incident, in the last line of a header that has room for it.
+fn alert(view: &View, area: Rect, pen: &mut Pen<'_>) {
+    let Some((worst, number)) = view.worst_incident().filter(|_| area.height > HEADER) else {
+        return;
+    };
+    let y = area.y + HEADER;
+    let keys = view.options.keys.of(Action::Incidents).last();
+    let key = keys.map_or_else(String::new, |key| format!("{key} shows it"));
+    let more = match number {
+        1 => key,
+        _ => format!("and {} more; {key}", number - 1),
+    };
+    let room = usize::from(area.width).saturating_sub(more.chars().count() + 5);
+    let text = format!("! {}: {}", worst.class, view.options.hosts.text(&worst.sentence));
+    let x = pen.text(area.x + 1, y, &format::fit(&text, room), area.width, Tone::Bad);
+    pen.text(x + 2, y, &more, area.right().saturating_sub(x + 2), Tone::Faint);
 }
 
 /// The source, how time passes, and the time of the window.
@@ -88,7 +109,7 @@ fn source(view: &View) -> (Vec<Piece>, Vec<Piece>) {
         };
         let time = format!("{start:.3}");
         let (date, clock) = (time.get(..10).unwrap_or(""), time.get(11..23).unwrap_or(""));
-        right.push(piece(date, Tone::Faint, 4));
+        right.push(piece(format!("{date} UTC"), Tone::Faint, 4));
         right.push(piece(clock, Tone::Heading, 10));
         let length = format::length(length_ns);
         right.push(piece(format!("+{length}"), Tone::Text, 9));
@@ -236,8 +257,14 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
     }
     part("mirror loss", so_far.mirror, 4);
     part("late", Some(total.late_packets), 5);
+    let is_unknown = so_far.fabric.is_none();
     if windows_not_shown > 0 {
         part("windows not shown", Some(windows_not_shown), 8);
+    }
+    if is_unknown {
+        let why = view.header.no_connections.as_deref();
+        let why = why.unwrap_or("no reliable connection was seen yet");
+        pieces.push(piece(format!("?: {why}"), Tone::Faint, 3));
     }
     pieces
 }
@@ -247,18 +274,12 @@ fn marks(shown: &Shown) -> Vec<Piece> {
     let total = &shown.total;
     let verdicts = shown.mesh.verdicts.len() as u64;
     let failing = shown.host_ports.iter().filter(|port| port.errors > 0).count() as u64;
-    let faults = shown
-        .host_verdicts
-        .iter()
-        .filter(|verdict| faults::is_open(verdict))
-        .count() as u64;
     let mark = |name: &str, number: u64, tone, priority| {
         let text = format!("{name} {}", grouped(number));
         (number > 0).then(|| piece(text, tone, priority))
     };
     [
         mark("verdicts", verdicts, Tone::Bad, 9),
-        mark("faults of hosts", faults, Tone::Bad, 9),
         mark("hosts with abnormal links", shown.inside.abnormal_hosts(), Tone::Bad, 9),
         mark("ports with errors", failing, Tone::Bad, 7),
         mark("NAK", total.nak_packets, Tone::Bad, 8),

@@ -1,11 +1,11 @@
 //! Draws the screen as a pure function of the view; one file for each part.
 
 mod detail;
-mod faults;
 mod footer;
 mod header;
 mod help;
 mod hosts;
+mod incidents;
 mod inside;
 mod mesh;
 mod overlay;
@@ -38,7 +38,7 @@ pub fn draw(view: &View, frame: &mut Frame<'_>) {
         theme,
     };
     if layout::is_enough(area.width, area.height) {
-        let areas = layout::areas(area.width, area.height, view.focus, view.zoom);
+        let areas = view.areas();
         header::draw(view, areas.header, &mut pen);
         let alone = areas.panes.len() == 1;
         for (pane, area) in areas.panes {

@@ -38,13 +38,13 @@ pub(super) fn draw(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut P
             pen.paint(Rect::new(rows.x, y, rows.width, 1), Tone::Chosen);
         }
     }
-    if pane == Pane::Faults
-        && let Some(verdict) = listing.chosen().and_then(|row| shown.host_verdicts.get(row))
+    if pane == Pane::Incidents
+        && let Some(incident) = listing.chosen().and_then(|row| shown.incidents.get(row))
     {
         // A blank line between.
         let used = (listing.order.len() as u16).saturating_add(1).min(rows.height);
         let below = Rect::new(rows.x, rows.y + used, rows.width, rows.height - used);
-        super::faults::text(verdict, below, pen);
+        super::incidents::text(incident, &view.options.hosts, below, pen);
     }
 }
 
@@ -60,9 +60,9 @@ pub(super) fn nothing(view: &View, pane: Pane) -> String {
             let why = view.header.no_counters.as_deref();
             why.unwrap_or("no host was read at this time").into()
         }
-        (_, Pane::Faults) => {
-            let why = view.header.no_host_verdicts.as_deref();
-            why.unwrap_or("no fault at this time").into()
+        (_, Pane::Incidents) => {
+            let why = view.header.no_incidents.as_deref();
+            why.unwrap_or("no incident at this time").into()
         }
         (_, Pane::Inside) => {
             let why = view.header.no_loopback.as_deref();
@@ -107,11 +107,11 @@ fn title_of(view: &View, pane: Pane) -> String {
 const CUT: [Pane; Pane::ALL.len()] = [
     Pane::Groups,
     Pane::Inside,
-    Pane::Faults,
     Pane::Hosts,
     Pane::Mesh,
     Pane::Events,
     Pane::Opcodes,
+    Pane::Incidents,
     Pane::Connections,
     Pane::Flows,
 ];
@@ -139,6 +139,7 @@ fn placed(view: &View, cuts: usize) -> Vec<(Pane, u16, String)> {
     Pane::ALL
         .iter()
         .zip(1..)
+        .filter(|(pane, _)| view.has_tab(**pane))
         .map(|(pane, key)| {
             let text = if is_cut(*pane, cuts.saturating_sub(CUT.len())) {
                 format!(" {key} ")
@@ -224,7 +225,7 @@ fn cell(
             let value = cells.value(row, at);
             let tone = match (pane, &value) {
                 (Pane::Hosts, Value::Text(text)) if what.name == "state" => super::hosts::tone(text),
-                (Pane::Faults, Value::Text(text)) if what.name == "state" => super::faults::tone(text),
+                (Pane::Incidents, Value::Text(text)) if what.name == "state" => super::incidents::tone(text),
                 _ => tone(what, &value),
             };
             let mut text = format::cell(&value, human::unit(cells, row, at), view.options.rates);
@@ -293,19 +294,20 @@ fn is_upper_bound(pane: Pane, shown: &Shown, row: usize, column: &Column) -> boo
     }
 }
 
-/// `E`: elephant; `J`: sudden change; `C`: congestion experienced; `~`: its sizes are upper bounds.
+/// `L`: packets retransmitted, so lost or late; `E`: elephant; `J`: sudden change; `C`: congestion experienced; `~`: its sizes are upper bounds.
 fn flags(view: &View, shown: &Shown, row: usize, (x, y): (u16, u16), pen: &mut Pen<'_>) {
     let Some(flow) = shown.rows.flows.get(row) else {
         return;
     };
     let marks = [
-        (flow.elephant, "E"),
-        (view.flow_has_jitter(flow), "J"),
-        (flow.ecn_ce_packets > 0, "C"),
-        (flow.error_frame_bytes > 0, "~"),
+        (flow.retransmitted_packets.unwrap_or(0) > 0, "L", Tone::Bad),
+        (flow.elephant, "E", Tone::Notice),
+        (view.flow_has_jitter(flow), "J", Tone::Notice),
+        (flow.ecn_ce_packets > 0, "C", Tone::Notice),
+        (flow.error_frame_bytes > 0, "~", Tone::Notice),
     ];
-    for ((is, mark), x) in marks.into_iter().zip(x..) {
-        let (text, tone) = if is { (mark, Tone::Notice) } else { ("·", Tone::Faint) };
+    for ((is, mark, tone), x) in marks.into_iter().zip(x..) {
+        let (text, tone) = if is { (mark, tone) } else { ("·", Tone::Faint) };
         pen.text(x, y, text, 1, tone);
     }
 }

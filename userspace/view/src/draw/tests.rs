@@ -1,7 +1,7 @@
 //! Presses keys and reads the screen, all in memory.
 
-mod faults;
 mod hosts;
+mod incidents;
 mod inside;
 mod mesh;
 

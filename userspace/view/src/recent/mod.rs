@@ -5,7 +5,7 @@ mod merge;
 use crate::inside::Inside;
 use crate::series::REACH;
 use rocescope_model::{
-    ConnectionRow, EventRow, GroupRow, HostPortRow, HostVerdictRow, MeshRows, Time, WindowRow, WindowRows,
+    ConnectionRow, EventRow, GroupRow, HostPortRow, IncidentRow, MeshRows, Time, WindowRow, WindowRows,
 };
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -53,8 +53,8 @@ pub struct Shown {
     pub mesh: Arc<MeshRows>,
     /// The ports of hosts at the time of the window; empty if there are no counters.
     pub host_ports: Arc<Vec<HostPortRow>>,
-    /// Faults of hosts that go on at the time of the window, or have just ended.
-    pub host_verdicts: Arc<Vec<HostVerdictRow>>,
+    /// Incidents that go on at the time of the window, or have just ended.
+    pub incidents: Vec<IncidentRow>,
     /// Loopback tests inside hosts: the last run of each before the end of the window.
     pub inside: Arc<Inside>,
 }

@@ -54,7 +54,7 @@ impl View {
             Action::Mesh => self.focus = Pane::Mesh,
             Action::Groups => self.focus = Pane::Groups,
             Action::Hosts => self.focus = Pane::Hosts,
-            Action::Faults => self.focus = Pane::Faults,
+            Action::Incidents => self.focus = Pane::Incidents,
             Action::Inside => self.focus = Pane::Inside,
             Action::GroupBy if self.focus == Pane::Groups => self.group_by(self.by.next()),
             Action::GroupBy => self.focus = Pane::Groups,
@@ -100,12 +100,27 @@ impl View {
     }
 
     fn turn_to(&mut self, by: usize) {
-        let at = (self.focus as usize + by) % Pane::ALL.len();
+        let mut at = self.focus as usize;
+        // Flows always have a tab.
+        for _ in Pane::ALL {
+            at = (at + by) % Pane::ALL.len();
+            if self.has_tab(Pane::ALL[at]) {
+                break;
+            }
+        }
         self.focus = Pane::ALL[at];
     }
 
+    /// Whether a pane is offered: those that only some sources can fill are not until they have rows.
+    pub(crate) fn has_tab(&self, pane: Pane) -> bool {
+        let is_rare = matches!(pane, Pane::Mesh | Pane::Hosts | Pane::Inside);
+        let rows = || self.shown.as_ref().map_or(0, |shown| pane.cells(shown).rows());
+        !is_rare || pane == self.focus || rows() > 0
+    }
+
     pub(crate) fn areas(&self) -> Areas {
-        layout::areas(self.size.0, self.size.1, self.focus, self.zoom)
+        let has_alert = self.focus != Pane::Incidents && self.worst_incident().is_some();
+        layout::areas(self.size.0, self.size.1, self.focus, (self.zoom, has_alert))
     }
 
     fn focused_area(&self) -> Option<Rect> {

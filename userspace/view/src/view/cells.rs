@@ -5,7 +5,7 @@ use crate::inside::Inside;
 use crate::mesh::plan::{self, Plan};
 use crate::pane::Pane;
 use ratatui::layout::Rect;
-use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, PairRow};
+use rocescope_model::{HostPortRow, IncidentRow, LoopbackRow, MeshRows, PairRow};
 use std::sync::Arc;
 
 impl View {
@@ -25,12 +25,10 @@ impl View {
         }
     }
 
-    /// Sets the verdicts about hosts in the windows that follow, until the next ones.
-    pub fn host_verdicts(&mut self, rows: Vec<HostVerdictRow>) {
-        self.host_verdicts = Arc::new(rows);
-        if self.held.is_none() {
-            self.refresh();
-        }
+    /// Sets all incidents that are known, the worst first. Each window shows those of its time.
+    pub fn incidents(&mut self, rows: Vec<IncidentRow>) {
+        self.incidents = rows;
+        self.refresh();
     }
 
     /// Sets the loopback tests inside hosts in the windows that follow: the last run of each host.

@@ -7,6 +7,7 @@ mod typed;
 use crate::filter::Matcher;
 use crate::glyphs::Glyphs;
 use crate::header::{Header, ProcessUsage};
+use crate::incidents;
 use crate::inside::Inside;
 use crate::keys::Keys;
 use crate::layout;
@@ -22,7 +23,7 @@ use rocescope_model::filter::FilterError;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
 use rocescope_model::time::SECOND_NS;
-use rocescope_model::{EventRow, FlowRow, GroupBy, HostPortRow, HostVerdictRow, MeshRows, WindowRows};
+use rocescope_model::{EventRow, FlowRow, GroupBy, HostPortRow, IncidentRow, MeshRows, WindowRows};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -125,8 +126,8 @@ pub struct View {
     mesh: Option<Arc<MeshRows>>,
     /// The latest ports of hosts.
     host_ports: Arc<Vec<HostPortRow>>,
-    /// The latest verdicts about hosts.
-    host_verdicts: Arc<Vec<HostVerdictRow>>,
+    /// All incidents that are known, the worst first.
+    incidents: Vec<IncidentRow>,
     /// The latest loopback tests inside hosts.
     inside: Arc<Inside>,
     /// The pairs of the mesh by row and column.
@@ -161,7 +162,7 @@ impl View {
             length: 0,
             mesh: None,
             host_ports: Arc::default(),
-            host_verdicts: Arc::default(),
+            incidents: Vec::new(),
             inside: Arc::default(),
             matrix: Matrix::default(),
             listings: Pane::ALL.map(Listing::new),
@@ -270,9 +271,9 @@ impl View {
         let last = self.held.or_else(|| self.recent.newest());
         let before = self.shown.take();
         self.shown = last.and_then(|last| self.recent.shown(last, LENGTHS[self.length]));
-        // A frozen screen keeps its mesh, its ports and its verdicts.
+        // A frozen screen keeps its mesh and its ports.
         let before = before.filter(|_| self.held.is_some()).unwrap_or_default();
-        let (mesh, ports, verdicts) = (before.mesh, before.host_ports, before.host_verdicts);
+        let (mesh, ports) = (before.mesh, before.host_ports);
         let inside = match before.inside.rows.is_empty() {
             true => Arc::clone(&self.inside),
             false => before.inside,
@@ -284,10 +285,6 @@ impl View {
         let host_ports = match ports.is_empty() {
             true => Arc::clone(&self.host_ports),
             false => ports,
-        };
-        let host_verdicts = match verdicts.is_empty() {
-            true => Arc::clone(&self.host_verdicts),
-            false => verdicts,
         };
         let of_ports = host_ports.first().map(|port| (port.window_start_ns, port.window_ns));
         let of_mesh = (mesh.window_ns > 0).then_some((mesh.start_ns, mesh.window_ns));
@@ -302,11 +299,13 @@ impl View {
         self.shown = self.shown.take().or(other).map(|shown| Shown {
             mesh,
             host_ports,
-            host_verdicts,
             inside,
             ..shown
         });
         if let Some(shown) = &mut self.shown {
+            let start_ns = shown.total.window_start_ns;
+            let end_ns = start_ns.saturating_add(shown.total.window_ns);
+            shown.incidents = incidents::at(&self.incidents, start_ns, end_ns);
             shown.groups = self.by.rows(&shown.total, &shown.rows.flows, &shown.rows.opcodes);
         }
         self.jitter.clear();
@@ -341,6 +340,14 @@ impl View {
             let pairs = pairs.iter().map(|pair| *pair as usize);
             self.matrix = Matrix::of(&shown.mesh.pairs, pairs);
         }
+    }
+
+    /// The worst open incident, and the number of open ones.
+    pub(crate) fn worst_incident(&self) -> Option<(&IncidentRow, usize)> {
+        let shown = self.shown.as_ref()?;
+        let open = shown.incidents.iter().filter(|row| incidents::is_open(row));
+        let (worst, number) = (open.clone().next()?, open.count());
+        Some((worst, number))
     }
 
     pub(crate) const fn listing(&self, pane: Pane) -> &Listing {

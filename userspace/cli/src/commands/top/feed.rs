@@ -3,10 +3,12 @@
 use super::once::Printer;
 use super::process::ThisProcess;
 use anyhow::Result;
+use rocescope_diagnose::incidents::Captured;
 use rocescope_engine::Notices;
 use rocescope_engine::drops::Drops;
 use rocescope_engine::intake::Tap;
-use rocescope_model::{HostPortRow, HostVerdictRow, LoopbackRow, MeshRows, WindowRows};
+use rocescope_model::hosts::Hosts;
+use rocescope_model::{HostPortRow, IncidentRow, LoopbackRow, MeshRows, WindowRows};
 use rocescope_runtime::signals::Ender;
 use rocescope_runtime::status::line;
 use rocescope_view::{Control, Next, Notes, Player, Stage, Stopped};
@@ -116,11 +118,11 @@ impl Feed {
         Ok(())
     }
 
-    /// Sets the faults of hosts for the following windows.
-    pub(super) fn host_verdicts(&mut self, rows: Vec<HostVerdictRow>) -> Result<()> {
+    /// Sets all incidents that are known, the worst first.
+    pub(super) fn incidents(&mut self, rows: Vec<IncidentRow>) -> Result<()> {
         match self {
-            Self::Printed(printer) => printer.formatter.host_verdicts(rows),
-            Self::Screen(player) => player.host_verdicts(rows)?,
+            Self::Printed(printer) => printer.formatter.incidents(rows),
+            Self::Screen(player) => player.incidents(rows)?,
         }
         Ok(())
     }
@@ -189,6 +191,35 @@ impl Feed {
     }
 }
 
+/// Event time between two looks at what is wrong.
+const LOOK_NS: i64 = 5_000_000_000;
+
+/// Judges the rows of a capture as they come.
+struct Judging {
+    captured: Captured,
+    next_ns: i64,
+}
+
+impl Judging {
+    fn new(names: &Hosts) -> Self {
+        Self {
+            captured: Captured::default().with(names),
+            next_ns: i64::MIN,
+        }
+    }
+
+    /// The incidents up to these rows, from time to time.
+    fn rows(&mut self, rows: &WindowRows) -> Option<Vec<IncidentRow>> {
+        self.captured.rows(rows);
+        let newest_ns = rows.windows.iter().map(|row| row.window_start_ns).max()?;
+        if newest_ns < self.next_ns {
+            return None;
+        }
+        self.next_ns = newest_ns.saturating_add(LOOK_NS);
+        Some(self.captured.current().rows("", newest_ns))
+    }
+}
+
 /// A feed for the windows of a capture.
 pub(super) struct TappedFeed {
     feed: Rc<RefCell<Feed>>,
@@ -204,13 +235,20 @@ impl TappedFeed {
         }
     }
 
-    /// Returns a tap that feeds windows after `change`, which returns the ports of this host if it reads them.
-    pub(super) fn tap(&self, mut change: impl FnMut(&mut WindowRows) -> Option<Vec<HostPortRow>> + 'static) -> Tap {
+    /// Returns a tap that judges and feeds windows after `change`, which returns the ports of this host if it reads them.
+    pub(super) fn tap(
+        &self,
+        names: &Hosts,
+        mut change: impl FnMut(&mut WindowRows) -> Option<Vec<HostPortRow>> + 'static,
+    ) -> Tap {
         let (feed, refused) = (Rc::clone(&self.feed), Rc::clone(&self.refused));
+        let mut judging = Judging::new(names);
         Box::new(move |rows| {
+            let incidents = judging.rows(rows);
             let ports = change(rows);
             let mut feed = feed.borrow_mut();
-            let shown = ports.map_or(Ok(()), |ports| feed.host_ports(ports));
+            let shown = incidents.map_or(Ok(()), |incidents| feed.incidents(incidents));
+            let shown = shown.and_then(|()| ports.map_or(Ok(()), |ports| feed.host_ports(ports)));
             match shown.and_then(|()| feed.window(rows)) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {

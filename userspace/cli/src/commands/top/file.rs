@@ -22,7 +22,6 @@ pub(super) fn run(arguments: &TopArguments, signals: &Signals) -> Result<()> {
         mode: origin.mode.clone(),
         motion: Motion::Speed(arguments.speed),
         no_counters: Some("a capture file has no counters of hosts".into()),
-        no_host_verdicts: Some(super::NO_HOST_VERDICTS.into()),
         no_loopback: Some(super::NO_LOOPBACK.into()),
         ..Header::default()
     };
@@ -32,7 +31,7 @@ pub(super) fn run(arguments: &TopArguments, signals: &Signals) -> Result<()> {
     let at_ns = arguments.at.map(|time| time.0);
     let last_ns = Rc::new(Cell::new(None));
     let newest_ns = Rc::clone(&last_ns);
-    let tap = feed.tap(move |rows| {
+    let tap = feed.tap(&arguments.appearance.hosts.names(), move |rows| {
         if let Some(window) = rows.windows.first() {
             newest_ns.set(Some(window.window_start_ns));
             let end_ns = window.window_start_ns.saturating_add(window.window_ns);

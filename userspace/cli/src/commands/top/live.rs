@@ -26,7 +26,6 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
         no_connections: arguments
             .no_connections
             .then(|| "connections are not followed: start without --no-connections".into()),
-        no_host_verdicts: Some(super::NO_HOST_VERDICTS.into()),
         no_loopback: Some(super::NO_LOOPBACK.into()),
         ..Header::default()
     };
@@ -34,7 +33,8 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     lines.show_on(feed.begin(ender, Some(capture.drops()))?);
     let feed = TappedFeed::new(feed);
     let mut host = ThisHost::new(&host_name()?);
-    let tap = feed.tap(move |rows| rows.windows.last().map(|window| host.read(window)));
+    let names = arguments.appearance.hosts.names();
+    let tap = feed.tap(&names, move |rows| rows.windows.last().map(|window| host.read(window)));
     let captured = capture.run(Some(tap), None);
     let captured = captured.map_err(anyhow::Error::from);
     feed.finish(captured.and_then(|(report, outcome)| {

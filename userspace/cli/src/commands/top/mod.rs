@@ -78,10 +78,6 @@ fn on_a_terminal() -> Result<()> {
     Ok(())
 }
 
-/// Why a capture has no verdicts about hosts.
-const NO_HOST_VERDICTS: &str =
-    "only a dataset has verdicts about hosts: `rocescope collect --diagnose` and `diagnose hosts --write` write them";
-
 /// Why a capture has no loopback tests.
 const NO_LOOPBACK: &str = "only a dataset has loopback tests inside hosts: `rocescope hostping run --out` writes them";
 

@@ -6,8 +6,8 @@ use crate::stdout::print_line;
 use anyhow::{Result, anyhow};
 use rocescope_model::filter::Filter;
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, HostVerdictRow, LinkRow, OpcodeRow, PairRow,
-    PdcRow, Row, SlaRow, Table, VerdictRow, WindowRow, WindowRows,
+    ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, IncidentRow, LinkRow, OpcodeRow, PairRow, PdcRow,
+    Row, SlaRow, Table, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::once::{Arrival, Format, Formatter, Settings};
 use rocescope_view::{Stopped, sort};
@@ -86,7 +86,7 @@ impl Printer {
 const fn of(table: TableName) -> &'static Table {
     match table {
         TableName::HostPorts => HostPortRow::TABLE,
-        TableName::HostVerdicts => HostVerdictRow::TABLE,
+        TableName::Incidents => IncidentRow::TABLE,
         TableName::Flows => FlowRow::TABLE,
         TableName::Opcodes => OpcodeRow::TABLE,
         TableName::Connections => ConnectionRow::TABLE,

@@ -7,9 +7,9 @@ use rocescope_store::{Options, Writer};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// A dataset with a window of this mode that started ten minutes ago.
-fn ten_minutes_old(folder: &Path, mode: &str) -> PathBuf {
-    let root = folder.join(mode);
+/// A dataset with a window of this mode that started ten minutes ago; `is_cut`: its writer did not end it.
+fn ten_minutes_old(folder: &Path, mode: &str, is_cut: bool) -> PathBuf {
+    let root = folder.join(format!("{mode}-{is_cut}"));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i64;
     let start_ns = now - 600_500_000_000;
     let options = Options {
@@ -26,24 +26,33 @@ fn ten_minutes_old(folder: &Path, mode: &str) -> PathBuf {
         }],
         ..WindowRows::default()
     };
-    let mut writer = Writer::create(&root, options).unwrap();
+    let mut writer = Writer::create(&root, options.clone()).unwrap();
     writer.append(&rows, Instant::now()).unwrap();
     writer.finish().unwrap();
+    if is_cut {
+        let mut writer = Writer::create(&root, options).unwrap();
+        writer.append(&rows, Instant::now()).unwrap();
+        // As if killed: the journal stays.
+        std::mem::forget(writer);
+    }
     root
 }
 
-/// The data of a capture that has ended must not look current; a capture file has no newer data to wait for.
+/// The data of a capture that was cut must not look current; one that ended is old, not stale, and a capture file has no
+/// newer data to wait for.
 #[test]
 fn the_age_of_the_newest_data_is_on_the_screen() {
     let folder = tempfile::tempdir().unwrap();
-    let live = ten_minutes_old(folder.path(), "af_packet");
-    let terminal = Terminal::run(120, 40, &format!("$ROCESCOPE top {}", live.display()));
-    let screen = terminal.wait(", 10 min ago");
-    assert!(screen.contains("STALE: newest "), "{screen}");
-    terminal.quit();
-    let file = ten_minutes_old(folder.path(), "file");
+    let live = [false, true].map(|is_cut| ten_minutes_old(folder.path(), "af_packet", is_cut));
+    for (is_cut, live) in [false, true].into_iter().zip(&live) {
+        let terminal = Terminal::run(120, 40, &format!("$ROCESCOPE top {}", live.display()));
+        let screen = terminal.wait(", 10 min ago");
+        assert_eq!(screen.contains("STALE: newest "), is_cut, "{screen}");
+        terminal.quit();
+    }
+    let file = ten_minutes_old(folder.path(), "file", false);
     for line in [
-        format!("$ROCESCOPE top {} --to now", live.display()),
+        format!("$ROCESCOPE top {} --to now", live[1].display()),
         format!("$ROCESCOPE top {}", file.display()),
     ] {
         let terminal = Terminal::run(120, 40, &line);
@@ -55,7 +64,18 @@ fn the_age_of_the_newest_data_is_on_the_screen() {
 
 #[test]
 fn windows_are_stepped_through_and_played() {
-    let line = format!("$ROCESCOPE top {} --speed 4", input::dataset());
+    // Without a time it opens at the worst incident.
+    let terminal = Terminal::run(120, 40, &format!("$ROCESCOPE top {}", input::dataset()));
+    let screen = terminal.wait("incident open");
+    assert!(
+        screen.contains("network_loss") && screen.contains("check the links"),
+        "{screen}"
+    );
+    terminal.quit();
+    let line = format!(
+        "$ROCESCOPE top {} --speed 4 --at 2026-01-01T00:00:00Z",
+        input::dataset()
+    );
     let terminal = Terminal::run(120, 40, &line);
     // Paused, at the beginning.
     terminal.wait("00:00:00.000  +100 ms");

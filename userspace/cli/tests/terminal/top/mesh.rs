@@ -23,7 +23,10 @@ fn drive(width: u16, height: u16) {
     let (folder, _) = dataset(true);
     let line = format!("cd {}; $ROCESCOPE top mesh", folder.path().display());
     let terminal = Terminal::run(width, height, &line);
-    // Only probes: the view opens the mesh at its first window.
+    // Only probes: the view opens the mesh, at the window of the worst incident.
+    let screen = terminal.wait("19:00:00.000  +20 s");
+    assert!(screen.contains("loss: r1>s0: "), "{screen}");
+    terminal.press(&["H"]);
     let screen = terminal.wait("18:59:20.000  +20 s");
     for text in [
         "mesh  dataset of 6 windows",

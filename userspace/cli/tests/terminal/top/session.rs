@@ -6,7 +6,8 @@ use crate::top::terminal::Terminal;
 /// The lines between the headings and the footer of the top pane.
 fn rows(screen: &str) -> Vec<Vec<&str>> {
     let lines: Vec<&str> = screen.lines().collect();
-    let above_footer = lines.iter().take(lines.len() - 1).skip(6);
+    let title = lines.iter().position(|line| line.starts_with('─')).unwrap();
+    let above_footer = lines.iter().take(lines.len() - 1).skip(title + 2);
     above_footer
         .take_while(|line| !line.trim().is_empty() && !line.starts_with('─'))
         .map(|line| line.split_whitespace().collect())

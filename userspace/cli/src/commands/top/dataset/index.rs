@@ -29,6 +29,8 @@ struct Moment {
     length_ns: i64,
     /// Whether it is a window of captured traffic; otherwise one of counters or probes at a time without captures.
     captured: bool,
+    /// Whether `RoCE` packets were captured in it.
+    has_traffic: bool,
 }
 
 /// A dataset by windows.
@@ -42,6 +44,8 @@ pub(super) struct Index {
     counters: Option<hosts::Known>,
     /// Whether the newest segment is of a capture or of probes, not of a file.
     is_live: bool,
+    /// Whether a process still writes to it, or was killed: journals are open.
+    has_writer: bool,
 }
 
 /// This time, and that of the connections, paths and counters which are known at its start and of the next read of
@@ -58,16 +62,20 @@ impl Index {
     /// The windows that start in `time`, and those of `tests`, start and length, at times without others.
     pub(super) fn new(found: Scan, time: TimeRange, tests: &[(i64, i64)]) -> Result<Self> {
         let mut starts = Vec::new();
-        let columns = ["window_start_ns", "window_ns"];
+        let columns = ["window_start_ns", "window_ns", "roce_packets"];
         let windows = found.select::<WindowRow>().within(time);
-        windows.integers(columns, |[start, length]| starts.push((start, length)))?;
-        starts.sort_unstable();
-        starts.dedup_by_key(|(start, _)| *start);
+        windows.integers(columns, |[start, length, packets]| {
+            starts.push((start, length, packets > 0));
+        })?;
+        // Of several boxes, one with traffic.
+        starts.sort_unstable_by_key(|(start, length, has_traffic)| (*start, !has_traffic, *length));
+        starts.dedup_by_key(|(start, ..)| *start);
         let meshes = MeshWindows::new(&found, time)?;
         let counters = hosts::windows(&found, time)?;
         let newest = found.segments.iter().max_by(|a, b| a.partition.cmp(&b.partition));
         let mode = newest.and_then(|segment| segment.footer(footer::MODE));
         Ok(Self {
+            has_writer: !found.open.is_empty(),
             is_live: mode.is_some_and(|mode| !RECORDED.contains(&mode)),
             moments: moments(&starts, &counters, &meshes, tests),
             counters: (!counters.is_empty()).then(hosts::Known::default),
@@ -116,9 +124,19 @@ impl Index {
         let last = self.moments.last().filter(|_| to.is_none() && self.is_live)?;
         Some(Newest {
             end: Time(last.start_ns.saturating_add(last.length_ns)),
-            stale_ns: SEALED_NS.saturating_add(last.length_ns.saturating_mul(STALE_WINDOWS)),
+            stale_ns: match self.has_writer {
+                true => SEALED_NS.saturating_add(last.length_ns.saturating_mul(STALE_WINDOWS)),
+                // What has ended is old, not stale.
+                false => i64::MAX,
+            },
             now: rocescope_runtime::clock::now(),
         })
+    }
+
+    /// The first window with traffic; the first one if none has.
+    pub(super) fn first_with_traffic(&self) -> usize {
+        let found = self.moments.iter().position(|moment| moment.has_traffic);
+        found.unwrap_or(0)
     }
 
     /// Whether a window is one of captured traffic.
@@ -226,13 +244,14 @@ fn unreported<'a>(
 
 /// The captured windows, the windows of counters that overlap with none of them, and then those of the mesh and the runs
 /// of loopback tests.
-fn moments(captured: &[(i64, i64)], counters: &[i64], meshes: &MeshWindows, tests: &[(i64, i64)]) -> Vec<Moment> {
+fn moments(captured: &[(i64, i64, bool)], counters: &[i64], meshes: &MeshWindows, tests: &[(i64, i64)]) -> Vec<Moment> {
     let mut moments: Vec<Moment> = captured
         .iter()
-        .map(|(start_ns, length_ns)| Moment {
+        .map(|(start_ns, length_ns, has_traffic)| Moment {
             start_ns: *start_ns,
             length_ns: *length_ns,
             captured: true,
+            has_traffic: *has_traffic,
         })
         .collect();
     add_free(&mut moments, counters, hosts::WINDOW_NS);
@@ -257,6 +276,7 @@ fn add_free(moments: &mut Vec<Moment>, starts: &[i64], length_ns: i64) {
             start_ns,
             length_ns,
             captured: false,
+            has_traffic: false,
         })
         .collect();
     moments.extend(free);
@@ -274,7 +294,7 @@ mod tests {
             window_ns: 20,
             ..MeshWindows::default()
         };
-        let found = moments(&[(15, 10), (41, 1), (50, 1)], &[], &meshes, &[]);
+        let found = moments(&[(15, 10, true), (41, 1, true), (50, 1, true)], &[], &meshes, &[]);
         let found: Vec<(i64, bool)> = found.iter().map(|moment| (moment.start_ns, moment.captured)).collect();
         assert_eq!(found, [(15, true), (41, true), (50, true), (60, false)]);
         assert_eq!([19, 39, 79].map(|time| meshes.at(time)), [Some(0), Some(1), Some(3)]);
@@ -290,7 +310,7 @@ mod tests {
             ..MeshWindows::default()
         };
         let counters = [2 * SECOND, 3 * SECOND];
-        let found = moments(&[(2 * SECOND, SECOND / 2)], &counters, &meshes, &[]);
+        let found = moments(&[(2 * SECOND, SECOND / 2, true)], &counters, &meshes, &[]);
         let found: Vec<(i64, bool)> = found
             .iter()
             .map(|moment| (moment.start_ns / SECOND, moment.captured))

@@ -4,7 +4,7 @@ mod hosts;
 mod index;
 mod loopback;
 mod mesh;
-mod verdicts;
+mod search;
 
 use super::feed::Feed;
 use crate::arguments::{TableName, TopArguments};
@@ -12,14 +12,14 @@ use crate::commands::span;
 use anyhow::{Context, Result, anyhow, bail};
 use index::Index;
 use loopback::Loopback;
-use rocescope_model::{HostVerdictRow, MeshRows};
+use rocescope_model::MeshRows;
 use rocescope_runtime::Signals;
 use rocescope_store::Error::NoDirectory;
 use rocescope_store::{Query, TimeRange};
 use rocescope_view::series::REACH;
 use rocescope_view::{Header, Motion, Next, Pane, Seek};
+use search::Search;
 use std::path::Path;
-use verdicts::HostVerdicts;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
     let time = span::range(&arguments.span)?;
@@ -55,11 +55,6 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         "counters of hosts",
         "`rocescope counters --out` writes them",
     );
-    let verdicts = HostVerdicts::read(root)?;
-    let no_host_verdicts = verdicts.is_empty().then(|| {
-        let root = root.display();
-        format!("this dataset has no verdicts about hosts: `rocescope diagnose hosts {root} --write` writes them")
-    });
     let loopback = Loopback::read(root)?;
     let no_loopback = loopback
         .is_empty()
@@ -89,77 +84,44 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         no_connections,
         no_mesh,
         no_counters,
-        no_host_verdicts,
         no_loopback,
         ..Header::default()
     };
-    let shows_faults = arguments.once.once && arguments.once.table == Some(TableName::HostVerdicts);
-    let at = match arguments.at {
-        // A fault is known long after the first window: the last ones have them all.
-        None if shows_faults => {
-            let windows = usize::try_from(arguments.once.windows).unwrap_or(usize::MAX);
-            index.len().saturating_sub(windows)
-        }
-        None => 0,
-        // The analysis of hosts has longer windows, which may end after the last one here.
-        Some(time) => index
+    let search = Search::begin(root, time, arguments);
+    let shows_worst = !arguments.once.once || arguments.once.table == Some(TableName::Incidents);
+    let at = match (arguments.at, &search) {
+        (Some(time), _) => index
             .at(time.0)
-            .or_else(|| {
-                verdicts
-                    .last_ns()
-                    .filter(|last| time.0 <= *last)
-                    .map(|_| index.len() - 1)
-            })
             .ok_or_else(|| super::too_late(time, index.start(index.len() - 1)))?,
+        // Every window is printed.
+        (None, _) if arguments.once.is_printed()? && !arguments.once.once => 0,
+        // The worst incident; what is printed of a dataset begins with its traffic.
+        (None, Search::Found(rows)) if !rows.is_empty() && shows_worst => index.at(rows[0].since_ns).unwrap_or(0),
+        (None, _) => index.first_with_traffic(),
     };
     let pane = match (
         index.has_captured(),
         index.has_counters() && index.meshes().starts.is_empty(),
     ) {
+        (true, _) if search.has_open(&index, at) => Pane::Incidents,
         (true, _) => Pane::Flows,
         (false, true) => Pane::Hosts,
         (false, false) if index.meshes().starts.is_empty() => Pane::Inside,
         (false, false) => Pane::Mesh,
     };
     let mut feed = super::feed(arguments, header, true, pane)?;
-    feed.begin(signals.ender(), None)?;
-    let beside = Beside {
-        verdicts,
-        // Those of the whole time, not only what a screen shows beside a window.
-        all_since_ns: (shows_faults && arguments.at.is_none())
-            .then(|| index.start(0))
-            .flatten(),
-        loopback,
-    };
-    let stepped = step(&mut index, &beside, at, &mut feed, &notes);
+    let notes_of_screen = feed.begin(signals.ender(), None)?;
+    search.show(&mut feed, notes_of_screen)?;
+    let stepped = step(&mut index, &loopback, at, &mut feed, &notes);
     feed.finish(stepped)
 }
 
-/// What is read whole, and shown at the time of each window.
-struct Beside {
-    verdicts: HostVerdicts,
-    /// Since when ended faults are shown, if not for minutes.
-    all_since_ns: Option<i64>,
-    loopback: Loopback,
-}
-
-impl Beside {
-    /// The faults of hosts at the end of a window.
-    fn verdicts(&self, end_ns: i64) -> Vec<HostVerdictRow> {
-        match self.all_since_ns {
-            Some(since_ns) => self.verdicts.since(since_ns, end_ns),
-            None => self.verdicts.at(end_ns),
-        }
-    }
-}
-
 /// Shows windows until the user quits.
-fn step(index: &mut Index, beside_it: &Beside, mut at: usize, feed: &mut Feed, notes: &[String]) -> Result<()> {
+fn step(index: &mut Index, loopback: &Loopback, mut at: usize, feed: &mut Feed, notes: &[String]) -> Result<()> {
     if feed.is_printed() {
         for at in at..index.len() {
             mesh(index, at, feed)?;
             feed.host_ports(index.host_ports(at)?)?;
-            feed.host_verdicts(beside_it.verdicts(index.end(at)))?;
             match index.is_captured(at) {
                 true => feed.add(index.windows(at..at + 1)?)?,
                 false => feed.without_traffic(index.start(at).unwrap_or(0))?,
@@ -167,7 +129,7 @@ fn step(index: &mut Index, beside_it: &Beside, mut at: usize, feed: &mut Feed, n
         }
         return Ok(());
     }
-    jump(index, beside_it, at, feed)?;
+    jump(index, loopback, at, feed)?;
     if !notes.is_empty() {
         feed.note(notes.join("; "))?;
     }
@@ -179,7 +141,7 @@ fn step(index: &mut Index, beside_it: &Beside, mut at: usize, feed: &mut Feed, n
         match next {
             Next::Go if at + 1 < index.len() => {
                 at += 1;
-                add(index, beside_it, at, feed)?;
+                add(index, loopback, at, feed)?;
             }
             Next::Go => {}
             Next::Seek(seek) => {
@@ -188,9 +150,9 @@ fn step(index: &mut Index, beside_it: &Beside, mut at: usize, feed: &mut Feed, n
                     let end = if to == 0 { "first" } else { "last" };
                     feed.note(format!("this is the {end} window"))?;
                 } else if to == at + 1 {
-                    add(index, beside_it, to, feed)?;
+                    add(index, loopback, to, feed)?;
                 } else {
-                    jump(index, beside_it, to, feed)?;
+                    jump(index, loopback, to, feed)?;
                 }
                 at = to;
             }
@@ -231,7 +193,7 @@ fn by_windows(at: usize, by: i64, last: usize) -> usize {
 }
 
 /// Shows the window with earlier ones, for trends and longer windows.
-fn jump(index: &mut Index, beside_it: &Beside, at: usize, feed: &mut Feed) -> Result<()> {
+fn jump(index: &mut Index, loopback: &Loopback, at: usize, feed: &mut Feed) -> Result<()> {
     let first = (at + 1).saturating_sub(REACH);
     // A window without captures has no trends.
     let windows = match index.is_captured(at) {
@@ -239,24 +201,23 @@ fn jump(index: &mut Index, beside_it: &Beside, at: usize, feed: &mut Feed) -> Re
         false => Vec::new(),
     };
     feed.replace(windows)?;
-    beside(index, beside_it, at, feed)
+    beside(index, loopback, at, feed)
 }
 
 /// Shows the next window.
-fn add(index: &mut Index, beside_it: &Beside, at: usize, feed: &mut Feed) -> Result<()> {
+fn add(index: &mut Index, loopback: &Loopback, at: usize, feed: &mut Feed) -> Result<()> {
     match index.is_captured(at) {
         true => feed.add(index.windows(at..at + 1)?)?,
         false => feed.replace(Vec::new())?,
     }
-    beside(index, beside_it, at, feed)
+    beside(index, loopback, at, feed)
 }
 
 /// Shows what belongs to the time of a window.
-fn beside(index: &mut Index, beside_it: &Beside, at: usize, feed: &mut Feed) -> Result<()> {
+fn beside(index: &mut Index, loopback: &Loopback, at: usize, feed: &mut Feed) -> Result<()> {
     mesh(index, at, feed)?;
     feed.host_ports(index.host_ports(at)?)?;
-    feed.host_verdicts(beside_it.verdicts(index.end(at)))?;
-    feed.loopback(beside_it.loopback.at(index.end(at)))
+    feed.loopback(loopback.at(index.end(at)))
 }
 
 /// Shows the mesh of probes at the time of a window, if it has changed.
