@@ -3,6 +3,7 @@
 use crate::{Cells, EventRow, Row, Time, Unit, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 /// Formats a cell with about three digits and its unit: `1.50 MiB`, `12.3 Gbit/s`, `2.40 ms`, `1.20 M`, `3.1 %`.
 ///
@@ -158,6 +159,28 @@ pub fn grouped(number: u64) -> String {
 pub fn plural(number: u64, noun: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
     format!("{} {noun}{end}", grouped(number))
+}
+
+/// Wraps text between words into lines of at most `width` characters; a longer word has a line of its own.
+///
+/// ```
+/// use rocescope_model::human;
+///
+/// assert_eq!(human::wrap("one two three", 8), ["one two", "three"]);
+/// ```
+#[must_use]
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
 }
 
 fn scaled(number: f64, step: f64, units: &[&str]) -> String {

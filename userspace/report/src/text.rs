@@ -3,6 +3,7 @@
 use crate::Report;
 use crate::sections::{self, Cell, Grid, Level, Section};
 use rocescope_model::human::visible;
+use rocescope_model::human::wrap;
 
 /// Minimum width for wrapping.
 pub(crate) const MIN_WIDTH: usize = 40;
@@ -30,12 +31,12 @@ pub(crate) fn write_section(out: &mut String, section: &Section, width: usize) {
             Level::Bad => "  ! ",
             Level::Good | Level::Note => "  - ",
         };
-        wrap(out, mark, &visible(&finding.text), width);
+        write_wrapped(out, mark, &visible(&finding.text), width);
     }
     let names = section.facts.iter().map(|(name, _)| name.chars().count());
     let column = names.max().unwrap_or(0);
     for (name, text) in &section.facts {
-        wrap(out, &format!("  {name:<column$}  "), &visible(text), width);
+        write_wrapped(out, &format!("  {name:<column$}  "), &visible(text), width);
     }
     for grid in &section.grids {
         write_grid(out, grid, width);
@@ -45,7 +46,7 @@ pub(crate) fn write_section(out: &mut String, section: &Section, width: usize) {
 fn write_grid(out: &mut String, grid: &Grid, width: usize) {
     out.push('\n');
     if !grid.title.is_empty() {
-        wrap(out, "  ", &grid.title, width);
+        write_wrapped(out, "  ", &grid.title, width);
     }
     let heads = grid.heads.iter().map(|head| head.title.clone());
     let mut lines = vec![heads.collect::<Vec<_>>()];
@@ -76,7 +77,7 @@ fn write_grid(out: &mut String, grid: &Grid, width: usize) {
     let left: Vec<&str> = left.map(|head| head.title.as_str()).collect();
     if !left.is_empty() {
         let text = format!("(a wider terminal also shows {})", left.join(", "));
-        wrap(out, "  ", &text, width);
+        write_wrapped(out, "  ", &text, width);
     }
 }
 
@@ -90,38 +91,26 @@ fn fitting(widths: &[usize], width: usize) -> usize {
     fits.count().max(2).min(widths.len())
 }
 
-/// Wraps text after `mark`; further lines are indented.
-fn wrap(out: &mut String, mark: &str, text: &str, width: usize) {
+/// Writes text after `mark`; further lines are indented.
+fn write_wrapped(out: &mut String, mark: &str, text: &str, width: usize) {
     let indent = mark.chars().count();
-    let mut line = String::from(mark);
-    let mut used = indent;
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        let empty = used == indent;
-        if !empty && used.saturating_add(1 + length) > width {
-            out.push_str(line.trim_end());
-            out.push('\n');
-            line = " ".repeat(indent);
-            used = indent;
-        } else if !empty {
-            line.push(' ');
-            used += 1;
-        }
-        line.push_str(word);
-        used += length;
+    let mut before = mark.to_owned();
+    for line in wrap(text, width.saturating_sub(indent)) {
+        out.push_str(&before);
+        out.push_str(&line);
+        out.push('\n');
+        before = " ".repeat(indent);
     }
-    out.push_str(line.trim_end());
-    out.push('\n');
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{fitting, wrap};
+    use super::{fitting, write_wrapped};
 
     #[test]
     fn wrapped_lines_are_indented() {
         let mut out = String::new();
-        wrap(&mut out, "  - ", "one two three four", 14);
+        write_wrapped(&mut out, "  - ", "one two three four", 14);
         assert_eq!(out, "  - one two\n    three four\n");
     }
 

@@ -25,8 +25,10 @@ pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
     mesh::add(settings, &mut gathered)?;
     loopback::add(settings, &mut gathered)?;
     collectives::add(settings, &mut gathered)?;
+    let incidents = join(gathered.incidents, &wire);
+    gathered.notes.extend(wire.marks(&incidents));
     Ok(Document {
-        incidents: join(gathered.incidents, &wire),
+        incidents,
         judged: gathered.judged,
         notes: gathered.notes,
     })

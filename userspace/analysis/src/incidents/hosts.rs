@@ -4,7 +4,7 @@ use super::gathered::{Gathered, Settings};
 use crate::Error;
 use crate::hosts::diagnosis;
 use rocescope_diagnose::hosts;
-use rocescope_diagnose::incidents::captured::{self, is_fault};
+use rocescope_diagnose::incidents::captured::{self, is_fault, without_counters};
 use rocescope_diagnose::incidents::convert;
 use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, Row};
@@ -22,9 +22,13 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
     let Some(document) = diagnosis::diagnose(&found, settings.time, window_ns, &settings.names, None)? else {
         return Ok(());
     };
-    let faults = document.verdicts.iter().filter(|verdict| is_fault(verdict));
-    gathered.incidents.extend(faults.map(convert::host));
-    if has_counters {
+    if !has_counters {
+        let (faults, note) = without_counters(document.verdicts.iter());
+        gathered.incidents.extend(faults);
+        gathered.notes.extend(note);
+    } else {
+        let faults = document.verdicts.iter().filter(|verdict| is_fault(verdict));
+        gathered.incidents.extend(faults.map(convert::host));
         gathered
             .judged
             .push(format!("counters of {}", plural(document.counts.ports, "port")));

@@ -159,6 +159,7 @@ fn summarize(
         input_error,
         live,
         incidents: Some(incidents),
+        width: super::report::terminal_width(),
     };
     let summary = match arguments.output {
         CaptureOutput::Json => hosts.json(&json::summary(&source, outcome)),

@@ -128,6 +128,7 @@ fn finish(session: Session, captured: &RefCell<Judging>, name: &str, out: &Path)
         input_error: None,
         live: None,
         incidents: Some(&incidents),
+        width: super::report::terminal_width(),
     };
     crate::print(&text::summary(&source, &outcome, color::of_stdout()))
 }

@@ -45,3 +45,6 @@ pub use settings::{Settings, SettingsError};
 pub use unknown::Unknown;
 pub use verdict::{Change, HostVerdict};
 pub use wire::is_judged;
+
+/// Why a count of an end is unknown.
+pub(crate) const NOT_COUNTED: &str = "its host or these counters are missing";

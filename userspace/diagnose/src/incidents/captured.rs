@@ -1,7 +1,8 @@
 //! The incidents of a capture, as its rows come: of a file, a pipe, or interfaces.
 
-use super::{Document, Wire, convert, join};
-use crate::hosts::{Analyzer, Class, HostVerdict, HostsWindow, Settings};
+use super::{Document, Incident, Wire, convert, join};
+use crate::hosts::{Analyzer, Class, HostVerdict, HostsWindow, NOT_COUNTED, Settings};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{Time, WindowRows};
@@ -81,13 +82,35 @@ impl Captured {
         open.into_iter().for_each(|verdict| update(&mut verdicts, verdict));
         let found = self.wire.find();
         let mut incidents = found.incidents;
-        incidents.extend(verdicts.iter().filter(|verdict| is_fault(verdict)).map(convert::host));
+        let (of_windows, note) = without_counters(verdicts.iter());
+        incidents.extend(of_windows);
+        let incidents = join(incidents, &self.wire);
+        let mut notes = found.notes;
+        notes.extend(note);
+        notes.extend(self.wire.marks(&incidents));
         Document {
-            incidents: join(incidents, &self.wire),
+            incidents,
             judged: self.wire.judged().into_iter().collect(),
-            notes: found.notes,
+            notes,
         }
     }
+}
+
+/// The faults of verdicts where no host counts anything; that is a note, and not a line of each of them.
+#[must_use]
+pub fn without_counters<'a>(verdicts: impl Iterator<Item = &'a HostVerdict>) -> (Vec<Incident>, Option<String>) {
+    let mut lacks_counters = false;
+    let faults = verdicts.filter(|verdict| is_fault(verdict)).map(|verdict| {
+        let mut incident = convert::host(verdict);
+        let before = incident.unknown.len();
+        incident.unknown.retain(|unknown| !unknown.ends_with(NOT_COUNTED));
+        lacks_counters |= incident.unknown.len() < before;
+        incident
+    });
+    let faults = faults.collect();
+    let note =
+        "no host counts anything here: `rocescope counters --out` at both ends would tell which side drops packets";
+    (faults, lacks_counters.then(|| note.to_string()))
 }
 
 /// A rate that jumps may be what the application does: without another fault it is none.

@@ -6,12 +6,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{Result, Write};
-use rocescope_model::human::{plural, visible};
+use rocescope_model::human::{plural, visible, wrap};
 use rocescope_model::{IncidentRow, Text, json};
 use serde::Serialize;
 
 /// Effects and victims that the text names.
 const NAMED: usize = 4;
+/// Lines are never shorter.
+const MIN_WIDTH: usize = 60;
 
 /// The incidents of some rows, and what a reader must know of them.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -25,12 +27,13 @@ pub struct Document {
 }
 
 impl Document {
-    /// As text.
+    /// As text, in lines of at most `width` characters; `None` does not wrap them.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, width: Option<usize>) -> String {
         let mut out = String::new();
+        let width = width.unwrap_or(usize::MAX).max(MIN_WIDTH);
         // Writing to a string cannot fail.
-        let _ = write(&mut out, self);
+        let _ = write(&mut out, self, width);
         out
     }
 
@@ -50,11 +53,23 @@ impl Document {
 
     /// The worst of them as text, at most `max`, to stand before other figures.
     #[must_use]
-    pub fn brief(&self, max: usize) -> String {
+    pub fn brief(&self, max: usize, width: Option<usize>) -> String {
         let mut out = String::new();
+        let width = width.unwrap_or(usize::MAX).max(MIN_WIDTH);
         // Writing to a string cannot fail.
-        let _ = brief(&mut out, self, max);
+        let _ = brief(&mut out, self, max, width);
         out
+    }
+
+    /// The worst of them in a line, to stand after other figures; `None` if there are none.
+    #[must_use]
+    pub fn closing(&self) -> Option<String> {
+        let worst = self.incidents.first()?;
+        let more = match self.incidents.len() {
+            1 => String::new(),
+            all => format!(", and {} more", all - 1),
+        };
+        Some(format!("{}  {}{more}", worst.class, visible(&worst.sentence())))
     }
 
     /// How many there are, in a line.
@@ -77,75 +92,83 @@ impl Document {
     }
 }
 
-fn write(out: &mut String, document: &Document) -> Result {
+fn write(out: &mut String, document: &Document, width: usize) -> Result {
     writeln!(out, "{}", document.headline())?;
     for incident in &document.incidents {
         writeln!(out)?;
-        one(out, incident)?;
+        one(out, incident, width)?;
     }
     if !document.judged.is_empty() || !document.notes.is_empty() {
         writeln!(out)?;
     }
     if !document.judged.is_empty() {
-        writeln!(out, "judged    {}", document.judged.join(", "))?;
+        line(out, "judged    ", &document.judged.join(", "), width)?;
     }
     for note in &document.notes {
-        writeln!(out, "note      {}", visible(note))?;
+        line(out, "note      ", note, width)?;
     }
     Ok(())
 }
 
-fn brief(out: &mut String, document: &Document, max: usize) -> Result {
+fn brief(out: &mut String, document: &Document, max: usize, width: usize) -> Result {
     writeln!(out, "{}", document.headline())?;
     for incident in document.incidents.iter().take(max) {
         writeln!(out)?;
-        one(out, incident)?;
+        one(out, incident, width)?;
     }
     if document.incidents.len() > max {
         let more = plural((document.incidents.len() - max) as u64, "more incident");
         writeln!(out, "\n{more}: `rocescope diagnose` lists all")?;
     }
     for note in &document.notes {
-        writeln!(out, "note: {}", visible(note))?;
+        line(out, "note: ", note, width)?;
+    }
+    Ok(())
+}
+
+/// A text after its label; further lines are indented.
+fn line(out: &mut String, label: &str, text: &str, width: usize) -> Result {
+    let indent = label.chars().count();
+    let mut before = label.to_string();
+    for part in wrap(&visible(text), width.saturating_sub(indent)) {
+        writeln!(out, "{before}{part}")?;
+        before = " ".repeat(indent);
     }
     Ok(())
 }
 
 /// An incident: the sentence, then since when, who suffers, and what to do.
-fn one(out: &mut String, incident: &Incident) -> Result {
-    writeln!(out, "{}  {}", incident.class, visible(&incident.sentence()))?;
+fn one(out: &mut String, incident: &Incident, width: usize) -> Result {
+    line(out, &format!("{}  ", incident.class), &incident.sentence(), width)?;
+    let (since, until) = (second(incident.since_ns), second(incident.until_ns));
     let seen = match incident.is_open {
-        true => format!("last seen {}", second(incident.until_ns)),
-        false => format!("until {}", second(incident.until_ns)),
+        _ if since == until => String::new(),
+        true => format!(", last seen {until}"),
+        false => format!(", until {until}"),
     };
-    writeln!(out, "  since   {}, {seen}", second(incident.since_ns))?;
+    writeln!(out, "  since   {since}{seen}")?;
     if incident.victims.connections > 0 {
-        writeln!(out, "  flows   {}", visible(&victims(&incident.victims)))?;
+        line(out, "  flows   ", &victims(&incident.victims), width)?;
     }
-    writeln!(out, "  do      {}", visible(&incident.action))?;
+    line(out, "  do      ", &incident.action, width)?;
     let sources: Vec<&str> = incident.sources.iter().map(|source| source.name()).collect();
-    writeln!(
-        out,
-        "  why     {}: {} (seen by {}) [{}]",
+    let why = format!(
+        "{}: {} (seen by {}) [{}]",
         incident.certainty.name(),
-        visible(&incident.reason),
+        incident.reason,
         sources.join(", "),
         incident.id()
-    )?;
+    );
+    line(out, "  why     ", &why, width)?;
     for effect in incident.explains.iter().take(NAMED) {
-        writeln!(
-            out,
-            "  also    {} ({}): {}",
-            effect.class,
-            effect.source.name(),
-            visible(&effect.sentence)
-        )?;
+        let also = format!("{} ({}): {}", effect.class, effect.source.name(), effect.sentence);
+        line(out, "  also    ", &also, width)?;
     }
     if incident.explains.len() > NAMED {
         writeln!(out, "  also    {} more", incident.explains.len() - NAMED)?;
     }
     for unknown in &incident.unknown {
-        writeln!(out, "  unknown {}", visible(unknown))?;
+        line(out, "  unknown ", unknown, width)?;
     }
     Ok(())
 }

@@ -7,13 +7,17 @@
 use super::incident::{Explained, Incident, Source, ToldBy};
 use super::rules::{depth, explains, family};
 use super::wire::direction::Direction;
-use super::wire::{Wire, met, sees_answers};
+use super::wire::{Wire, is_at_work, met, reports_rnr, sees_answers};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::net::IpAddr;
 use rocescope_model::human::plural;
 
+/// A receiver without buffers.
+const SLOW_RECEIVER: &str = "slow_receiver";
 /// Windows of one analysis end up to this long after those of another: a minute.
 const SLACK_NS: i64 = 60_000_000_000;
 /// Rows of evidence that an incident keeps.
@@ -35,6 +39,9 @@ pub fn join(found: Vec<Incident>, wire: &Wire) -> Vec<Incident> {
         let is_seen = one.told_by == ToldBy::Wire || one.place.is_located();
         family(&one.class) != "no_answer" || is_seen || sees_answers(&traffic, &one.place)
     });
+    found.retain(|one| !is_at_work(one, &traffic));
+    let judged = receivers(&found);
+    found.retain(|one| !is_absorbed(one, &judged, &traffic));
     // Causes before effects, and of one class the closest place first.
     found.sort_by_key(|one| {
         let precision = Reverse((one.place.is_located(), one.certainty, one.place.precision()));
@@ -74,6 +81,21 @@ pub fn join(found: Vec<Incident>, wire: &Wire) -> Vec<Incident> {
     }
     incidents.sort_by_key(rank);
     incidents
+}
+
+/// Receivers that the totals of connections report as slow.
+fn receivers(found: &[Incident]) -> BTreeSet<IpAddr> {
+    let slow = found
+        .iter()
+        .filter(|one| one.class == SLOW_RECEIVER && one.told_by == ToldBy::Wire);
+    slow.flat_map(|one| one.place.addresses.iter().copied()).collect()
+}
+
+/// Whether windows of captured traffic report a receiver whose totals show that retries absorb its NAKs.
+fn is_absorbed(one: &Incident, judged: &BTreeSet<IpAddr>, traffic: &[Direction]) -> bool {
+    let is_of_tap = one.class == SLOW_RECEIVER && one.sources.iter().eq([&Source::Capture]);
+    let addresses = &one.place.addresses;
+    is_of_tap && addresses.is_disjoint(judged) && addresses.iter().any(|address| reports_rnr(traffic, *address))
 }
 
 /// The worst first: the fabric first, then the tap, what is sure before what is possible, what hurts most.

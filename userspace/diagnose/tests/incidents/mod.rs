@@ -4,3 +4,4 @@ mod captured;
 mod changes;
 mod joined;
 mod rows;
+mod shared;

@@ -50,6 +50,8 @@ pub struct Source<'a> {
     pub live: Option<LiveReport>,
     /// What is wrong.
     pub incidents: Option<&'a incidents::Document>,
+    /// Columns of the terminal, if the text is for one.
+    pub width: Option<usize>,
 }
 
 /// ACKNOWLEDGE packets by the name of their syndrome.

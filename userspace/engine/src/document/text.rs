@@ -6,6 +6,7 @@ use super::{Source, aeth, files, flow_rows, no_roce, opcode_rows};
 use crate::Outcome;
 use crate::live::LiveReport;
 use crate::recorder::RecorderSummary;
+use rocescope_diagnose::incidents;
 use rocescope_model::human::{grouped as count, plural, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
@@ -45,8 +46,8 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome, color: Color) -> String {
 
 fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color: Color) -> std::fmt::Result {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
-    if let Some(incidents) = source.incidents {
-        writeln!(out, "{}", incidents.brief(SHOWN))?;
+    if let Some(found) = source.incidents {
+        writeln!(out, "{}", found.brief(SHOWN, source.width))?;
     }
     write!(out, "{}", source.name)?;
     if let Some((start, end)) = summary.span_ns {
@@ -84,10 +85,14 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     if let Some(recorder) = &outcome.recorder {
         write_recorder(out, recorder)?;
     }
-    match (source.out, &outcome.store) {
-        (Some(path), Some((store, gone))) => write_dataset(out, path, store, gone),
-        _ => Ok(()),
+    if let (Some(path), Some((store, gone))) = (source.out, &outcome.store) {
+        write_dataset(out, path, store, gone)?;
     }
+    // On a terminal the first lines are out of sight by now.
+    if let Some(closing) = source.incidents.and_then(incidents::Document::closing) {
+        writeln!(out, "\n{}", color.trouble(true, &closing))?;
+    }
+    Ok(())
 }
 
 /// Frames by their outcome.

@@ -127,7 +127,7 @@ fn verdicts(shown: &Shown, width: u16) -> Vec<Line> {
 
 /// Wraps a text over several lines.
 fn sentence(name: &'static str, text: &str, width: usize, tone: Tone, lines: &mut Vec<Line>) {
-    for (at, value) in overlay::wrap(text, width).into_iter().enumerate() {
+    for (at, value) in human::wrap(text, width).into_iter().enumerate() {
         lines.push(Line::new(if at == 0 { name } else { "" }, value, tone));
     }
 }
@@ -139,7 +139,7 @@ fn field(mut shown: String, value: &Value<'_>, column: &'static Column, width: u
         return sentence(column.name, &shown, room, Tone::Text, lines);
     }
     shown = format::fit(&shown, usize::from(VALUE) - 2);
-    let mut help = overlay::wrap(column.help, width).into_iter();
+    let mut help = human::wrap(column.help, width).into_iter();
     lines.push(Line {
         name: column.name,
         value: shown,

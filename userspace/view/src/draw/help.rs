@@ -69,7 +69,7 @@ fn lines(view: &View) -> Vec<(String, String)> {
         .collect();
     lines.push(Default::default());
     for (mark, text) in LEGEND {
-        for (at, line) in overlay::wrap(text, EXPLANATION).into_iter().enumerate() {
+        for (at, line) in rocescope_model::human::wrap(text, EXPLANATION).into_iter().enumerate() {
             let mark = if at == 0 { mark } else { "" };
             lines.push((mark.into(), line));
         }

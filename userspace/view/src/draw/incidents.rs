@@ -1,12 +1,11 @@
 //! Incidents: below the table, what the selected one rests on and what to do.
 
-use super::overlay::wrap;
 use super::pen::{Pen, Piece, piece};
 use crate::incidents::is_open;
 use crate::theme::Tone;
 use ratatui::layout::Rect;
 use rocescope_model::hosts::Hosts;
-use rocescope_model::human::{grouped, plural};
+use rocescope_model::human::{grouped, plural, wrap};
 use rocescope_model::{IncidentRow, Text};
 
 /// Cells of the names of parts.

@@ -1,7 +1,6 @@
 //! The loopback tests of hosts as a matrix, a row for each NIC and a column for each endpoint, and below it what they
 //! show of the selected host.
 
-use super::overlay::wrap;
 use super::pen::{Pen, Piece, piece};
 use super::table;
 use crate::format;
@@ -12,6 +11,7 @@ use crate::view::View;
 use ratatui::layout::Rect;
 use rocescope_diagnose::mesh::Severity;
 use rocescope_model::human::plural;
+use rocescope_model::human::wrap;
 use rocescope_model::{LoopbackRow, Row};
 
 /// Cells of a column.

@@ -18,7 +18,6 @@ mod tests;
 
 pub(crate) use detail::max_scroll as detail_scroll;
 pub(crate) use help::max_scroll as help_scroll;
-pub(crate) use overlay::wrap;
 pub(crate) use table::tab_at;
 
 use crate::glyphs::Glyphs;

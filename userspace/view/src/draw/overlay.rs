@@ -46,18 +46,3 @@ pub(super) fn frame(page: Rect, heading: &str, first: usize, lines: usize, pen: 
         pen.text(at, page.bottom() - 1, &text, page.width, Tone::Faint);
     }
 }
-
-/// Wraps text between words into lines of at most `width` characters.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}

@@ -1,9 +1,9 @@
 //! Text beside the matrix: the verdicts of the window, and the pair under the cursor.
 
-use crate::draw::wrap;
 use crate::theme::Tone;
 use crate::view::View;
 use rocescope_diagnose::hostmesh::problem::evidence;
+use rocescope_model::human::wrap;
 use rocescope_model::human::{grouped, readable};
 use rocescope_model::{FlowRow, LinkRow, MeshRows, PairRow, Time, Unit, Value, VerdictRow};
 use std::net::IpAddr;

@@ -2,6 +2,7 @@
 
 use crate::arguments::{DiagnoseArguments, Output};
 use crate::commands::readable::readable;
+use crate::commands::report::terminal_width;
 use crate::commands::span;
 use anyhow::{Result, ensure};
 use rocescope_analysis::incidents::Settings;
@@ -41,7 +42,7 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
         write(&source.root, &document, &arguments.observer, now().0)?;
     }
     crate::print(&match arguments.output {
-        Output::Table => names.text(&document.text()),
+        Output::Table => names.text(&document.text(terminal_width())),
         Output::Json => names.json(&document.json()),
     })?;
     source.check()?;

@@ -1,5 +1,6 @@
 //! The network, or the NIC of the receiver, loses packets.
 
+use crate::hosts::NOT_COUNTED;
 use crate::hosts::finding::{Class, Confidence, Finding, Place};
 use crate::hosts::settings::SPAN;
 use crate::hosts::view::View;
@@ -144,7 +145,7 @@ fn finding(view: &View<'_>, place: &Place, pairs: &[((IpAddr, IpAddr), u64)]) ->
     }
     for (count, who) in [(of_sender, "sender"), (of_receiver, "receiver")] {
         if count.is_none() {
-            finding.unknown(format!("what the {who} counts: its host or these counters are missing"));
+            finding.unknown(format!("what the {who} counts: {NOT_COUNTED}"));
         }
     }
     Some(finding)

@@ -12,6 +12,8 @@ pub struct Direction {
     pub(super) dst: IpAddr,
     pub(super) src_qpn: Option<u32>,
     pub(super) dst_qpn: Option<u32>,
+    /// DSCPs of its data, ascending, separated by commas.
+    pub(super) dscp: Option<Text>,
     /// Whether its packets are acknowledged.
     pub(super) is_acknowledged: bool,
     pub(super) packets: u64,
@@ -23,7 +25,16 @@ pub struct Direction {
     pub(super) duplicates: u64,
     pub(super) rnr_naks: u64,
     pub(super) fatal_naks: u64,
+    /// NAKs for missing packets that it carries: about the other direction.
+    pub(super) naks: u64,
     pub(super) timeouts: u64,
+    /// Gaps that nothing filled, and the packets in them.
+    pub(super) gaps: u64,
+    pub(super) gap_packets: u64,
+    /// Packets that came marked with ECN congestion experienced.
+    pub(super) marked: u64,
+    /// Its round trips: the shortest, and the 99th percentile.
+    pub(super) round_trips_ns: Option<(u64, u64)>,
     /// Whether its sender repeats everything after a NAK.
     pub(super) is_selective: bool,
     pub(super) other_direction_seen: bool,
@@ -41,6 +52,7 @@ impl Direction {
             dst: row.dst,
             src_qpn: row.src_qpn,
             dst_qpn: row.dst_qpn,
+            dscp: row.data_dscp.clone(),
             is_acknowledged: row.other_direction_seen.is_some(),
             packets: row.packets,
             retransmitted: row.retransmitted_packets,
@@ -51,7 +63,12 @@ impl Direction {
             duplicates: row.duplicate_packets,
             rnr_naks: row.rnr_nak,
             fatal_naks: row.nak_fatal,
+            naks: row.nak_psn_sequence,
             timeouts: row.timeouts,
+            gaps: row.unfilled_gaps,
+            gap_packets: row.unfilled_gap_packets,
+            marked: row.ecn_ce_packets,
+            round_trips_ns: row.rtt_min_ns.zip(row.rtt_p99_ns),
             is_selective: row.retransmission_scheme.as_deref() == Some("selective_repeat"),
             other_direction_seen: row.other_direction_seen == Some(true),
             is_gone: &*row.state == "gone",
@@ -74,7 +91,11 @@ impl Direction {
             duplicates: self.duplicates.saturating_sub(before.duplicates),
             rnr_naks: self.rnr_naks.saturating_sub(before.rnr_naks),
             fatal_naks: self.fatal_naks.saturating_sub(before.fatal_naks),
+            naks: self.naks.saturating_sub(before.naks),
             timeouts: self.timeouts.saturating_sub(before.timeouts),
+            gaps: self.gaps.saturating_sub(before.gaps),
+            gap_packets: self.gap_packets.saturating_sub(before.gap_packets),
+            marked: self.marked.saturating_sub(before.marked),
             first_ns: from_ns,
             ..self.clone()
         }
@@ -83,7 +104,15 @@ impl Direction {
     /// Whether it has ended, and no rule has a reason to look at it.
     pub(super) const fn has_ended_well(&self) -> bool {
         let trouble = self.lost() + self.retransmitted + self.out_of_order + self.duplicates;
-        self.is_gone && trouble + self.rnr_naks + self.fatal_naks == 0
+        self.is_gone && trouble + self.naks + self.rnr_naks + self.fatal_naks + self.gap_packets == 0
+    }
+
+    /// Whether its packets waited in no queue; `None` if that is unknown.
+    pub(super) fn is_never_queued(&self) -> Option<bool> {
+        // Clocks and hosts alone make round trips differ by this.
+        const JITTER_NS: u64 = 5_000;
+        let (shortest, late) = self.round_trips_ns?;
+        Some(late <= shortest.saturating_mul(2).saturating_add(JITTER_NS))
     }
 
     /// Fabric loss at every place.

@@ -67,6 +67,18 @@ impl Episodes {
         }
     }
 
+    /// Whether this capture box saw a sign from one address to another.
+    pub(super) fn saw(&self, observer: &str, sign: Sign, (src, dst): (IpAddr, IpAddr)) -> bool {
+        let boxes = self.0.get(&(sign, src, dst));
+        boxes.is_some_and(|boxes| boxes.contains_key(observer))
+    }
+
+    /// The pairs with a sign.
+    pub(super) fn pairs(&self, sign: Sign) -> impl Iterator<Item = (IpAddr, IpAddr)> {
+        let of_sign = self.0.keys().filter(move |(of, ..)| *of == sign);
+        of_sign.map(|(_, src, dst)| (*src, *dst))
+    }
+
     /// The episodes of a sign between these pairs, source first, each as the capture box counts them that counts most.
     pub(super) fn of(&self, sign: Sign, pairs: impl IntoIterator<Item = (IpAddr, IpAddr)>) -> Vec<Episode> {
         let pairs: BTreeSet<(IpAddr, IpAddr)> = pairs.into_iter().collect();

@@ -1,8 +1,8 @@
 //! The network loses packets.
 
-use super::ends::{Group, group};
+use super::ends::{Group, Share, group};
 use super::episodes::{Episode, Sign};
-use super::{Direction, View, no_answer, order, queue_pair};
+use super::{Direction, View, lossy, no_answer, order, queue_pair};
 use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victim, Victims};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -11,14 +11,18 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 use rocescope_model::human::{grouped, plural};
 
+/// What a port shows of its losses.
+const COUNTERS: &str = "drops by port and queue, CRC and FEC errors, and light levels";
+
 pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
+    if view.is_part {
+        from_events(view, found);
+    }
     let is_lossy = |direction: &&&Direction| {
         direction.lost() > 0 && !no_answer::is_unanswered(view, direction) && !order::explains_losses(direction)
     };
     let lossy: Vec<&Direction> = view.all.iter().filter(is_lossy).copied().collect();
-    let pairs: BTreeSet<(IpAddr, IpAddr)> = lossy.iter().map(|way| (way.src, way.dst)).collect();
-    let all: BTreeSet<(IpAddr, IpAddr)> = view.all.iter().map(|way| (way.src, way.dst)).collect();
-    for group in group(&pairs, &all) {
+    for group in lossy::groups(&lossy, view.all) {
         let is_in = |way: &&&Direction| group.pairs.contains(&(way.src, way.dst));
         let ways: Vec<&Direction> = lossy.iter().filter(is_in).copied().collect();
         let mut episodes = view.episodes.of(Sign::Loss, group.pairs.iter().copied());
@@ -33,12 +37,50 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
         found.extend(
             episodes
                 .iter()
-                .map(|episode| incident(view, &group, &ways, *episode, is_only)),
+                .map(|episode| incident(view, &group, (&ways, &lossy), *episode, is_only)),
         );
     }
 }
 
-fn incident(view: &View<'_>, group: &Group, ways: &[&Direction], episode: Episode, is_only: bool) -> Incident {
+/// Losses in a part of the time in which no connection has written a row: events alone show them.
+fn from_events(view: &View<'_>, found: &mut Vec<Incident>) {
+    let is_counted = |pair: &(IpAddr, IpAddr)| {
+        let mut ways = view.all.iter();
+        ways.any(|way| (way.src, way.dst) == *pair && way.lost() > 0)
+    };
+    let pairs: BTreeSet<(IpAddr, IpAddr)> = view
+        .episodes
+        .pairs(Sign::Loss)
+        .filter(|pair| !is_counted(pair))
+        .collect();
+    let all: BTreeSet<(IpAddr, IpAddr)> = view.all.iter().map(|way| (way.src, way.dst)).collect();
+    for group in group(&pairs, &all.union(&pairs).copied().collect()) {
+        for episode in view.episodes.of(Sign::Loss, group.pairs.iter().copied()) {
+            let mut incident = Incident::new("network_loss", group.place(), ToldBy::Wire, Source::Capture);
+            view.times(&mut incident, episode);
+            incident.meaning = format!("{} lost", plural(episode.count, "packet"));
+            incident.certainty = Certainty::Likely;
+            incident.reason = "events show each loss; the totals of its connections come once a minute".to_string();
+            incident.action = action(&group, 1, 1);
+            incident.rests_on(
+                "events",
+                incident.place.name.clone(),
+                "loss",
+                episode.count as f64,
+                "packets",
+            );
+            found.push(incident);
+        }
+    }
+}
+
+fn incident(
+    view: &View<'_>,
+    group: &Group,
+    (ways, lossy): (&[&Direction], &[&Direction]),
+    episode: Episode,
+    is_only: bool,
+) -> Incident {
     let mut incident = Incident::new("network_loss", group.place(), ToldBy::Wire, Source::Capture);
     view.times(&mut incident, episode);
     incident.victims = Victims::of(victims(ways));
@@ -56,8 +98,9 @@ fn incident(view: &View<'_>, group: &Group, ways: &[&Direction], episode: Episod
     let packets = sum(|way| way.packets);
     (incident.certainty, incident.reason) = certainty(view, ways, lost, up);
     incident.meaning = format!(
-        "{} lost, {}, in {}",
+        "{} lost{}, {}, in {}",
         share(lost, packets),
+        while_it_lasted(ways, lost, packets, episode),
         if is_only {
             where_of_tap(up, down)
         } else {
@@ -65,7 +108,29 @@ fn incident(view: &View<'_>, group: &Group, ways: &[&Direction], episode: Episod
         },
         plural(ways.len() as u64, "connection"),
     );
+    let beside = lossy::healthy_beside(group, lossy, view.all);
     incident.action = action(group, up, down);
+    if let Some((lossy, healthy)) = lossy::classes_apart(ways, &beside) {
+        incident.meaning += &format!("; only those with DSCP {lossy}, those with DSCP {healthy} lose nothing");
+        incident.action = format!(
+            "check the queue of this traffic class on the switches between: buffer, PFC, ECN, and which class DSCP {lossy} \
+             is mapped to; {COUNTERS}"
+        );
+    } else if !beside.is_empty() && group.end().is_none() {
+        incident.meaning += "; other queue pairs of the same addresses lose nothing";
+        incident.action = format!(
+            "look for one member of a LAG or one path of several (ECMP) that these queue pairs share (`rocescope paths`): \
+             {COUNTERS}"
+        );
+    }
+    let at_end = lossy::healthy_at_end(group, lossy, view.all);
+    if at_end > 0 {
+        incident.certainty = incident.certainty.min(Certainty::Likely);
+        incident.unknown.push(format!(
+            "why {} of the same end lose nothing: a way that only the lossy ones take would explain it too",
+            plural(at_end, "other queue pair")
+        ));
+    }
     for way in ways.iter().take(Victims::WORST) {
         let of = format!("{} > {} {}", way.src, way.dst, queue_pair(way));
         for (name, value) in [
@@ -124,6 +189,25 @@ fn where_of_tap(upstream: u64, downstream: u64) -> String {
     }
 }
 
+/// The share of the packets while a loss lasted, if that is a part of the time of its connections. That they sent evenly is
+/// assumed.
+fn while_it_lasted(ways: &[&Direction], lost: u64, packets: u64, episode: Episode) -> String {
+    const SHORTEST_NS: i64 = 1_000_000_000;
+    const PART: f64 = 0.7;
+    let begun = ways.iter().map(|way| way.first_ns).min().unwrap_or(episode.first_ns);
+    let ended = ways.iter().map(|way| way.last_ns).max().unwrap_or(episode.last_ns);
+    let lasted_ns = episode.last_ns.saturating_sub(episode.first_ns);
+    let part = lasted_ns as f64 / ended.saturating_sub(begun).max(1) as f64;
+    if lasted_ns < SHORTEST_NS || part > PART {
+        return String::new();
+    }
+    let sent = packets as f64 * part;
+    format!(
+        ", about {:.1} % while it lasted",
+        lost as f64 * 100.0 / (sent + lost as f64)
+    )
+}
+
 fn share(lost: u64, packets: u64) -> String {
     let all = lost + packets;
     let percent = lost as f64 * 100.0 / all.max(1) as f64;
@@ -137,18 +221,20 @@ fn share(lost: u64, packets: u64) -> String {
 
 fn action(group: &Group, upstream: u64, downstream: u64) -> String {
     let (src, dst) = group.pairs.first().copied().unwrap_or_else(unspecified);
-    let counters = "drops by port and queue, CRC and FEC errors, and light levels";
-    match (group.end, group.pairs.len()) {
-        (Some(end), _) => {
-            format!("check the cable, transceiver and switch port of {end}, and its NIC: {counters}")
+    match (&group.share, group.pairs.len()) {
+        (Share::End(end), _) => {
+            format!("check the cable, transceiver and switch port of {end}, and its NIC: {COUNTERS}")
         }
-        (None, 1) => match (upstream, downstream) {
-            (_, 0) => format!("check the links from {src} to the mirrored port: {counters}"),
-            (0, _) => format!("check the links from the mirrored port to {dst}: {counters}"),
-            _ => format!("check all links from {src} to {dst}: {counters}"),
+        (_, 1) => match (upstream, downstream) {
+            (_, 0) => format!("check the links from {src} to the mirrored port: {COUNTERS}"),
+            (0, _) => format!("check the links from the mirrored port to {dst}: {COUNTERS}"),
+            _ => format!("check all links from {src} to {dst}: {COUNTERS}"),
         },
-        (None, _) => format!(
-            "look for a switch or link that these pairs share (`rocescope paths`): {counters}; and whether PFC and ECN are \
+        (Share::Way(..), _) => {
+            format!("check the switches and links between these addresses (`rocescope paths`): {COUNTERS}")
+        }
+        _ => format!(
+            "look for a switch or link that these pairs share (`rocescope paths`): {COUNTERS}; and whether PFC and ECN are \
              on for this traffic class on every switch"
         ),
     }

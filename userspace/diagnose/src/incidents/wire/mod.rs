@@ -5,16 +5,22 @@
 //! |---|---|
 //! | [`direction`] | what is kept of a direction |
 //! | [`episodes`] | when a sign showed itself |
-//! | `ends` | which pairs share an end |
+//! | `ends`, `lossy` | which pairs have one cause |
 //! | `loss`, `no_answer`, `slow_receiver`, `fatal_nak`, `order`, `timeouts`, `tap` | one file for each kind of faults |
+//! | `marks` | marks of congestion without a queue |
+//! | `one_direction`, `sampled` | what a tap knows that sees one direction, or one packet of many |
 
 pub mod direction;
 pub mod ends;
 pub mod episodes;
 mod fatal_nak;
 mod loss;
+mod lossy;
+mod marks;
 mod no_answer;
+mod one_direction;
 mod order;
+mod sampled;
 mod slow_receiver;
 mod tap;
 mod timeouts;
@@ -25,6 +31,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::net::IpAddr;
 use direction::Direction;
 use episodes::{Episode, Episodes};
 use hashbrown::HashMap;
@@ -190,12 +197,18 @@ impl Wire {
             is_part: self.from_ns.is_some() || self.to_ns.is_some(),
             open_ns: end_ns.saturating_sub(near_ns.clamp(OPEN_NS.0, OPEN_NS.1)),
         };
-        no_answer::find(&view, &mut found.incidents);
-        order::find(&view, &mut found);
-        loss::find(&view, &mut found.incidents);
-        slow_receiver::find(&view, &mut found.incidents);
+        slow_receiver::find(&view, &mut found);
         fatal_nak::find(&view, &mut found.incidents);
-        timeouts::find(&view, &mut found);
+        match sampled::one_of(&view) {
+            Some(one_of) => sampled::note(&mut found, one_of),
+            None => {
+                no_answer::find(&view, &mut found.incidents);
+                order::find(&view, &mut found);
+                loss::find(&view, &mut found.incidents);
+                one_direction::find(&view, &mut found);
+                timeouts::find(&view, &mut found);
+            }
+        }
         tap::find(&view, &mut found);
         if !self.has_connections() && self.observers.packets() > 0 {
             found.notes.push(self.observers.without_connections());
@@ -242,6 +255,8 @@ fn queue_pair(direction: &Direction) -> String {
         .map_or_else(|| "an unknown QP".to_string(), |qpn| format!("QP {qpn}"))
 }
 
+pub(super) use marks::is_at_work;
+
 /// The traffic that meets a place.
 #[derive(Debug, Default)]
 pub(super) struct Met {
@@ -255,6 +270,11 @@ pub(super) struct Met {
 pub(super) fn sees_answers(ways: &[Direction], place: &Place) -> bool {
     let mut ways = ways.iter().filter(|way| way.other_direction_seen);
     ways.any(|way| place.meets(&Place::pair(way.src, way.dst)))
+}
+
+/// Whether this address reports that it is not ready.
+pub(super) fn reports_rnr(ways: &[Direction], address: IpAddr) -> bool {
+    ways.iter().any(|way| way.src == address && way.rnr_naks > 0)
 }
 
 /// Those of these directions that meet a place.

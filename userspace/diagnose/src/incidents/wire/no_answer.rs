@@ -49,7 +49,12 @@ fn was_given_up(view: &View<'_>, way: &Direction) -> bool {
         back.all(|back| back.rnr_naks + back.fatal_naks == 0)
     };
     let is_silent = way.is_acknowledged && way.other_direction_seen && way.timeouts > 0;
-    is_silent && is_ready() && !view.episodes.of(Sign::RetryExhausted, [(way.src, way.dst)]).is_empty()
+    // A box that sees one direction sees no answer to anything: what it takes for the end of the retries is none.
+    is_silent
+        && is_ready()
+        && view
+            .episodes
+            .saw(&way.observer, Sign::RetryExhausted, (way.src, way.dst))
 }
 
 impl View<'_> {
@@ -140,7 +145,7 @@ fn some(ways: &[&Direction]) -> String {
 }
 
 fn action(group: &Group, is_from_the_start: bool) -> String {
-    let between = match (group.end, group.pairs.first()) {
+    let between = match (group.end(), group.pairs.first()) {
         (Some(end), _) => format!("at {end}"),
         (None, Some((src, dst))) => format!("between {src} and {dst}"),
         (None, None) => String::new(),

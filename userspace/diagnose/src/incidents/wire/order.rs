@@ -73,7 +73,9 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
 
 fn duplicates(view: &View<'_>, found: &mut Vec<Incident>) {
     // Packets that overtake each other downstream of the tap are asked for again, and look like copies.
-    let twice = by_pair(view, |way| way.duplicates >= FEWEST && way.lost_downstream == 0);
+    // And a sender that goes back after a late packet repeats some that are still on their way.
+    let is_copied = |way: &Direction| way.duplicates >= FEWEST && way.lost_downstream == 0 && !is_reordered(way);
+    let twice = by_pair(view, is_copied);
     let pairs: BTreeSet<(IpAddr, IpAddr)> = twice.keys().copied().collect();
     let is_mirror = pairs.len() > MAX_PAIRS;
     let groups = match is_mirror {

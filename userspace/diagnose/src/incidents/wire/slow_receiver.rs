@@ -1,7 +1,7 @@
 //! A receiver has no buffers posted, and reports it: receiver-not-ready NAKs.
 
 use super::episodes::Sign;
-use super::{Direction, View};
+use super::{Direction, Found, View};
 use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victims};
 use crate::incidents::place::Place;
 use alloc::collections::BTreeMap;
@@ -13,8 +13,11 @@ use rocescope_model::human::plural;
 
 /// Fewer in all happen when an application starts.
 const FEWEST: u64 = 3;
+/// Fewer a second happen where an application posts buffers in time for nearly all messages: retries absorb them.
+const RATE: f64 = 0.5;
 
-pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
+pub(super) fn find(view: &View<'_>, found: &mut Found) {
+    let mut rare = Vec::new();
     let mut receivers: BTreeMap<IpAddr, Vec<&Direction>> = BTreeMap::new();
     for way in view.all.iter().filter(|way| way.rnr_naks > 0) {
         receivers.entry(way.src).or_default().push(way);
@@ -42,6 +45,11 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
             incident.victims = Victims::of(ways.iter().map(|way| way.sender_as_victim(again(way))).collect());
             incident.victims.lost_packets = None;
             let given_up = view.episodes.of(Sign::RetryExhausted, pairs.clone());
+            let seconds = episode.last_ns.saturating_sub(episode.first_ns) as f64 / 1e9;
+            if (episode.count as f64) < RATE * seconds && given_up.is_empty() {
+                rare.push(format!("{} from {receiver}", episode.count));
+                continue;
+            }
             incident.meaning = format!(
                 "the application posts receive buffers too late: {} to {}{}",
                 plural(episode.count, "receiver-not-ready NAK"),
@@ -58,7 +66,13 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
                 let of = format!("{} > {}", way.src, way.dst);
                 incident.rests_on("connections", of, "rnr_nak", way.rnr_naks as f64, "");
             }
-            found.push(incident);
+            found.incidents.push(incident);
         }
+    }
+    if !rare.is_empty() {
+        found.notes.push(format!(
+            "receiver-not-ready NAKs at a rate that retries absorb: {}",
+            rare.join(", ")
+        ));
     }
 }

@@ -1,6 +1,6 @@
 //! What the tap itself lost, and what it does not see: figures of the fabric rest on it.
 
-use super::{Direction, Found, View};
+use super::{Found, View, sampled};
 use crate::incidents::incident::{Certainty, Incident, Source, ToldBy};
 use crate::incidents::place::Place;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -11,9 +11,6 @@ use rocescope_model::human::plural;
 
 /// Malformed frames, if they are at least one of this many, are named.
 const MANY_MALFORMED: u64 = 100;
-/// Directions with fewer packets say nothing about what a tap does not see.
-const ENOUGH_PACKETS: u64 = 8;
-
 /// What the windows of each capture box say.
 #[derive(Debug, Default)]
 pub(super) struct Observers {
@@ -114,7 +111,8 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
             );
             found.incidents.push(incident);
         }
-        if observer.mirror_lost > 0 {
+        // What a sample lacks is no loss of the mirror.
+        if observer.mirror_lost > 0 && sampled::one_of(view).is_none() {
             let place = Place::named("mirror", format!("mirror to {name}"));
             let mut incident = Incident::new("mirror_loss", place, ToldBy::Wire, Source::Capture);
             times(&mut incident);
@@ -151,7 +149,6 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
         }
     }
     corruption(view, found);
-    one_direction(view, found);
 }
 
 /// Damaged packets that the tap saw.
@@ -182,33 +179,4 @@ fn corruption(view: &View<'_>, found: &mut Found) {
         .to_string();
     incident.rests_on("windows", "all", "icrc_bad_packets", bad as f64, "packets");
     found.incidents.push(incident);
-}
-
-/// States that losses are a lower bound where the tap sees no answers.
-fn one_direction(view: &View<'_>, found: &mut Found) {
-    let is_judged = |way: &&&Direction| way.is_acknowledged && way.packets >= ENOUGH_PACKETS;
-    let all = view.all.iter().filter(is_judged).count();
-    let unseen = view
-        .all
-        .iter()
-        .filter(is_judged)
-        .filter(|way| !way.other_direction_seen)
-        .count();
-    let silent = view
-        .all
-        .iter()
-        .filter(|way| !way.is_acknowledged && way.packets >= ENOUGH_PACKETS)
-        .count();
-    if silent > 0 {
-        found.notes.push(format!(
-            "{} of UC or UD: no one acknowledges, so losses downstream of the tap leave no trace, and those of UD none at all",
-            plural(silent as u64, "direction")
-        ));
-    }
-    if unseen * 2 > all {
-        found.notes.push(format!(
-            "one direction only: of {unseen} of {all} directions the tap sees no answers, so losses downstream of it are a \
-             lower bound: mirror both directions"
-        ));
-    }
 }

@@ -7,7 +7,7 @@ use super::{Direction, Found, View, loss};
 use crate::incidents::incident::{Incident, Source, ToldBy, Victims};
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use rocescope_model::human::plural;
 
@@ -26,7 +26,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
     let ways: Vec<&Direction> = view.all.iter().filter(is_open).copied().collect();
     let pairs: BTreeSet<_> = ways.iter().map(|way| (way.src, way.dst)).collect();
     let all: BTreeSet<_> = view.all.iter().map(|way| (way.src, way.dst)).collect();
-    let (mut left, mut timeouts) = (0, 0);
+    let mut few: Vec<&Direction> = Vec::new();
     for group in group_at_once(&pairs, &all) {
         let own: Vec<&Direction> = ways
             .iter()
@@ -35,8 +35,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
             .collect();
         let sum = |of: fn(&Direction) -> u64| own.iter().map(|way| of(way)).sum::<u64>();
         if group.pairs.len() < PAIRS {
-            left += sum(|way| way.retransmitted);
-            timeouts += sum(|way| way.timeouts);
+            few.extend(own);
             continue;
         }
         let mut incident = Incident::new("timeouts", group.place(), ToldBy::Wire, Source::Capture);
@@ -67,12 +66,27 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
         );
         found.incidents.push(incident);
     }
-    if left > 0 {
+    if !few.is_empty() {
+        let sum = |of: fn(&Direction) -> u64| few.iter().map(|way| of(way)).sum::<u64>();
         found.notes.push(format!(
-            "{} repeated after {} without a loss that the tap sees: packets or answers were lost elsewhere, or answers came \
-             too late",
-            plural(left, "packet"),
-            plural(timeouts, "timeout")
+            "{} repeated after {} without a loss that the tap sees ({}): packets or answers were lost elsewhere, or answers \
+             came too late",
+            plural(sum(|way| way.retransmitted), "packet"),
+            plural(sum(|way| way.timeouts), "timeout"),
+            named(&few),
         ));
+    }
+}
+
+/// The connections, those that repeat most first.
+fn named(ways: &[&Direction]) -> String {
+    const NAMED: usize = 3;
+    let mut ways = ways.to_vec();
+    ways.sort_by_key(|way| core::cmp::Reverse(way.retransmitted));
+    let names = ways.iter().take(NAMED).map(|way| way.victim().to_string());
+    let names = names.collect::<Vec<_>>().join(", ");
+    match ways.len() > NAMED {
+        true => format!("{names} and {} more", ways.len() - NAMED),
+        false => names,
     }
 }

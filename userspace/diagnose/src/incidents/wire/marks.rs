@@ -1,0 +1,62 @@
+//! Marks of congestion: what they mean without a queue, and a note where no incident has them.
+
+use super::Wire;
+use super::direction::Direction;
+use crate::incidents::incident::Incident;
+use crate::incidents::place::Place;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use core::net::IpAddr;
+use rocescope_model::human::{grouped, plural};
+
+/// Fewer marked packets are not worth a line.
+const FEWEST: u64 = 100;
+
+/// Whether an incident is congestion that only marks show, while round trips show that no queue grows: then congestion
+/// control does its work.
+pub(in crate::incidents) fn is_at_work(incident: &Incident, traffic: &[Direction]) -> bool {
+    let is_measured = incident.evidence.iter().any(|row| row.name.starts_with("latency"));
+    if incident.class != "congestion" || is_measured {
+        return false;
+    }
+    let ways = traffic
+        .iter()
+        .filter(|way| incident.place.meets(&Place::pair(way.src, way.dst)));
+    let mut known = ways.filter_map(Direction::is_never_queued).peekable();
+    known.peek().is_some() && known.all(|is_never_queued| is_never_queued)
+}
+
+impl Wire {
+    /// What is known of marked packets, if no incident reports congestion.
+    #[must_use]
+    pub fn marks(&self, incidents: &[Incident]) -> Option<String> {
+        if incidents.iter().any(|incident| incident.class == "congestion") {
+            return None;
+        }
+        let ways = self.counted();
+        let mut receivers: BTreeMap<IpAddr, u64> = BTreeMap::new();
+        for way in &ways {
+            *receivers.entry(way.dst).or_default() += way.marked;
+        }
+        let marked: u64 = receivers.values().sum();
+        let (most, count) = receivers.iter().max_by_key(|(_, count)| **count)?;
+        if marked < FEWEST {
+            return None;
+        }
+        let of_marked = ways.iter().filter(|way| way.dst == *most);
+        let longest = of_marked
+            .filter_map(|way| way.round_trips_ns)
+            .map(|(_, late)| late)
+            .max();
+        let queues = match longest {
+            Some(late) => format!("99 % of the round trips there took at most {:.1} µs", late as f64 / 1e3),
+            None => "round trips are unknown".into(),
+        };
+        Some(format!(
+            "{} came marked (ECN), {} of them to {most}; {queues}",
+            plural(marked, "packet"),
+            grouped(*count)
+        ))
+    }
+}
