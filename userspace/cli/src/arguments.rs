@@ -63,6 +63,7 @@ pub(crate) use words::settle;
 use crate::filters::{row_filter, run_filter};
 use crate::units::positive_duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rocescope_analysis::incidents::OnIncident;
 use rocescope_engine::anonymize::anonymizer;
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
@@ -248,7 +249,7 @@ pub struct CaptureArguments {
     /// Run COMMAND in a shell when an incident opens, changes or closes, with the change as one line of JSON on its
     /// standard input; it never delays the capture
     #[arg(long, value_name = "COMMAND")]
-    pub on_incident: Option<String>,
+    pub on_incident: Option<OnIncident>,
     /// Hide the progress bar, the status line and the lines of incidents
     #[arg(short, long)]
     pub quiet: bool,

@@ -1,8 +1,8 @@
 //! The incidents of a capture, as its rows come: of a file, a pipe, or interfaces.
 
-use super::{Document, Wire, convert, join};
-use crate::hosts::{Analyzer, Class, HostVerdict, HostsWindow, Settings};
-use alloc::vec::Vec;
+use super::faults::Faults;
+use super::{Document, Wire, join};
+use crate::hosts::{Analyzer, Settings};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{Time, WindowRows};
 
@@ -17,7 +17,7 @@ pub struct Captured {
     wire: Wire,
     /// What signs of several windows show: congestion, receivers that are not ready.
     windows: Option<Analyzer>,
-    verdicts: Vec<HostVerdict>,
+    faults: Faults,
 }
 
 impl Default for Captured {
@@ -29,7 +29,7 @@ impl Default for Captured {
         Self {
             wire: Wire::default(),
             windows: Analyzer::new(settings).ok(),
-            verdicts: Vec::new(),
+            faults: Faults::default(),
         }
     }
 }
@@ -57,7 +57,7 @@ impl Captured {
         if let Some(start_ns) = rows.windows.iter().map(|row| row.window_start_ns).min() {
             let watermark = Time(start_ns.saturating_sub(LATE_NS));
             while let Some(window) = analyzer.advance_one(watermark) {
-                note(&mut self.verdicts, window);
+                self.faults.note(window.changes);
             }
         }
     }
@@ -67,7 +67,7 @@ impl Captured {
     pub fn document(&mut self) -> Document {
         if let Some(analyzer) = &mut self.windows {
             while let Some(window) = analyzer.finish_one() {
-                note(&mut self.verdicts, window);
+                self.faults.note(window.changes);
             }
         }
         self.current()
@@ -77,33 +77,13 @@ impl Captured {
     #[must_use]
     pub fn current(&self) -> Document {
         let open = self.windows.as_ref().map(Analyzer::open_faults).unwrap_or_default();
-        let mut verdicts = self.verdicts.clone();
-        open.into_iter().for_each(|verdict| update(&mut verdicts, verdict));
         let found = self.wire.find();
         let mut incidents = found.incidents;
-        incidents.extend(verdicts.iter().filter(|verdict| is_fault(verdict)).map(convert::host));
+        incidents.extend(self.faults.incidents(open));
         Document {
             incidents: join(incidents, &self.wire),
             judged: self.wire.judged().into_iter().collect(),
             notes: found.notes,
         }
-    }
-}
-
-/// A rate that jumps may be what the application does: without another fault it is none.
-#[must_use]
-pub fn is_fault(verdict: &HostVerdict) -> bool {
-    verdict.class != Class::Jitter
-}
-
-fn note(verdicts: &mut Vec<HostVerdict>, window: HostsWindow) {
-    window.changes.into_iter().for_each(|verdict| update(verdicts, verdict));
-}
-
-/// Replaces an earlier state of the same fault.
-fn update(verdicts: &mut Vec<HostVerdict>, verdict: HostVerdict) {
-    match verdicts.iter_mut().rev().find(|known| verdict.continues(known)) {
-        Some(known) => *known = verdict,
-        None => verdicts.push(verdict),
     }
 }
