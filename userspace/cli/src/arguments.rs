@@ -246,9 +246,10 @@ pub struct CaptureArguments {
     /// 10 s on a terminal, otherwise no line
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "read")]
     pub status_interval: Option<Duration>,
-    /// Run COMMAND in a shell when an incident opens, changes or closes, with the change as one line of JSON on its
-    /// standard input; it never delays the capture
-    #[arg(long, value_name = "COMMAND")]
+    /// When an incident opens, changes or closes: run COMMAND in a shell, with the change as one line of JSON on its
+    /// standard input; or post it to URL (`http://`, `https://`), or to an Alertmanager (`alertmanager+http://HOST:9093`). It
+    /// never delays the capture
+    #[arg(long, value_name = "COMMAND|URL")]
     pub on_incident: Option<OnIncident>,
     /// Hide the progress bar, the status line and the lines of incidents
     #[arg(short, long)]

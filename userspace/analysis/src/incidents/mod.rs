@@ -7,7 +7,7 @@
 //! | `gathered` | what to analyze, and what the analyses add up to |
 //! | [`judging`] | over a capture, while it runs |
 //! | [`reporting`] | reports what opened, changed and closed |
-//! | [`on_incident`] | where changes go: a command |
+//! | [`on_incident`] | where changes go: a command, a server, an Alertmanager |
 //! | `mesh`, `hosts`, `loopback`, `collectives` | the faults of one analysis, as incidents |
 
 mod collectives;

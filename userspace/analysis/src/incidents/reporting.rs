@@ -24,6 +24,8 @@ pub struct Reports {
     pub on_incident: Option<OnIncident>,
     /// The metric of what is open.
     pub metrics: Option<OpenIncidents>,
+    /// Who reports.
+    pub observer: String,
     /// Names of addresses.
     pub names: Hosts,
 }
@@ -99,7 +101,10 @@ impl Reporting {
             return;
         };
         if self.hook.is_none() {
-            match Hook::open(target.open(&self.reports.names), Arc::clone(&self.counts)) {
+            match Hook::open(
+                target.open(&self.reports.observer, &self.reports.names),
+                Arc::clone(&self.counts),
+            ) {
                 Ok(hook) => self.hook = Some(hook),
                 Err(error) => status!("rocescope: warning: --on-incident: {error}"),
             }

@@ -52,6 +52,7 @@ impl Incidents {
             is_quiet: settings.quiet,
             on_incident: settings.on_incident.clone(),
             metrics: Some(settings.diagnosed.incidents()),
+            observer: settings.observer.to_string(),
             ..Reports::default()
         };
         Reporting::new(reports, changes)

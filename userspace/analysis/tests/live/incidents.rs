@@ -60,12 +60,12 @@ fn an_incident_opens_once_goes_on_in_the_next_collector_and_closes() {
         "{states:?}"
     );
     assert!(stored.iter().all(|row| row.id == stored[0].id), "{stored:#?}");
-    let told = fs::read_to_string(log).unwrap();
-    let changes: Vec<&str> = told.lines().filter_map(|line| line.split('"').nth(3)).collect();
+    let log = fs::read_to_string(log).unwrap();
+    let changes: Vec<&str> = log.lines().filter_map(|line| line.split('"').nth(3)).collect();
     assert_eq!(
         changes.first().zip(changes.last()),
         Some((&"opened", &"closed")),
-        "{told}"
+        "{log}"
     );
     assert_eq!(changes.len(), stored.len());
 }

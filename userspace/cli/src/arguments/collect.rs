@@ -69,9 +69,9 @@ pub struct CollectArguments {
     /// Nodes and their addresses (TOML); default: each address is a node
     #[arg(long, value_name = "FILE", requires = "diagnose", help_heading = "Diagnosis")]
     pub topology: Option<PathBuf>,
-    /// Run COMMAND in a shell when an incident opens, changes or closes, with the change as one line of JSON on its
-    /// standard input
-    #[arg(long, value_name = "COMMAND", requires = "diagnose", help_heading = "Diagnosis")]
+    /// When an incident opens, changes or closes: run COMMAND in a shell, with the change as one line of JSON on its
+    /// standard input; or post it to URL (`http://`, `https://`), or to an Alertmanager (`alertmanager+http://HOST:9093`)
+    #[arg(long, value_name = "COMMAND|URL", requires = "diagnose", help_heading = "Diagnosis")]
     pub on_incident: Option<OnIncident>,
     /// Analyze a window DURATION after its end, and again when rows of it that came later have stopped coming: those of the
     /// last hour

@@ -64,6 +64,7 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
     let lines = (arguments.output == CaptureOutput::Jsonl).then(|| windows(arguments));
     let reports = Reports {
         on_incident: arguments.on_incident.clone(),
+        observer: arguments.measure.observer.clone(),
         names: (*arguments.hosts.names()).clone(),
         ..Reports::default()
     };
@@ -121,6 +122,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
         lines: (!arguments.quiet && !is_check).then(status_lines),
         on_incident: arguments.on_incident.clone().filter(|_| !is_check),
         metrics,
+        observer: arguments.measure.observer.clone(),
         names: (*arguments.hosts.names()).clone(),
         ..Reports::default()
     };

@@ -50,7 +50,7 @@ impl Incident {
         }
     }
 
-    /// What a row of an open incident still tells: enough to go on with it.
+    /// What a row of an open incident still shows: enough to go on with it.
     #[must_use]
     pub fn resumed(row: &IncidentRow) -> Self {
         let place = Place {
