@@ -124,7 +124,7 @@ fn an_alertmanager_gets_all_open_alerts_and_the_end_of_those_that_closed() {
     let alerts: Vec<&Vec<Value>> = got.iter().map(|(_, body)| body.as_array().unwrap()).collect();
     assert_eq!(alerts.iter().map(|all| all.len()).collect::<Vec<_>>(), [1, 1, 2, 2]);
     let (first, changed) = (&alerts[0][0], &alerts[1][0]);
-    // The same alert: only what it says has changed.
+    // The same alert: only its annotations have changed.
     assert_eq!(first["labels"], changed["labels"]);
     assert_ne!(first["annotations"], changed["annotations"]);
     assert_eq!(

@@ -36,7 +36,9 @@ pub use compare::CompareArguments;
 pub use control::{ControlAction, ControlArguments, SubscriptionArguments};
 pub use counters::CountersArguments;
 pub use dataset::DatasetArguments;
-pub use diagnose::{DiagnoseAction, DiagnoseArguments, DiagnosisOutput, HostmeshArguments};
+pub use diagnose::{
+    DiagnoseAction, DiagnoseArguments, DiagnosisOutput, Grouping, HostmeshArguments, IncidentsAction, NoteArguments,
+};
 pub use diagnose_hosts::DiagnoseHostsArguments;
 pub use examples::{command, manual};
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
@@ -135,6 +137,9 @@ pub enum Command {
     /// Locate the bottleneck inside a host from loopback tests of its NICs
     #[command(subcommand)]
     Hostping(HostpingAction),
+    /// Note what was found or done about an incident
+    #[command(subcommand)]
+    Incidents(IncidentsAction),
     /// Write the manual pages
     Man(ManArguments),
     /// Merge the datasets of several capture boxes, hosts and agents

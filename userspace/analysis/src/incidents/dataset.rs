@@ -1,6 +1,7 @@
 //! The incidents of a time of a dataset.
 
 use super::gathered::{Gathered, Settings};
+use super::history::annotate;
 use super::{collectives, hosts, loopback, mesh};
 use crate::input::earlier;
 use crate::{Error, Input, Reads};
@@ -25,11 +26,13 @@ pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
     mesh::add(settings, &mut gathered)?;
     loopback::add(settings, &mut gathered)?;
     collectives::add(settings, &mut gathered)?;
-    Ok(Document {
+    let mut document = Document {
         incidents: join(gathered.incidents, &wire),
         judged: gathered.judged,
         notes: gathered.notes,
-    })
+    };
+    annotate(&settings.dataset, &mut document)?;
+    Ok(document)
 }
 
 /// Writes the incidents into the dataset they are of, as those of `observer` up to now.

@@ -5,6 +5,7 @@
 //! | [`dataset`] | over a time of a dataset: every analysis that it has rows for |
 //! | `findings` | problems of a mesh, from the verdicts on its windows |
 //! | `gathered` | what to analyze, and what the analyses add up to |
+//! | [`history`] | incidents that a dataset keeps, by place, and notes about them |
 //! | [`judging`] | over a capture, while it runs |
 //! | [`reporting`] | reports what opened, changed and closed |
 //! | [`on_incident`] | where changes go: a command, a server, an Alertmanager |
@@ -14,6 +15,7 @@ mod collectives;
 pub mod dataset;
 pub(crate) mod findings;
 mod gathered;
+pub mod history;
 mod hosts;
 pub mod judging;
 mod loopback;

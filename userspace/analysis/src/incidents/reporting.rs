@@ -2,8 +2,8 @@
 
 use super::on_incident::OnIncident;
 use crate::live::Notices;
-use rocescope_diagnose::incidents::Document;
 use rocescope_diagnose::incidents::changes::{Change, Changes, Kind};
+use rocescope_diagnose::incidents::{Document, Incident};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::visible;
 use rocescope_runtime::hook::Hook;
@@ -87,13 +87,18 @@ impl Reporting {
             self.pass_on(change);
         }
         if let Some(metrics) = &self.reports.metrics {
-            let open = self.changes.open().map(|(class, place, certainty)| {
-                let place = self.reports.names.text(&visible(place));
-                (class, place, certainty.name())
+            let open = self.changes.open().map(|incident| {
+                let place = self.reports.names.text(&visible(&incident.place.name));
+                (incident.class.as_str(), place, incident.certainty.name())
             });
             metrics.set(open);
         }
         changes
+    }
+
+    /// The open incidents.
+    pub fn open(&self) -> impl Iterator<Item = &Incident> {
+        self.changes.open()
     }
 
     fn pass_on(&mut self, change: &Change) {

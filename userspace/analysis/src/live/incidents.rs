@@ -108,9 +108,10 @@ impl Incidents {
         if now_ns < self.next_ns {
             return None;
         }
+        let is_time = now_ns >= self.forgets_ns;
         let scale = i64::from(self.settings.scale);
         self.next_ns = now_ns.saturating_add(LOOK_NS / scale);
-        if now_ns >= self.forgets_ns {
+        if is_time {
             self.forgets_ns = now_ns.saturating_add(FORGET_NS);
             self.wire.turn(now_ns);
             mesh.reporter.findings.forget(now_ns.saturating_sub(FORGET_NS));
@@ -125,7 +126,11 @@ impl Incidents {
         };
         let changes = self.reporting.report(&document, Some(now_ns));
         let observer = &self.settings.observer;
-        let rows: Vec<IncidentRow> = changes.iter().map(|change| change.row(observer, now_ns)).collect();
+        let mut rows: Vec<IncidentRow> = changes.iter().map(|change| change.row(observer, now_ns)).collect();
+        if is_time {
+            // A reader sees that they go on, and who suffers by now.
+            rows.extend(self.reporting.open().map(|incident| incident.row(observer, now_ns)));
+        }
         (!rows.is_empty()).then(|| Box::new(rows) as Rows)
     }
 

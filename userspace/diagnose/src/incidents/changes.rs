@@ -4,7 +4,7 @@
 //! keeps its start, and so its ID, even if a later look finds an earlier start.
 
 use super::document::Document;
-use super::incident::{Certainty, Incident};
+use super::incident::Incident;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -169,10 +169,9 @@ impl Changes {
         changes
     }
 
-    /// The open incidents: class, place and certainty of each.
-    pub fn open(&self) -> impl Iterator<Item = (&str, &str, Certainty)> {
-        let all = self.open.values();
-        all.map(|one| (one.class.as_str(), one.place.name.as_str(), one.certainty))
+    /// The open incidents.
+    pub fn open(&self) -> impl Iterator<Item = &Incident> {
+        self.open.values()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The form of all faults.
 
+use super::history::Note;
 use super::place::Place;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -260,6 +261,8 @@ pub struct Incident {
     pub explains: Vec<Explained>,
     /// What is unknown or contradicts, and what would separate it.
     pub unknown: Vec<String>,
+    /// What operators noted about it, or about its place before, the oldest first.
+    pub notes: Vec<Note>,
     /// What happens there, without the place.
     pub meaning: String,
     /// What to do.
@@ -284,6 +287,7 @@ impl Incident {
             victims: Victims::default(),
             explains: Vec::new(),
             unknown: Vec::new(),
+            notes: Vec::new(),
             meaning: String::new(),
             action: String::new(),
         }
@@ -353,6 +357,8 @@ impl Serialize for Incident {
             evidence: &'a [Evidence],
             explains: &'a [Explained],
             unknown: &'a [String],
+            #[serde(skip_serializing_if = "<[Note]>::is_empty")]
+            notes: &'a [Note],
             sentence: String,
             action: &'a str,
         }
@@ -371,6 +377,7 @@ impl Serialize for Incident {
             evidence: &self.evidence,
             explains: &self.explains,
             unknown: &self.unknown,
+            notes: &self.notes,
             sentence: self.sentence(),
             action: &self.action,
         };

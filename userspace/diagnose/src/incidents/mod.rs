@@ -12,6 +12,7 @@
 //! | [`captured`] | over a capture, as its rows come |
 //! | [`faults`] | faults of the analysis of hosts as its windows end |
 //! | [`changes`] | what opened, changed and closed |
+//! | [`history`] | places that are named again and again, and notes |
 //! | [`convert`] | faults of the other analyses |
 //! | [`mod@join`] | one cause is one incident |
 //! | `rules` | which class is an effect of which |
@@ -22,6 +23,7 @@ pub mod changes;
 pub mod convert;
 pub mod document;
 pub mod faults;
+pub mod history;
 pub mod incident;
 pub mod join;
 pub mod place;

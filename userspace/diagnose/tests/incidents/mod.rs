@@ -2,5 +2,6 @@
 
 mod captured;
 mod changes;
+mod history;
 mod joined;
 mod rows;
