@@ -108,6 +108,14 @@ pub enum Error {
     /// The dataset has no collective of this name, but these.
     #[error("there is no collective {0} in this dataset and time: it has {1}")]
     NoCollective(String, String),
+    /// The dataset keeps no incident of this ID; with the number of rows that it has.
+    #[error(
+        "no incident {0} among the {1} rows of the table `incidents`: `rocescope diagnose DATASET --write` keeps what it finds"
+    )]
+    NoIncident(String, u64),
+    /// A note has no text, or more than this number of characters.
+    #[error("a note has 1 to {0} characters")]
+    Note(usize),
     /// The dataset has rows of this analyzer.
     #[error("the dataset already has a diagnosis by {0}: choose another --observer")]
     NotFirst(String),

@@ -36,7 +36,9 @@ pub use compare::CompareArguments;
 pub use control::{ControlAction, ControlArguments, SubscriptionArguments};
 pub use counters::CountersArguments;
 pub use dataset::DatasetArguments;
-pub use diagnose::{DiagnoseAction, DiagnoseArguments, DiagnosisOutput, HostmeshArguments};
+pub use diagnose::{
+    DiagnoseAction, DiagnoseArguments, DiagnosisOutput, Grouping, HostmeshArguments, IncidentsAction, NoteArguments,
+};
 pub use diagnose_hosts::DiagnoseHostsArguments;
 pub use examples::{command, manual};
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
@@ -63,6 +65,7 @@ pub(crate) use words::settle;
 use crate::filters::{row_filter, run_filter};
 use crate::units::positive_duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rocescope_analysis::incidents::OnIncident;
 use rocescope_engine::anonymize::anonymizer;
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
@@ -134,6 +137,9 @@ pub enum Command {
     /// Locate the bottleneck inside a host from loopback tests of its NICs
     #[command(subcommand)]
     Hostping(HostpingAction),
+    /// Note what was found or done about an incident
+    #[command(subcommand)]
+    Incidents(IncidentsAction),
     /// Write the manual pages
     Man(ManArguments),
     /// Merge the datasets of several capture boxes, hosts and agents
@@ -245,10 +251,11 @@ pub struct CaptureArguments {
     /// 10 s on a terminal, otherwise no line
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "read")]
     pub status_interval: Option<Duration>,
-    /// Run COMMAND in a shell when an incident opens, changes or closes, with the change as one line of JSON on its
-    /// standard input; it never delays the capture
-    #[arg(long, value_name = "COMMAND")]
-    pub on_incident: Option<String>,
+    /// When an incident opens, changes or closes: run COMMAND in a shell, with the change as one line of JSON on its
+    /// standard input; or post it to URL (`http://`, `https://`), or to an Alertmanager (`alertmanager+http://HOST:9093`). It
+    /// never delays the capture
+    #[arg(long, value_name = "COMMAND|URL")]
+    pub on_incident: Option<OnIncident>,
     /// Hide the progress bar, the status line and the lines of incidents
     #[arg(short, long)]
     pub quiet: bool,

@@ -13,6 +13,7 @@ use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_pipeline::filter::RunFilter;
 use rocescope_pipeline::settings::Jitter;
 use rocescope_pipeline::spray::FlowKeyMode;
+use rocescope_runtime::metrics::OpenIncidents;
 use std::time::Duration;
 
 /// Minimum event time between two reports of a connection in `top`: half the interval of the check for due
@@ -134,6 +135,7 @@ fn live(live: &LiveArguments, settings: Settings, ports: &[u16]) -> Result<Captu
         metrics: live.metrics.map(|address| MetricsRequest {
             address,
             flows: live.metrics_flows,
+            incidents: OpenIncidents::default(),
         }),
         command: live.command.clone(),
         intake: IntakeRequest {

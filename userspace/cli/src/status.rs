@@ -1,9 +1,11 @@
 //! Status lines on standard error while a command runs.
 
+use rocescope_analysis::live;
 use rocescope_engine::Notices;
 use rocescope_model::human::visible_lines;
 use std::fmt::Arguments;
 use std::io::Write;
+use std::sync::Arc;
 
 /// Prints the status lines of all crates.
 pub fn install() {
@@ -21,4 +23,10 @@ fn line(line: Arguments<'_>) {
 #[must_use]
 pub fn notices() -> Notices {
     Notices::to(rocescope_runtime::status::notice)
+}
+
+/// Prints the lines of analyses.
+#[must_use]
+pub fn status_lines() -> live::Notices {
+    Arc::new(|line| rocescope_runtime::status!("{line}"))
 }

@@ -20,6 +20,7 @@
 //! | [`metrics`] | what Prometheus reads of a collector |
 //! | [`label`] | the text beside each parcel and each answer |
 //! | [`tls`] | keys and certificates |
+//! | [`webhook`] | posts JSON to a server |
 //! | [`error`] | [`Error`] |
 
 pub mod control;
@@ -30,6 +31,7 @@ pub mod sender;
 pub mod server;
 pub mod spool;
 pub mod tls;
+pub mod webhook;
 
 pub use error::Error;
 pub use sender::Sender;

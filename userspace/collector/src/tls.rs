@@ -156,6 +156,40 @@ pub fn first_name(certificate: &CertificateDer<'_>) -> Option<String> {
     name.map(str::to_owned)
 }
 
+/// Where distributions keep the authorities of the system: Debian, Red Hat, SUSE, Alpine.
+const BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The configuration of a client of any server whose certificate the system trusts.
+///
+/// # Errors
+/// The file that `SSL_CERT_FILE` names, or the bundle of the distribution, cannot be read.
+pub(crate) fn public() -> Result<Arc<ClientConfig>, Error> {
+    let bundle = match std::env::var_os("SSL_CERT_FILE") {
+        Some(named) => PathBuf::from(named),
+        None => {
+            let known = BUNDLES.into_iter().find(|path| Path::new(path).is_file());
+            PathBuf::from(known.unwrap_or(BUNDLES[0]))
+        }
+    };
+    let mut roots = RootCertStore::empty();
+    // Old authorities that this library cannot read sign no certificates of today.
+    let (added, _) = roots.add_parsable_certificates(certificates(&bundle)?);
+    if added == 0 {
+        return Err(bad(&bundle, &"no certificate of an authority"));
+    }
+    let config = ClientConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&version::TLS13])
+        .map_err(|error| bad(&bundle, &error))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }

@@ -6,6 +6,7 @@ use rocescope_pipeline::Settings;
 use rocescope_pipeline::filter::RunFilter;
 use rocescope_pipeline::spray::FlowKeyMode;
 use rocescope_record::{Config, PacketFilter};
+use rocescope_runtime::metrics::OpenIncidents;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -85,12 +86,14 @@ pub enum VerdictPolicy {
 }
 
 /// The endpoint that Prometheus reads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MetricsRequest {
     /// The address to listen on.
     pub address: SocketAddr,
     /// Maximum number of flows in the metrics.
     pub flows: usize,
+    /// The open incidents, which the judge of the rows sets.
+    pub incidents: OpenIncidents,
 }
 
 /// The processing of frames from any source.

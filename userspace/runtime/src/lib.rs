@@ -15,7 +15,7 @@
 //! | [`not_stored`] | these as counts, readable from any thread |
 //! | [`clock`] | the clock of all rows |
 //! | [`mod@status`] | status lines |
-//! | [`hook`] | a command that runs when something happens |
+//! | [`hook`] | messages to the outside when something happens |
 //! | [`host_name`] | the name of this host |
 //! | [`error`] | why a command cannot start to run |
 

@@ -1,13 +1,14 @@
 //! The incidents of a time of a dataset.
 
 use super::gathered::{Gathered, Settings};
+use super::history::annotate;
 use super::{collectives, hosts, loopback, mesh};
 use crate::input::earlier;
 use crate::{Error, Input, Reads};
 use rocescope_diagnose::incidents::{Document, Wire, join};
 use rocescope_model::human::plural;
 use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Time, Type, WindowRow};
-use rocescope_store::{Options, Writer};
+use rocescope_store::{Options, Scan, TimeRange, Writer};
 use std::path::Path;
 use std::time::Instant;
 
@@ -27,11 +28,13 @@ pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
     collectives::add(settings, &mut gathered)?;
     let incidents = join(gathered.incidents, &wire);
     gathered.notes.extend(wire.marks(&incidents));
-    Ok(Document {
+    let mut document = Document {
         incidents,
         judged: gathered.judged,
         notes: gathered.notes,
-    })
+    };
+    annotate(&settings.dataset, &mut document)?;
+    Ok(document)
 }
 
 /// Writes the incidents into the dataset they are of, as those of `observer` up to now.
@@ -56,8 +59,7 @@ fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
     let wide = earlier(settings.time.extended(CONNECTIONS_NS), CONNECTIONS_NS);
     let found = settings.open(wide)?;
     Input::new::<WindowRow>().read(&mut wire, &found, settings.time)?;
-    Input::new::<EventRow>().read(&mut wire, &found, settings.time)?;
-    Input::new::<ConnectionRow>().read(&mut wire, &found, wide)?;
+    read_connections(&mut wire, &found, settings.time, wide)?;
     let on_the_wire = wire.find();
     gathered.incidents.extend(on_the_wire.incidents);
     gathered.notes.extend(on_the_wire.notes);
@@ -74,6 +76,13 @@ fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
             .map(|file| format!("skipped {file}")),
     );
     Ok(wire)
+}
+
+/// Reads the events of a time, and the rows of connections of a wider one.
+pub(crate) fn read_connections(wire: &mut Wire, found: &Scan, time: TimeRange, wide: TimeRange) -> Result<(), Error> {
+    Input::new::<EventRow>().read(wire, found, time)?;
+    Input::new::<ConnectionRow>().read(wire, found, wide)?;
+    Ok(())
 }
 
 impl Reads<WindowRow> for Wire {

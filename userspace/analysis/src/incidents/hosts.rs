@@ -4,8 +4,8 @@ use super::gathered::{Gathered, Settings};
 use crate::Error;
 use crate::hosts::diagnosis;
 use rocescope_diagnose::hosts;
-use rocescope_diagnose::incidents::captured::{self, is_fault, without_counters};
-use rocescope_diagnose::incidents::convert;
+use rocescope_diagnose::incidents::faults::{is_fault, without_counters};
+use rocescope_diagnose::incidents::{captured, convert};
 use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, Row};
 

@@ -1,14 +1,14 @@
 //! The faults that probes between NICs show: as a collector has stored them, or else from the probes.
 
+use super::findings::Findings;
 use super::gathered::{Gathered, Settings};
 use crate::mesh::diagnosis;
 use crate::{Error, dataset};
-use rocescope_diagnose::hostmesh::document::Finding;
-use rocescope_diagnose::hostmesh::{self, Analyzer, Problem};
+use rocescope_diagnose::hostmesh::{self, Analyzer};
 use rocescope_diagnose::incidents::convert::{self, Addresses};
 use rocescope_model::human::plural;
 use rocescope_model::{ProbeRow, Row, SlaRow, VerdictRow, footer};
-use rocescope_store::{Query, Scan};
+use rocescope_store::{Query, Scan, TimeRange};
 use std::collections::BTreeMap;
 
 pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Error> {
@@ -45,40 +45,34 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
 
 /// The verdicts of a collector, or of an earlier `diagnose mesh --write`: probes need not be read again.
 fn add_stored(settings: &Settings, found: &Scan, analyzer: &str, gathered: &mut Gathered) -> Result<(), Error> {
-    let revisions = found.revisions(settings.time)?;
-    let (mut windows, mut last) = (0, i64::MIN);
-    let analyses = found
-        .select::<SlaRow>()
-        .within(settings.time)
-        .written_by(Some(analyzer));
-    analyses.for_each(|row| {
-        if revisions.has(&row) {
-            (windows, last) = (windows + 1, last.max(row.window_start_ns));
-        }
-    })?;
-    let mut findings: Vec<Finding> = Vec::new();
-    let verdicts = found
-        .select::<VerdictRow>()
-        .within(settings.time)
-        .written_by(Some(analyzer));
-    verdicts.for_each(|row| {
-        if !revisions.has(&row) {
-            return;
-        }
-        match findings.iter_mut().rev().find(|known| known.problem.continues_in(&row)) {
-            Some(known) => known.problem.add(&row),
-            None => findings.push(Finding::from(Problem::new(&row))),
-        }
-    })?;
+    let (findings, windows) = stored(found, settings.time, analyzer)?;
     // The addresses of NICs are in the verdicts on them.
-    let addresses = Addresses::new();
-    let incidents = findings.iter().map(|finding| convert::mesh(finding, &addresses, last));
-    gathered.incidents.extend(incidents);
+    gathered.incidents.extend(findings.incidents(&Addresses::new()));
     let windows = plural(windows, "window");
     gathered
         .judged
         .push(format!("verdicts of {analyzer} over {windows} of probes"));
     Ok(())
+}
+
+/// The problems that an analyzer has stored of a time, and the number of its windows.
+pub(crate) fn stored(found: &Scan, time: TimeRange, analyzer: &str) -> Result<(Findings, u64), Error> {
+    let revisions = found.revisions(time)?;
+    let (mut findings, mut windows) = (Findings::default(), 0);
+    let analyses = found.select::<SlaRow>().within(time).written_by(Some(analyzer));
+    analyses.for_each(|row| {
+        if revisions.has(&row) {
+            windows += 1;
+            findings.window(row.window_start_ns);
+        }
+    })?;
+    let verdicts = found.select::<VerdictRow>().within(time).written_by(Some(analyzer));
+    verdicts.for_each(|row| {
+        if revisions.has(&row) {
+            findings.add(&row);
+        }
+    })?;
+    Ok((findings, windows))
 }
 
 /// The analyzer with the most rows in `sla`, the first by name of several; `None` without any.

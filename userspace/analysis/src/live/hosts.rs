@@ -8,6 +8,7 @@ use super::{Driver, Reporter, Settings, nanos, resume};
 use crate::{Analysis as _, Error};
 use rocescope_collector::server::Rows;
 use rocescope_diagnose::hosts::{self, Analyzer, Change, Class, HostVerdict, HostsWindow};
+use rocescope_diagnose::incidents::faults::Faults;
 use rocescope_model::human::visible;
 use rocescope_model::{HostVerdictRow, Time};
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub(super) fn start(settings: &Settings) -> Result<Driver<Hosts>, Error> {
         settings: settings.clone(),
         reported: Reported::default(),
         revised: Vec::new(),
+        faults: Faults::default(),
     };
     let mut pending = Vec::new();
     if settings.dataset.is_dir() {
@@ -59,6 +61,8 @@ pub(super) struct Hosts {
     settings: Settings,
     reported: Reported,
     revised: Vec<Revision>,
+    /// What began and ended, for the incidents.
+    pub(super) faults: Faults,
 }
 
 impl Reporter for Hosts {
@@ -74,6 +78,7 @@ impl Reporter for Hosts {
             due.push(rows(row));
         }
         self.reported.forget(window.start_ns);
+        self.faults.note(window.changes);
     }
 
     fn revise(&mut self, analysis: &Analyzer, changes: Found, due: &mut Vec<Rows>) {

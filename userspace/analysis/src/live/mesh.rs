@@ -4,6 +4,7 @@ use super::reanalysis::Reanalysis;
 use super::reanalyzer::{Message, Reanalyzer, Revised, Sender, Stop, pass};
 use super::{Driver, Reporter, Settings, resume};
 use crate::cores::at_once;
+use crate::incidents::findings::Findings;
 use crate::{Error, Reads, topology};
 use rocescope_collector::server::Rows;
 use rocescope_diagnose::hostmesh::problem::evidence;
@@ -40,6 +41,7 @@ pub(super) fn start(settings: &Settings) -> Result<Driver<Mesh>, Error> {
             known: BTreeSet::new(),
             unjudged: Text::default(),
             revised: Vec::new(),
+            findings: Findings::default(),
         },
         settings: settings.clone(),
         analysis,
@@ -80,6 +82,8 @@ pub(super) struct Mesh {
     /// What the last window could not judge: it is reported when it changes.
     unjudged: Text,
     revised: Vec<Change>,
+    /// The problems, for the incidents.
+    pub(super) findings: Findings,
 }
 
 /// A verdict that windows in a row have gained or lost.
@@ -95,12 +99,15 @@ impl Reporter for Mesh {
 
     fn report(&mut self, analysis: &Analyzer, window: WindowDiagnosis, due: &mut Vec<Rows>) {
         self.print(&window);
+        self.findings.window(window.start_ns);
+        window.verdicts.iter().for_each(|row| self.findings.add(row));
         self.settings.diagnosed.add(&window.sla, &window.verdicts);
         due.extend(rows(analysis.link_rows(&window), window));
     }
 
     fn revise(&mut self, _: &Analyzer, changes: Changes, _: &mut Vec<Rows>) {
         self.settings.diagnosed.add_revised();
+        changes.found.iter().for_each(|row| self.findings.add(row));
         for (verdicts, is_found) in [(changes.found, true), (changes.gone, false)] {
             verdicts.into_iter().for_each(|verdict| self.change(verdict, is_found));
         }

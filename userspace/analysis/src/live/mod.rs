@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`mesh`], [`hosts`] | reports what begins and ends; which rows are stored |
+//! | `incidents` | joins what they find: what opens, changes and closes |
 //! | [`reanalysis`] | which windows wait for a later analysis |
 //! | `reanalyzer` | the thread that analyzes them, from the dataset |
 //! | `reported` | faults of hosts that were stored as begun or ended |
@@ -11,12 +12,15 @@
 //! few seconds; a watermark from the newest row would fail if one agent's clock is ahead.
 
 pub mod hosts;
+mod incidents;
 pub mod mesh;
 pub mod reanalysis;
 mod reanalyzer;
 mod reported;
 
+use crate::incidents::OnIncident;
 use crate::{Analysis, Error, dataset};
+use incidents::Incidents;
 use reanalysis::Reanalysis;
 use reanalyzer::Reanalyzer;
 use rocescope_collector::metrics::Diagnosed;
@@ -55,6 +59,8 @@ pub struct Settings {
     pub notices: Notices,
     /// The metrics, to which every window is added.
     pub diagnosed: Diagnosed,
+    /// What gets each change of an incident.
+    pub on_incident: Option<OnIncident>,
 }
 
 impl std::fmt::Debug for Settings {
@@ -156,24 +162,36 @@ impl<R: Reporter> server::Analysis for Driver<R> {
     }
 }
 
-/// Several analyses of the same rows.
-struct All(Vec<Box<dyn server::Analysis>>);
+/// Several analyses of the same rows, and the join of what they find.
+struct All {
+    mesh: Driver<mesh::Mesh>,
+    hosts: Driver<hosts::Hosts>,
+    incidents: Incidents,
+}
 
 impl server::Analysis for All {
     fn stored(&mut self, rows: &Batch) {
-        self.0.iter_mut().for_each(|analysis| analysis.stored(rows));
+        self.mesh.stored(rows);
+        self.hosts.stored(rows);
+        self.incidents.stored(rows);
     }
 
     fn due(&mut self) -> Vec<Rows> {
-        self.0.iter_mut().flat_map(|analysis| analysis.due()).collect()
+        let mut due = self.mesh.due();
+        due.extend(self.hosts.due());
+        due.extend(self.incidents.due(&mut self.mesh, &mut self.hosts));
+        due
     }
 
+    /// Open incidents stay open: the next collector goes on with them.
     fn finish(&mut self) -> Vec<Rows> {
-        self.0.iter_mut().flat_map(|analysis| analysis.finish()).collect()
+        let due = self.due();
+        self.incidents.finish();
+        due
     }
 }
 
-/// The analyses of a collector: those of the mesh and of hosts. They continue where an earlier collector ended.
+/// The analyses of a collector: those of the mesh and of hosts, and their incidents. They continue where an earlier collector ended.
 ///
 /// # Errors
 /// The topology file is invalid, or the dataset cannot be read.
@@ -181,9 +199,15 @@ pub fn start(settings: &Settings) -> Result<Box<dyn server::Analysis>, Error> {
     if settings.dataset.is_dir() {
         repair(&settings.dataset).map_err(Error::Resume)?;
     }
-    let mesh = Box::new(mesh::start(settings)?);
-    let hosts = Box::new(hosts::start(settings)?);
-    Ok(Box::new(All(vec![mesh, hosts])))
+    let mut all = All {
+        mesh: mesh::start(settings)?,
+        hosts: hosts::start(settings)?,
+        incidents: Incidents::new(settings),
+    };
+    if settings.dataset.is_dir() {
+        all.incidents.resume(&mut all.mesh)?;
+    }
+    Ok(Box::new(all))
 }
 
 /// Feeds the rows of the dataset since `from_ns`, and those that are valid then. A collector that was killed had rows

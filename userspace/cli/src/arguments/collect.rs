@@ -4,6 +4,7 @@ use super::RetentionArguments;
 use crate::units::{DAY, HOUR, bytes, name, positive_duration, within};
 use clap::Args;
 use rocescope_agent::relay::RelaySettings;
+use rocescope_analysis::incidents::OnIncident;
 use rocescope_collector::Files;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -61,13 +62,17 @@ pub struct CollectArguments {
     #[command(flatten)]
     pub retention: RetentionArguments,
     /// Diagnose probes as `diagnose mesh` does, in windows of 20 s, and counters with rows of capture boxes as
-    /// `diagnose hosts` does, in windows of 10 s: print new problems, and write the tables `sla`, `verdicts`, `links` and
-    /// `host_verdicts`
+    /// `diagnose hosts` does, in windows of 10 s; join both with captured connections to incidents. Print what is new, and
+    /// write the tables `sla`, `verdicts`, `links`, `host_verdicts` and `incidents`
     #[arg(long, help_heading = "Diagnosis")]
     pub diagnose: bool,
     /// Nodes and their addresses (TOML); default: each address is a node
     #[arg(long, value_name = "FILE", requires = "diagnose", help_heading = "Diagnosis")]
     pub topology: Option<PathBuf>,
+    /// When an incident opens, changes or closes: run COMMAND in a shell, with the change as one line of JSON on its
+    /// standard input; or post it to URL (`http://`, `https://`), or to an Alertmanager (`alertmanager+http://HOST:9093`)
+    #[arg(long, value_name = "COMMAND|URL", requires = "diagnose", help_heading = "Diagnosis")]
+    pub on_incident: Option<OnIncident>,
     /// Analyze a window DURATION after its end, and again when rows of it that came later have stopped coming: those of the
     /// last hour
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<1, HOUR>, help_heading = "Diagnosis")]

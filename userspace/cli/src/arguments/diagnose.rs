@@ -4,7 +4,7 @@ use super::{
     DiagnoseCollectiveArguments, DiagnoseHostpingArguments, DiagnoseHostsArguments, HostsArguments, Output,
     SpanArguments,
 };
-use crate::units::{DAY, within};
+use crate::units::{DAY, name, within};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +29,9 @@ pub struct DiagnoseArguments {
     /// Nodes of the mesh and their addresses (TOML); default: each address is a node
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
+    /// Rank the places of the incidents that the dataset keeps in the table `incidents`, with the notes about them
+    #[arg(long, value_enum, conflicts_with_all = ["write", "topology"])]
+    pub by: Option<Grouping>,
     /// Write the table `incidents` to the dataset
     #[arg(long)]
     pub write: bool,
@@ -38,6 +41,13 @@ pub struct DiagnoseArguments {
     /// One analysis alone.
     #[command(subcommand)]
     pub action: Option<DiagnoseAction>,
+}
+
+/// What incidents are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Grouping {
+    /// NICs, links, switches and hosts
+    Place,
 }
 
 /// One analysis, with all that it found.
@@ -96,4 +106,28 @@ pub enum DiagnosisOutput {
     Text,
     /// One JSON object: problems, and the rows of `verdicts` and `sla`
     Json,
+}
+
+/// What `rocescope incidents` does.
+#[derive(Debug, Subcommand)]
+pub enum IncidentsAction {
+    /// Note what was found or done about an incident: `diagnose` shows it there and at later incidents of the place
+    Note(NoteArguments),
+}
+
+/// `rocescope incidents note`.
+#[derive(Debug, Args)]
+pub struct NoteArguments {
+    /// The incident, as `diagnose` names it in brackets
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// The note
+    #[arg(value_name = "NOTE")]
+    pub note: String,
+    /// The dataset that keeps the incident
+    #[arg(value_name = "DATASET")]
+    pub dataset: PathBuf,
+    /// Name of who notes it
+    #[arg(long, value_name = "NAME", default_value = "operator", value_parser = name)]
+    pub observer: String,
 }

@@ -106,6 +106,7 @@ const BY_USE: &[(&str, &[&str])] = &[
             "connections",
             "report",
             "compare",
+            "incidents",
             "extract",
             "doctor",
         ],

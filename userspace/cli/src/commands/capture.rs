@@ -1,18 +1,19 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
 use super::input;
-use super::judging::{Reporting, judging};
+use super::judging::judging;
 use super::membership::Membership;
 use crate::arguments::{CaptureArguments, CaptureOutput};
 use crate::color;
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
-use crate::status::notices;
+use crate::status::{notices, status_lines};
 use crate::status_line;
 use crate::stdout::{print, print_line};
 use anyhow::{Context, Result, ensure};
 use rocescope_agent::subscription::Subscription;
+use rocescope_analysis::incidents::Reports;
 use rocescope_capture::file::FileSpan;
 use rocescope_collector::control::message::Role;
 use rocescope_diagnose::incidents::Document;
@@ -61,11 +62,13 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
     input::ensure_not_written(&files, arguments.write.as_deref())?;
     let mut session = Session::open(request, &Origin::files(&files), &notices())?;
     let lines = (arguments.output == CaptureOutput::Jsonl).then(|| windows(arguments));
-    let reporting = Reporting {
-        lines: false,
-        command: arguments.on_incident.clone(),
+    let reports = Reports {
+        on_incident: arguments.on_incident.clone(),
+        observer: arguments.measure.observer.clone(),
+        names: (*arguments.hosts.names()).clone(),
+        ..Reports::default()
     };
-    let (tap, captured) = judging(&arguments.hosts.names(), reporting, lines);
+    let (tap, captured) = judging(reports, lines);
     session.tap(tap);
     let progress = Progress::new(files.length(), arguments.quiet);
     let ended = replay::replay(&mut files, &mut session, &signals, |bytes| {
@@ -103,6 +106,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
     });
     let subscription = subscription.filter(|_| !is_check);
     let member = subscription.as_ref().map(Subscription::member);
+    let metrics = request.metrics.as_ref().map(|metrics| metrics.incidents.clone());
     let capture = LiveCapture::open(request, signals, reload(member)?, notices())?;
     let name = capture.origin().source.clone();
     let is_lines = arguments.output == CaptureOutput::Jsonl && arguments.check.is_none();
@@ -114,11 +118,15 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
         Some(subscription) => Some(subscription.tap(tap)?),
         None => tap,
     };
-    let reporting = Reporting {
-        lines: !arguments.quiet && !is_check,
-        command: arguments.on_incident.clone().filter(|_| !is_check),
+    let reports = Reports {
+        lines: (!arguments.quiet && !is_check).then(status_lines),
+        on_incident: arguments.on_incident.clone().filter(|_| !is_check),
+        metrics,
+        observer: arguments.measure.observer.clone(),
+        names: (*arguments.hosts.names()).clone(),
+        ..Reports::default()
     };
-    let (tap, captured) = judging(&arguments.hosts.names(), reporting, tap);
+    let (tap, captured) = judging(reports, tap);
     let (report, outcome) = match capture.run(Some(tap), asked) {
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         ended => ended?,

@@ -1,9 +1,10 @@
 //! `rocescope demo`: the whole pipeline, without privileges or input.
 
-use super::judging::{Judging, Reporting, judging};
+use super::judging::judging;
 use crate::arguments::DemoArguments;
 use crate::color;
 use anyhow::{Context, Result};
+use rocescope_analysis::incidents::{Judging, Reports};
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_engine::document::{Source, text};
 use rocescope_engine::origin::Origin;
@@ -89,7 +90,7 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
 
 /// Judges the rows of a session.
 fn judged(session: &mut Session) -> Rc<RefCell<Judging>> {
-    let (tap, captured) = judging(&Hosts::default(), Reporting::default(), None);
+    let (tap, captured) = judging(Reports::default(), None);
     session.tap(tap);
     captured
 }

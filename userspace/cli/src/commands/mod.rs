@@ -17,6 +17,7 @@ mod doctor;
 mod extract;
 mod generate;
 mod hostping;
+mod incidents;
 mod input;
 mod judging;
 mod man;
@@ -62,6 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Extract(arguments) => extract::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Hostping(action) => hostping::run(action),
+        Command::Incidents(action) => incidents::run(action),
         Command::Man(arguments) => man::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
         Command::Paths(action) => paths::run(action),

@@ -278,7 +278,11 @@ fn known() -> BTreeSet<String> {
     let directory = tempfile::tempdir().unwrap();
     let collector = collector(directory.path());
     let _member = member(directory.path(), &collector);
-    let mesh = mesh::page(&collector.monitor(), Some(&diagnosed()), "collector").unwrap();
+    let diagnosed = diagnosed();
+    let open = [("loss", "leaf1>spine1".to_owned(), "certain")];
+    diagnosed.incidents().set(open.into_iter());
+    diagnosed.incidents().show(Arc::default());
+    let mesh = mesh::page(&collector.monitor(), Some(&diagnosed), "collector").unwrap();
     let page = page(&metrics) + &mesh;
     let series = page.lines().filter(|line| !line.starts_with('#'));
     series

@@ -146,6 +146,47 @@ fn a_command_gets_each_incident_that_opens() {
     assert_eq!(opened["incident"]["class"], "slow_receiver");
 }
 
+/// A note is beside the incident, at its place, and stays when the incident is found again.
+#[test]
+fn a_note_is_shown_beside_its_incident_and_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("d").display().to_string();
+    printed(&["capture", "-q", "-r", &capture("loss1_egress_node1"), "--out", &dataset]);
+    let refused = |arguments: &[&str]| {
+        let output = command(arguments).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(refused(&["diagnose", &dataset, "--by", "place"]).contains("keeps no incidents"));
+    let of_dataset = json(&printed(&["diagnose", &dataset, "-o", "json", "--write"]));
+    printed(&["diagnose", &dataset, "--write", "--observer", "again"]);
+    let id = of_dataset["incidents"][0]["id"].as_str().unwrap();
+    assert!(refused(&["incidents", "note", "00000000", "x", &dataset]).contains("no incident 00000000 among"));
+    assert!(refused(&["incidents", "note", id, " ", &dataset]).contains("1 to 1000 characters"));
+    let noted = printed(&["incidents", "note", id, "replaced optics", &dataset]);
+    assert!(noted.contains("10.77.0.1 > 10.77.0.2: 16 of 1,408 packets"), "{noted}");
+
+    let text = printed(&["diagnose", &dataset]);
+    let note = text.lines().find(|line| line.starts_with("  note    ")).unwrap();
+    assert!(note.ends_with(" replaced optics"), "{note}");
+    let places = json(&printed(&["diagnose", &dataset, "--by", "place", "-o", "json"]));
+    let [place] = places["places"].as_array().unwrap().as_slice() else {
+        panic!("{places}")
+    };
+    assert_eq!(
+        (
+            &place["place"],
+            &place["incidents"],
+            &place["classes"]["network_loss"],
+            &place["since_note"]
+        ),
+        (&"10.77.0.1 > 10.77.0.2".into(), &1.into(), &1.into(), &0.into())
+    );
+    assert_eq!(place["notes"][0]["note"], "replaced optics");
+    let text = printed(&["diagnose", &dataset, "--by", "place"]);
+    assert!(text.starts_with("1 incident at 1 place\n"), "{text}");
+}
+
 #[test]
 fn what_is_no_input_is_one_clear_error() {
     let refused = |arguments: &[&str]| {

@@ -1,12 +1,16 @@
 //! Totals over the windows of a mesh, and of hosts.
 
 use rocescope_model::{Over, Row, SlaRow, VerdictRow};
+use rocescope_runtime::metrics::OpenIncidents;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The metrics of a diagnosis: the analysis adds windows, the endpoint reads.
 #[derive(Clone, Debug, Default)]
-pub struct Diagnosed(Arc<Mutex<Sums>>);
+pub struct Diagnosed {
+    sums: Arc<Mutex<Sums>>,
+    incidents: OpenIncidents,
+}
 
 /// The values of the metrics.
 #[derive(Debug, Default)]
@@ -62,8 +66,14 @@ impl Diagnosed {
         }
     }
 
+    /// The open incidents, which the join of the analyses sets.
+    #[must_use]
+    pub fn incidents(&self) -> OpenIncidents {
+        self.incidents.clone()
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Sums> {
         // Sums are consistent after every addition, even if a thread panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -56,6 +56,7 @@ impl Collector for Values {
             let sums = diagnosed.lock();
             windows(&sums, &mut encoder)?;
             host_faults(&sums, &mut encoder)?;
+            diagnosed.incidents().encode(&mut encoder)?;
         }
         build(&mut encoder)
     }

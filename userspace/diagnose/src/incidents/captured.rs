@@ -1,9 +1,8 @@
 //! The incidents of a capture, as its rows come: of a file, a pipe, or interfaces.
 
-use super::{Document, Incident, Wire, convert, join};
-use crate::hosts::{Analyzer, Class, HostVerdict, HostsWindow, NOT_COUNTED, Settings};
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use super::faults::{Faults, without_counters};
+use super::{Document, Wire, join};
+use crate::hosts::{Analyzer, Settings};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{Time, WindowRows};
 
@@ -18,7 +17,7 @@ pub struct Captured {
     wire: Wire,
     /// What signs of several windows show: congestion, receivers that are not ready.
     windows: Option<Analyzer>,
-    verdicts: Vec<HostVerdict>,
+    faults: Faults,
 }
 
 impl Default for Captured {
@@ -30,7 +29,7 @@ impl Default for Captured {
         Self {
             wire: Wire::default(),
             windows: Analyzer::new(settings).ok(),
-            verdicts: Vec::new(),
+            faults: Faults::default(),
         }
     }
 }
@@ -58,7 +57,7 @@ impl Captured {
         if let Some(start_ns) = rows.windows.iter().map(|row| row.window_start_ns).min() {
             let watermark = Time(start_ns.saturating_sub(LATE_NS));
             while let Some(window) = analyzer.advance_one(watermark) {
-                note(&mut self.verdicts, window);
+                self.faults.note(window.changes);
             }
         }
     }
@@ -68,7 +67,7 @@ impl Captured {
     pub fn document(&mut self) -> Document {
         if let Some(analyzer) = &mut self.windows {
             while let Some(window) = analyzer.finish_one() {
-                note(&mut self.verdicts, window);
+                self.faults.note(window.changes);
             }
         }
         self.current()
@@ -78,11 +77,9 @@ impl Captured {
     #[must_use]
     pub fn current(&self) -> Document {
         let open = self.windows.as_ref().map(Analyzer::open_faults).unwrap_or_default();
-        let mut verdicts = self.verdicts.clone();
-        open.into_iter().for_each(|verdict| update(&mut verdicts, verdict));
         let found = self.wire.find();
         let mut incidents = found.incidents;
-        let (of_windows, note) = without_counters(verdicts.iter());
+        let (of_windows, note) = without_counters(self.faults.with(open).iter());
         incidents.extend(of_windows);
         let incidents = join(incidents, &self.wire);
         let mut notes = found.notes;
@@ -93,40 +90,5 @@ impl Captured {
             judged: self.wire.judged().into_iter().collect(),
             notes,
         }
-    }
-}
-
-/// The faults of verdicts where no host counts anything; that is a note, and not a line of each of them.
-#[must_use]
-pub fn without_counters<'a>(verdicts: impl Iterator<Item = &'a HostVerdict>) -> (Vec<Incident>, Option<String>) {
-    let mut lacks_counters = false;
-    let faults = verdicts.filter(|verdict| is_fault(verdict)).map(|verdict| {
-        let mut incident = convert::host(verdict);
-        let before = incident.unknown.len();
-        incident.unknown.retain(|unknown| !unknown.ends_with(NOT_COUNTED));
-        lacks_counters |= incident.unknown.len() < before;
-        incident
-    });
-    let faults = faults.collect();
-    let note =
-        "no host counts anything here: `rocescope counters --out` at both ends would tell which side drops packets";
-    (faults, lacks_counters.then(|| note.to_string()))
-}
-
-/// A rate that jumps may be what the application does: without another fault it is none.
-#[must_use]
-pub fn is_fault(verdict: &HostVerdict) -> bool {
-    verdict.class != Class::Jitter
-}
-
-fn note(verdicts: &mut Vec<HostVerdict>, window: HostsWindow) {
-    window.changes.into_iter().for_each(|verdict| update(verdicts, verdict));
-}
-
-/// Replaces an earlier state of the same fault.
-fn update(verdicts: &mut Vec<HostVerdict>, verdict: HostVerdict) {
-    match verdicts.iter_mut().rev().find(|known| verdict.continues(known)) {
-        Some(known) => *known = verdict,
-        None => verdicts.push(verdict),
     }
 }

@@ -167,6 +167,13 @@ fn one(out: &mut String, incident: &Incident, width: usize) -> Result {
     if incident.explains.len() > NAMED {
         writeln!(out, "  also    {} more", incident.explains.len() - NAMED)?;
     }
+    for note in incident.notes.iter().rev().take(NAMED).rev() {
+        let (time, text) = (second(note.time_ns), visible(&note.note));
+        match note.id == incident.id() {
+            true => writeln!(out, "  note    {time} {text}")?,
+            false => writeln!(out, "  note    {time} about {}: {text}", note.id)?,
+        }
+    }
     for unknown in &incident.unknown {
         line(out, "  unknown ", unknown, width)?;
     }

@@ -1,5 +1,6 @@
 //! The form of all faults.
 
+use super::history::Note;
 use super::place::Place;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -7,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
-use rocescope_model::{IncidentRow, Text, Time};
+use rocescope_model::IncidentRow;
 use serde::{Serialize, Serializer};
 
 /// How sure an incident is.
@@ -260,6 +261,8 @@ pub struct Incident {
     pub explains: Vec<Explained>,
     /// What is unknown or contradicts, and what would separate it.
     pub unknown: Vec<String>,
+    /// What operators noted about it, or about its place before, the oldest first.
+    pub notes: Vec<Note>,
     /// What happens there, without the place.
     pub meaning: String,
     /// What to do.
@@ -284,6 +287,7 @@ impl Incident {
             victims: Victims::default(),
             explains: Vec::new(),
             unknown: Vec::new(),
+            notes: Vec::new(),
             meaning: String::new(),
             action: String::new(),
         }
@@ -324,48 +328,13 @@ impl Incident {
             unit: unit.into(),
         });
     }
+}
 
-    /// Its row, written at `time_ns` by `observer`.
-    #[must_use]
-    pub fn row(&self, observer: &Text, time_ns: i64) -> IncidentRow {
-        let text = |text: &Option<String>| text.clone().map(Text::from);
-        let list = |list: Vec<String>| list.join(", ");
-        let some = |text: String| (!text.is_empty()).then(|| Text::from(text));
-        let worst = list(self.victims.worst.iter().map(ToString::to_string).collect());
-        let has_victims = self.victims.connections > 0;
-        IncidentRow {
-            observer: observer.clone(),
-            time: Time(time_ns),
-            time_ns,
-            id: self.id().into(),
-            state: if self.is_open { "open" } else { "ended" }.into(),
-            class: self.class.clone().into(),
-            place_kind: self.place.kind.clone().into(),
-            place: self.place.name.clone().into(),
-            host: text(&self.place.host),
-            nic: text(&self.place.nic),
-            link: text(&self.place.link),
-            switch: text(&self.place.switch),
-            src: self.place.src,
-            dst: self.place.dst,
-            dst_qpn: self.place.dst_qpn,
-            since_ns: self.since_ns,
-            until_ns: (!self.is_open).then_some(self.until_ns),
-            certainty: self.certainty.name().into(),
-            reason: self.reason.clone().into(),
-            sources: list(self.sources.iter().map(|source| source.name().into()).collect()).into(),
-            victims: has_victims.then_some(self.victims.connections),
-            worst_victims: some(worst),
-            lost_packets: self.victims.lost_packets.filter(|_| has_victims),
-            retransmitted_packets: self.victims.retransmitted_packets.filter(|_| has_victims),
-            evidence: list(self.evidence.iter().map(ToString::to_string).collect()).into(),
-            explains: some(list(
-                self.explains.iter().map(|effect| effect.sentence.clone()).collect(),
-            )),
-            unknown: some(self.unknown.join("; ")),
-            sentence: self.sentence().into(),
-            action: self.action.clone().into(),
-        }
+/// The state in rows.
+pub(super) const fn state(is_open: bool) -> &'static str {
+    match is_open {
+        true => IncidentRow::OPEN,
+        false => IncidentRow::ENDED,
     }
 }
 
@@ -388,12 +357,14 @@ impl Serialize for Incident {
             evidence: &'a [Evidence],
             explains: &'a [Explained],
             unknown: &'a [String],
+            #[serde(skip_serializing_if = "<[Note]>::is_empty")]
+            notes: &'a [Note],
             sentence: String,
             action: &'a str,
         }
         let document = Document {
             id: self.id(),
-            state: if self.is_open { "open" } else { "ended" },
+            state: state(self.is_open),
             class: &self.class,
             place: &self.place,
             since_ns: self.since_ns,
@@ -406,6 +377,7 @@ impl Serialize for Incident {
             evidence: &self.evidence,
             explains: &self.explains,
             unknown: &self.unknown,
+            notes: &self.notes,
             sentence: self.sentence(),
             action: &self.action,
         };

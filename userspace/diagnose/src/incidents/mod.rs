@@ -6,10 +6,13 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`incident`] | [`Incident`]: the form of all faults |
+//! | `row` | an incident as a row, and back |
 //! | [`place`] | where a fault is, and what traffic meets it |
 //! | [`wire`] | faults that captured connections show |
 //! | [`captured`] | over a capture, as its rows come |
+//! | [`faults`] | faults of the analysis of hosts as its windows end |
 //! | [`changes`] | what opened, changed and closed |
+//! | [`history`] | places that are named again and again, and notes |
 //! | [`convert`] | faults of the other analyses |
 //! | [`mod@join`] | one cause is one incident |
 //! | `rules` | which class is an effect of which |
@@ -19,9 +22,12 @@ pub mod captured;
 pub mod changes;
 pub mod convert;
 pub mod document;
+pub mod faults;
+pub mod history;
 pub mod incident;
 pub mod join;
 pub mod place;
+mod row;
 mod rules;
 pub mod wire;
 

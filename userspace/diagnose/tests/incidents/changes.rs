@@ -26,7 +26,7 @@ fn an_incident_opens_changes_and_closes_once() {
             incidents: incidents.to_vec(),
             ..Document::default()
         };
-        let found = changes.since_last(&document);
+        let found = changes.since_last(&document, None);
         found
             .iter()
             .map(|change| (change.change, change.incident.place.name.clone()))
@@ -53,13 +53,39 @@ fn an_incident_opens_changes_and_closes_once() {
     assert_eq!(look(&both), [a(Kind::Opened), b(Kind::Opened)]);
 }
 
+/// Rows of connections come once a minute: an incident must not close and open between them.
+#[test]
+fn an_incident_that_pauses_stays_open_with_its_start_until_it_was_not_seen_for_long() {
+    let mut changes = Changes::holding(100);
+    let mut look = |since_ns: i64, until_ns: i64, now_ns: Option<i64>| {
+        let mut one = fault("a", Certainty::Likely, false);
+        (one.since_ns, one.until_ns) = (since_ns, until_ns);
+        let document = Document {
+            incidents: Vec::from([one]),
+            ..Document::default()
+        };
+        let found = changes.since_last(&document, now_ns);
+        let shown = |change: &rocescope_diagnose::incidents::changes::Change| {
+            (change.change, change.incident.since_ns, change.incident.is_open)
+        };
+        found.iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(look(50, 60, Some(100)), [(Kind::Opened, 50, true)]);
+    assert_eq!(look(20, 60, Some(150)), []);
+    assert_eq!(look(20, 130, Some(200)), []);
+    assert_eq!(look(20, 130, Some(231)), [(Kind::Closed, 50, false)]);
+    assert_eq!(look(20, 130, Some(240)), []);
+    assert_eq!(look(235, 240, Some(240)), [(Kind::Opened, 235, true)]);
+    assert_eq!(look(235, 240, None), [(Kind::Closed, 235, false)]);
+}
+
 #[test]
 fn a_change_is_a_line_and_an_object() {
     let document = Document {
         incidents: Vec::from([fault("a\u{1b}[2J", Certainty::Likely, true)]),
         ..Document::default()
     };
-    let change = Changes::default().since_last(&document).remove(0);
+    let change = Changes::default().since_last(&document, None).remove(0);
     let line = change.to_string();
     assert!(line.contains(" opened: network_loss (likely) "), "{line}");
     assert!(line.ends_with("; to do: look") && !line.contains('\u{1b}'), "{line}");

@@ -2,6 +2,7 @@
 
 mod captured;
 mod changes;
+mod history;
 mod joined;
 mod rows;
 mod shared;

@@ -189,7 +189,7 @@ impl LiveCapture {
         let names = interfaces.map(|interface| (interface.index, interface.name.clone()));
         let intake = &self.request.intake;
         let mut outputs = Outputs::open(intake, &self.origin, names.collect(), &self.notices)?;
-        let Some(wanted) = self.request.metrics else {
+        let Some(wanted) = &self.request.metrics else {
             return Ok(outputs);
         };
         let settings = &intake.settings;
@@ -198,7 +198,9 @@ impl LiveCapture {
             icrc: settings.verify_icrc,
         };
         let metrics = Metrics::new(wanted.flows, Some(Arc::clone(&self.drops)), measured);
-        let metrics = metrics.with_dataset(outputs.not_stored());
+        let metrics = metrics
+            .with_dataset(outputs.not_stored())
+            .with_incidents(wanted.incidents.clone());
         let (shown, observer) = (metrics.clone(), intake.settings.observer.clone());
         let page = Arc::new(move || metrics::text::page(&shown, &observer));
         let bound = rocescope_runtime::metrics::serve(wanted.address, page)?;

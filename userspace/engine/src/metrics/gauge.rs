@@ -3,6 +3,7 @@
 use super::rtt::RoundTrips;
 use crate::drops::Drops;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
+use rocescope_runtime::metrics::OpenIncidents;
 use rocescope_runtime::not_stored::NotStored;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,6 +32,8 @@ pub(super) struct Values {
     pub(super) drops: Option<Arc<Drops>>,
     /// What the dataset lacks, if one is written.
     pub(super) not_stored: Option<Arc<NotStored>>,
+    /// The open incidents, if rows are judged.
+    pub(super) incidents: Option<OpenIncidents>,
     /// The sums over all windows; its times are meaningless.
     pub(super) total: WindowRow,
     /// Windows so far.
@@ -84,6 +87,13 @@ impl Metrics {
     #[must_use]
     pub fn with_dataset(self, not_stored: Option<Arc<NotStored>>) -> Self {
         self.lock().not_stored = not_stored;
+        self
+    }
+
+    /// Shows open incidents, too.
+    #[must_use]
+    pub fn with_incidents(self, incidents: OpenIncidents) -> Self {
+        self.lock().incidents = Some(incidents);
         self
     }
 

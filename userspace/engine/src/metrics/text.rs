@@ -33,6 +33,9 @@ impl Collector for Page {
         events(&values, &mut encoder)?;
         drops(&values, &mut encoder)?;
         not_stored(&values, &mut encoder)?;
+        if let Some(incidents) = &values.incidents {
+            incidents.encode(&mut encoder)?;
+        }
         flows(&values, &mut encoder)?;
         round_trips(&values, &mut encoder)?;
         build(&mut encoder)

@@ -70,3 +70,12 @@ table! {
         action: Text, None, [last], hide "Action";
     }
 }
+
+impl IncidentRow {
+    /// State of an incident that goes on.
+    pub const OPEN: &'static str = "open";
+    /// State of an incident that is over.
+    pub const ENDED: &'static str = "ended";
+    /// State of an incident that a later analysis does not show.
+    pub const WITHDRAWN: &'static str = "withdrawn";
+}

@@ -9,6 +9,7 @@ mod flows;
 mod groups;
 mod host_ports;
 mod host_verdicts;
+mod incident_notes;
 mod incidents;
 mod link_loads;
 mod links;
@@ -36,6 +37,7 @@ pub use flows::FlowRow;
 pub use groups::GroupRow;
 pub use host_ports::HostPortRow;
 pub use host_verdicts::HostVerdictRow;
+pub use incident_notes::IncidentNoteRow;
 pub use incidents::IncidentRow;
 pub use link_loads::LinkLoadRow;
 pub use links::LinkRow;
@@ -78,6 +80,7 @@ pub const TABLES: &[&Table] = &[
     LinkLoadRow::TABLE,
     HostVerdictRow::TABLE,
     IncidentRow::TABLE,
+    IncidentNoteRow::TABLE,
     LoopbackRow::TABLE,
     SmallFlowRow::TABLE,
     StepRow::TABLE,
@@ -151,6 +154,9 @@ pub const LINK_LOAD_TABLES: &[&Table] = &[LinkLoadRow::TABLE];
 
 /// The tables that the join of all analyses writes.
 pub const INCIDENT_TABLES: &[&Table] = &[IncidentRow::TABLE];
+
+/// The tables that notes about incidents are written to.
+pub const INCIDENT_NOTE_TABLES: &[&Table] = &[IncidentNoteRow::TABLE];
 
 /// The tables that the analysis of hosts writes.
 pub const HOST_DIAGNOSIS_TABLES: &[&Table] = &[HostVerdictRow::TABLE];

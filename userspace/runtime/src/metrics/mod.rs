@@ -3,12 +3,15 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`incidents`] | open incidents, and messages about them |
 //! | [`page`] | writes metrics, and those of the process |
 //! | [`prometheus`] | converts the page to the text format |
 //! | [`mod@serve`] | the endpoint |
 
+pub mod incidents;
 pub mod page;
 pub mod prometheus;
 pub mod serve;
 
+pub use incidents::OpenIncidents;
 pub use serve::serve;

@@ -2,9 +2,9 @@
 
 use crate::rows::{SECOND_NS, START, files, read, scratch, together, unless_exhaustive, window};
 use rocescope_model::{
-    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, IncidentRow, LinkLoadRow, LinkRow, LoopbackRow,
-    PathRow, ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow, StepRow, TABLES,
-    TelemetryRow, Time, VerdictRow, WindowRows,
+    CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, IncidentNoteRow, IncidentRow, LinkLoadRow, LinkRow,
+    LoopbackRow, PathRow, ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow, StepRow,
+    TABLES, TelemetryRow, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -142,6 +142,7 @@ struct Mesh {
     link_loads: Vec<LinkLoadRow>,
     host_verdicts: Vec<HostVerdictRow>,
     incidents: Vec<IncidentRow>,
+    incident_notes: Vec<IncidentNoteRow>,
     loopback: Vec<LoopbackRow>,
     small_flows: Vec<SmallFlowRow>,
     telemetry: Vec<TelemetryRow>,
@@ -271,6 +272,13 @@ fn mesh(count: i64) -> Mesh {
                 ..IncidentRow::default()
             })
             .collect(),
+        incident_notes: (0..count)
+            .map(|number| IncidentNoteRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                ..IncidentNoteRow::default()
+            })
+            .collect(),
         step_probes: (0..count)
             .map(|number| StepProbeRow {
                 time: at(number).0,
@@ -286,7 +294,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 15] = [
+    let tables: [&dyn Cells; 16] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -298,6 +306,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.link_loads,
         &rows.host_verdicts,
         &rows.incidents,
+        &rows.incident_notes,
         &rows.loopback,
         &rows.small_flows,
         &rows.telemetry,
@@ -330,6 +339,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         link_loads: found.rows().unwrap(),
         host_verdicts: found.rows().unwrap(),
         incidents: found.rows().unwrap(),
+        incident_notes: found.rows().unwrap(),
         loopback: found.rows().unwrap(),
         small_flows: found.rows().unwrap(),
         telemetry: found.rows().unwrap(),
@@ -350,6 +360,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "link_loads" => rows.link_loads.clear(),
             "host_verdicts" => rows.host_verdicts.clear(),
             "incidents" => rows.incidents.clear(),
+            "incident_notes" => rows.incident_notes.clear(),
             "loopback" => rows.loopback.clear(),
             "small_flows" => rows.small_flows.clear(),
             "telemetry" => rows.telemetry.clear(),

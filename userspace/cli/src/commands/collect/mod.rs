@@ -2,6 +2,7 @@
 
 use crate::arguments::CollectArguments;
 use crate::commands::control::checked;
+use crate::status::status_lines;
 use anyhow::{Context, Result};
 use rocescope_analysis::live;
 use rocescope_collector::metrics::Diagnosed;
@@ -86,8 +87,9 @@ fn analyses(arguments: &CollectArguments, diagnosed: &Diagnosed) -> live::Settin
         scale: scale(),
         quiet: arguments.quiet,
         clock: Arc::new(now),
-        notices: Arc::new(|line| status!("{line}")),
+        notices: status_lines(),
         diagnosed: diagnosed.clone(),
+        on_incident: arguments.on_incident.clone(),
     }
 }
 

@@ -1,12 +1,13 @@
 //! `rocescope diagnose`: the incidents of capture files or of a dataset.
 
-use crate::arguments::{DiagnoseArguments, Output};
+use crate::arguments::{DiagnoseArguments, Grouping, Output};
 use crate::commands::readable::readable;
 use crate::commands::report::terminal_width;
 use crate::commands::span;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use rocescope_analysis::incidents::Settings;
 use rocescope_analysis::incidents::dataset::{diagnose, write};
+use rocescope_analysis::incidents::history::by_place;
 use rocescope_diagnose::incidents::Document;
 use rocescope_model::hosts::Hosts;
 use rocescope_runtime::clock::now;
@@ -27,6 +28,22 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
     );
     let time = span::range(&arguments.span)?;
     let names = arguments.hosts.names();
+    if arguments.by == Some(Grouping::Place) {
+        let places = by_place(&source.root, time)?;
+        let places = places.with_context(|| {
+            format!(
+                "{} keeps no incidents{}: `rocescope collect --diagnose` writes them as they happen, and `rocescope diagnose \
+                 DATASET --write` what it finds",
+                source.name,
+                if time == TimeRange::default() { "" } else { " of this time" }
+            )
+        })?;
+        crate::print(&match arguments.output {
+            Output::Table => names.text(&places.text()),
+            Output::Json => names.json(&places.json()),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let document = diagnose(&Settings {
         dataset: source.root.clone(),
         time,

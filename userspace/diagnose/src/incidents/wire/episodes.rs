@@ -79,6 +79,17 @@ impl Episodes {
         of_sign.map(|(_, src, dst)| (*src, *dst))
     }
 
+    /// Forgets episodes that ended before this time.
+    pub(super) fn forget(&mut self, before_ns: i64) {
+        self.0.retain(|_, boxes| {
+            boxes.retain(|_, all| {
+                all.retain(|episode| episode.last_ns >= before_ns);
+                !all.is_empty()
+            });
+            !boxes.is_empty()
+        });
+    }
+
     /// The episodes of a sign between these pairs, source first, each as the capture box counts them that counts most.
     pub(super) fn of(&self, sign: Sign, pairs: impl IntoIterator<Item = (IpAddr, IpAddr)>) -> Vec<Episode> {
         let pairs: BTreeSet<(IpAddr, IpAddr)> = pairs.into_iter().collect();

@@ -57,6 +57,8 @@ pub struct Wire {
     directions: HashMap<Key, Direction>,
     /// The last rows from before that time: totals of later rows include them.
     before: HashMap<Key, Direction>,
+    /// When [`turn`](Self::turn) was called last, and what was known then.
+    turned: Option<(i64, HashMap<Key, Direction>)>,
     crowded_out: u64,
     episodes: Episodes,
     observers: Observers,
@@ -86,6 +88,20 @@ impl Wire {
             to_ns,
             ..Self::default()
         }
+    }
+
+    /// Forgets what happened before the last call of this. A program that runs for long calls it now and then: it judges
+    /// one to two of these spans.
+    pub fn turn(&mut self, now_ns: i64) {
+        let from = self.turned.replace((now_ns, self.directions.clone()));
+        let Some((from_ns, before)) = from else { return };
+        self.before = before;
+        self.from_ns = Some(from_ns);
+        self.directions.retain(|_, direction| direction.last_ns >= from_ns);
+        self.episodes.forget(from_ns);
+        self.span_ns = self
+            .span_ns
+            .map(|(first, last)| (first.max(from_ns), last.max(from_ns)));
     }
 
     /// Adds a row of `connections`; a later row of a direction replaces an earlier one.
