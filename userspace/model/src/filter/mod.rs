@@ -70,7 +70,7 @@ impl Filter {
         Ok(filter)
     }
 
-    /// Parses a filter in which `host` takes `names` too: a name stands for all its addresses.
+    /// Parses a filter in which `host` takes `names` too: a name is all its addresses.
     ///
     /// # Errors
     /// Those of [`from_str`](Self::from_str), and a name that there is not.

@@ -387,7 +387,7 @@ pub(super) fn available(columns: &[&str], of: &str) -> String {
 /// Longer lists of columns are not printed in a message.
 const LISTED: usize = 16;
 
-/// Why a word after `host` stands for no address.
+/// Why a word after `host` is no address.
 fn nameless(message: &str, name: &str, hosts: &Hosts) -> String {
     match nearest(name, hosts.iter().map(|(_, name)| name)) {
         Some(near) => format!("{message}, and no name of the hosts file; did you mean `{near}`?"),

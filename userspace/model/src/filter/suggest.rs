@@ -18,7 +18,7 @@ const SHORTEST: usize = 3;
 /// keyword `host`, which is one letter away.
 pub(super) fn suggestion(word: &str, known: &[&str], keywords: impl Iterator<Item = &'static str>) -> Option<String> {
     let mut named: Vec<&str> = known.iter().copied().filter(|name| shows(name, word)).collect();
-    // The shortest name says the least beyond the word.
+    // The shortest name adds the least to the word.
     named.sort_by_key(|name| name.len());
     named.dedup();
     named.truncate(SUGGESTED);
