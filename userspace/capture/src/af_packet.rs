@@ -220,6 +220,18 @@ impl PacketSocket {
         taken.map(|()| true)
     }
 
+    /// The share of the ring's blocks that wait to be read, 0 to 1.
+    #[must_use]
+    pub fn ring_filled(&self) -> f64 {
+        let ready = (0..BLOCKS).take_while(|ahead| self.is_ready((self.at + ahead) % BLOCKS));
+        ready.count() as f64 / BLOCKS as f64
+    }
+
+    /// Whether the kernel has filled this block.
+    fn is_ready(&self, at: usize) -> bool {
+        self.word(at * BLOCK_BYTES + STATUS_AT).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0
+    }
+
     /// Frames that the kernel has dropped because the ring was full, as of the last [`new_drops`](Self::new_drops).
     #[must_use]
     pub const fn dropped(&self) -> u64 {
@@ -263,11 +275,9 @@ impl PacketSocket {
 
     /// The time of the newest frame, if all blocks are full.
     fn newest_if_full_ns(&self) -> Option<u64> {
-        let is_ready =
-            |at: usize| self.word(at * BLOCK_BYTES + STATUS_AT).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0;
         let last = (self.at + BLOCKS - 1) % BLOCKS;
         // The kernel fills them in order: the last is ready only if all are.
-        if !is_ready(last) {
+        if !self.is_ready(last) {
             return None;
         }
         let seconds = self.word(last * BLOCK_BYTES + LAST_TIME_AT).load(Ordering::Relaxed);

@@ -62,7 +62,7 @@ pub use span::{SPAN, SpanArguments};
 pub use top::{AppearanceArguments, ByName, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 pub(crate) use words::settle;
 
-use crate::filters::{row_filter, run_filter};
+use crate::filters::{address_filter, row_filter, run_filter};
 use crate::units::positive_duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rocescope_analysis::incidents::OnIncident;
@@ -365,7 +365,7 @@ pub struct ExtractArguments {
     #[arg(short, long, value_name = "FILE")]
     pub write: PathBuf,
     /// Copy only packets that match EXPR, such as `qp 17 and opcode *ACKNOWLEDGE*`
-    #[arg(long, value_name = "EXPR", value_parser = run_filter)]
+    #[arg(long, value_name = "EXPR", value_parser = address_filter)]
     pub filter: Option<RunFilter>,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]

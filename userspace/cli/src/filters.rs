@@ -1,7 +1,7 @@
-//! Filters as arguments.
+//! Filters as arguments. Names of hosts are resolved once the hosts file is read: see `arguments::settle`.
 
 use rocescope_model::Row;
-use rocescope_model::filter::{Filter, FilterError, RowFilter};
+use rocescope_model::filter::{Filter, FilterError, Names, RowFilter};
 use rocescope_pipeline::filter::RunFilter;
 
 /// Parses a filter.
@@ -9,7 +9,7 @@ use rocescope_pipeline::filter::RunFilter;
 /// # Errors
 /// The message, and the position below it.
 pub fn filter(text: &str) -> Result<Filter, FilterError> {
-    text.parse()
+    Filter::parse_with(text, Names::Later)
 }
 
 /// Parses a filter of packets.
@@ -17,14 +17,23 @@ pub fn filter(text: &str) -> Result<Filter, FilterError> {
 /// # Errors
 /// The message, and the position below it.
 pub fn run_filter(text: &str) -> Result<RunFilter, FilterError> {
-    RunFilter::parse(text)
+    RunFilter::parse(text, Names::Later)
+}
+
+/// Parses a filter of packets for a command without a hosts file.
+///
+/// # Errors
+/// The message, and the position below it.
+pub fn address_filter(text: &str) -> Result<RunFilter, FilterError> {
+    RunFilter::parse(text, Names::None)
 }
 
 /// Parses a filter of the rows of a table.
 ///
 /// # Errors
-/// Those of [`run_filter`].
+/// The message, and the position below it.
 pub fn row_filter<R: Row>(text: &str) -> Result<RowFilter, FilterError> {
     let columns: Vec<&str> = R::TABLE.columns.iter().map(|column| column.name).collect();
-    RowFilter::new(&Filter::parse_for(text, &columns, R::TABLE.name)?, R::TABLE)
+    let filter = Filter::parse_for(text, &columns, R::TABLE.name, Names::Later)?;
+    RowFilter::new(&filter, R::TABLE)
 }

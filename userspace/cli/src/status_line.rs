@@ -24,6 +24,7 @@ struct StatusLine {
     flows: u64,
     retransmitted: u64,
     fabric_lost: u64,
+    yielded: u64,
     capture_lost: u64,
 }
 
@@ -54,6 +55,7 @@ impl StatusLine {
             flows: 0,
             retransmitted: 0,
             fabric_lost: 0,
+            yielded: 0,
             capture_lost: 0,
         }
     }
@@ -64,6 +66,7 @@ impl StatusLine {
             match &*event.kind {
                 "retransmission" => self.retransmitted += event.count,
                 "loss" => self.fabric_lost += event.count,
+                "yielded" => self.yielded += event.count,
                 _ => {}
             }
         }
@@ -97,6 +100,9 @@ impl StatusLine {
             };
         }
         let _ = write!(line, "  capture loss {}", self.capture_lost);
+        if self.yielded > 0 {
+            let _ = write!(line, "  left out of connections {}", self.yielded);
+        }
         line
     }
 }

@@ -165,6 +165,11 @@ impl Session {
         self.intake.pipeline.capture_dropped(from_ns, to_ns, frames);
     }
 
+    /// See [`Pipeline::yield_connections`](rocescope_pipeline::Pipeline::yield_connections).
+    pub fn yield_connections(&mut self, yields: bool) {
+        self.intake.pipeline.yield_connections(yields);
+    }
+
     /// Does what is due by the clock, without frames: see [`Intake::tick`].
     pub fn tick(&mut self) {
         self.intake.tick();

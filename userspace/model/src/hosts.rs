@@ -73,6 +73,12 @@ impl Hosts {
         self.0.iter().map(|(address, name)| (*address, name.as_str()))
     }
 
+    /// The addresses with this name; case does not matter.
+    pub fn addresses(&self, name: &str) -> impl Iterator<Item = IpAddr> {
+        let named = self.iter().filter(move |(_, each)| each.eq_ignore_ascii_case(name));
+        named.map(|(address, _)| address)
+    }
+
     /// The name of an address.
     #[must_use]
     pub fn name(&self, address: IpAddr) -> Option<&str> {

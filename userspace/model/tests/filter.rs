@@ -1,8 +1,8 @@
 //! Filters as a user writes them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
-use rocescope_model::filter::{Filter, RowFilter};
-use rocescope_model::{ConnectionRow, FlowRow, OpcodeRow, Row, TABLES};
+use rocescope_model::filter::{Expression, Filter, Names, RowFilter};
+use rocescope_model::{ConnectionRow, FlowRow, OpcodeRow, Row, TABLES, WindowRow};
 
 fn flow() -> FlowRow {
     FlowRow {
@@ -88,7 +88,11 @@ fn every_table_filters_its_own_columns() {
          opcode *SEND*\n  ^^^^^^^^^^^^^"
     );
     // Suggestions are columns of this object, not of any table.
-    let of_packets = |text: &str| Filter::parse_for(text, &["src", "dst"], "packets").unwrap_err().message;
+    let of_packets = |text: &str| {
+        Filter::parse_for(text, &["src", "dst"], "packets", Names::None)
+            .unwrap_err()
+            .message
+    };
     assert_eq!(
         of_packets("pakets > 3"),
         "unknown column `pakets`; packets have src, dst"
@@ -155,7 +159,17 @@ fn errors_show_their_position() {
             "hots 10.0.0.1",
             "unknown column `hots`; did you mean `host`?\n  hots 10.0.0.1\n  ^^^^",
         ),
-        ("qp = 17", "no operator after `qp`: write `qp VALUE`\n  qp = 17\n     ^"),
+        ("qp > 17", "`qp` supports only `=` and `!=`\n  qp > 17\n     ^"),
+        (
+            "nak = 1",
+            "`nak` takes no value: write `nak` or `not nak`\n  nak = 1\n      ^",
+        ),
+        (
+            "syndrome nak_psn",
+            "unknown syndrome `nak_psn`; expected one of ack, nak_invalid_rd_request, nak_invalid_request, \
+             nak_psn_sequence_error, nak_remote_access_error, nak_remote_operational_error, nak_reserved, \
+             reserved_syndrome, rnr_nak\n  syndrome nak_psn\n           ^^^^^^^",
+        ),
         (
             "qp many",
             "invalid number `many` for `qp`: expected a number such as 17, 10k or 1M\n  qp many\n     ^^^^",
@@ -300,5 +314,55 @@ fn the_examples_of_the_page_are_valid_filters() {
     assert!(examples.len() > 5);
     for example in examples {
         assert!(example.parse::<Filter>().is_ok(), "{example}");
+    }
+}
+
+/// `=` after a keyword means the same as no operator.
+#[test]
+fn keywords_take_an_equals_sign() {
+    for (with, without) in [
+        ("qp = 17", "qp 17"),
+        ("qp == 0x11", "qp 17"),
+        ("src host = 10.0.0.1", "src host 10.0.0.1"),
+        ("host != 10.0.0.1", "not host 10.0.0.1"),
+    ] {
+        let terms = |text: &str| {
+            let mut tests = Vec::new();
+            let filter = Filter::parse_for(text, &["src", "dst", "dst_qpn"], "packets", Names::None).unwrap();
+            let all: Result<(), ()> = filter.expression().terms(&mut |term, _| {
+                tests.extend(
+                    term.iter()
+                        .map(|test| format!("{} {:?} {:?}", test.column.name, test.comparison, test.literal)),
+                );
+                Ok(())
+            });
+            all.unwrap();
+            (tests, matches!(filter.expression(), Expression::Not(_)))
+        };
+        assert_eq!(terms(with), terms(without), "{with}");
+    }
+}
+
+/// A user types what a table shows: the suggestion is a column of that table.
+#[test]
+fn suggestions_follow_the_headings_of_the_table() {
+    for (table, text, expected) in [
+        (
+            ConnectionRow::TABLE,
+            "retransmitted > 0",
+            "did you mean `retransmitted_packets`",
+        ),
+        (
+            ConnectionRow::TABLE,
+            "upstream > 0",
+            "did you mean `fabric_lost_upstream_packets`?",
+        ),
+        (ConnectionRow::TABLE, "loss > 0", "`fabric_lost_upstream_packets`"),
+        (WindowRow::TABLE, "lost > 0", "`fabric_lost_packets`"),
+        (FlowRow::TABLE, "hots 10.0.0.1", "did you mean `host`?"),
+    ] {
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        let error = Filter::parse_for(text, &columns, table.name, Names::None).unwrap_err();
+        assert!(error.message.contains(expected), "{text}: {}", error.message);
     }
 }

@@ -1,5 +1,5 @@
 //! What the analysis of connections counts of delivery: fabric loss, retransmissions, mirror loss, mirror duplicates, and
-//! what it does not know because connections found no room.
+//! what it does not know because connections found no room or no time.
 
 /// Counts of packets. [`fabric_lost`](Self::fabric_lost) is the sum of the events of kind `loss`, and of the columns of
 /// `connections` that name a place: every loss is counted where its event is made.
@@ -17,6 +17,8 @@ pub struct Delivery {
     pub mirror_duplicate_packets: u64,
     /// Packets of directions that are not tracked because the memory was full: their losses are unknown.
     pub untracked_packets: u64,
+    /// Packets that a live capture left out of connections because it fell behind: their losses are unknown.
+    pub yielded_packets: u64,
 }
 
 impl Delivery {
@@ -48,6 +50,7 @@ impl Delivery {
             mirror_lost_packets: grown(self.mirror_lost_packets, before.mirror_lost_packets),
             mirror_duplicate_packets: grown(self.mirror_duplicate_packets, before.mirror_duplicate_packets),
             untracked_packets: grown(self.untracked_packets, before.untracked_packets),
+            yielded_packets: grown(self.yielded_packets, before.yielded_packets),
         }
     }
 }

@@ -93,21 +93,34 @@ impl Closing<'_> {
         let loss = self.window.capture_loss.iter();
         let loss = loss.map(|loss| capture_loss_row(&self.settings.observer, loss));
         let untracked = self.delivery.filter(|delivery| delivery.untracked_packets > 0);
-        let untracked = untracked.map(|delivery| self.untracked_row(delivery.untracked_packets));
-        let mut events: Vec<EventRow> = events.chain(changes).chain(loss).chain(untracked).collect();
+        let untracked = untracked.map(|delivery| {
+            let why = "of connections that found no memory";
+            self.untracked_row("untracked", delivery.untracked_packets, why)
+        });
+        let yielded = self.delivery.filter(|delivery| delivery.yielded_packets > 0);
+        let yielded = yielded.map(|delivery| {
+            let why = "that connections left out, because the capture fell behind";
+            self.untracked_row("yielded", delivery.yielded_packets, why)
+        });
+        let mut events: Vec<EventRow> = events
+            .chain(changes)
+            .chain(loss)
+            .chain(untracked)
+            .chain(yielded)
+            .collect();
         events.sort_by_key(|event| event.time_ns);
         rows.events.append(&mut events);
     }
 
-    /// Packets of connections that found no room, as a row.
-    fn untracked_row(&self, packets: u64) -> EventRow {
+    /// Packets that are missing in connections, as a row.
+    fn untracked_row(&self, kind: &'static str, packets: u64, why: &str) -> EventRow {
         EventRow {
             observer: self.settings.observer.clone(),
             time: self.start(),
             time_ns: self.start().0,
-            kind: Text::from_static("untracked"),
+            kind: Text::from_static(kind),
             count: packets,
-            detail: format!("{packets} packets of connections that found no memory: their losses are unknown").into(),
+            detail: format!("{packets} packets {why}: their losses are unknown").into(),
             ..EventRow::default()
         }
     }

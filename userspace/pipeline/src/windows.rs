@@ -195,6 +195,14 @@ impl Pipeline {
         }
     }
 
+    /// Leaves the runs that follow out of connections, or no longer: a live capture that falls behind its source gives up
+    /// connections before it loses runs.
+    pub fn yield_connections(&mut self, yields: bool) {
+        if let Some(connections) = &mut self.connections {
+            connections.set_yielding(yields);
+        }
+    }
+
     /// Adds impaired runs and fabric loss to the windows of their times.
     fn take_impaired_runs(&mut self) {
         let Some(connections) = &mut self.connections else {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use bytemuck::Zeroable;
+use rocescope_model::filter::Names;
 use rocescope_model::{FlowRow, WindowRows};
 use rocescope_pipeline::filter::RunFilter;
 use rocescope_pipeline::port_counts::MAX_PORTS;
@@ -178,7 +179,7 @@ fn the_flow_key_can_be_chosen() {
     }
     // A filter of ports needs them.
     let mut pipeline = Pipeline::new(Settings {
-        filter: Some(RunFilter::parse("port 49153").unwrap()),
+        filter: Some(RunFilter::parse("port 49153", Names::None).unwrap()),
         lateness_ns: 0,
         flow_key: FlowKeyMode::Direction,
         ..Settings::default()

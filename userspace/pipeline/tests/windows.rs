@@ -400,3 +400,44 @@ proptest! {
         }
     }
 }
+
+/// A capture that falls behind gives up connections: windows and flows remain whole, and an event states what is missing.
+#[test]
+fn connections_yield_and_windows_do_not() {
+    let mut pipeline = Pipeline::new(settings()).unwrap();
+    let mut counters = Counters::default();
+    let psns = |first: u32, at_ns| RunRecord {
+        first_psn: first,
+        last_psn: first + 9,
+        ..sends(7, SECOND + at_ns, 10)
+    };
+    for (run, yields) in [(psns(0, 0), false), (psns(10, 100), true), (psns(20, 200), false)] {
+        pipeline.yield_connections(yields);
+        if !pipeline.is_current(run.first_ns) {
+            pipeline.turn(run.first_ns, &counters);
+        }
+        counters.frames += u64::from(run.packets);
+        counters.roce_packets += u64::from(run.packets);
+        pipeline.ingest(&run);
+    }
+    pipeline.finish(&counters);
+    let rows = std::mem::take(pipeline.rows());
+    let seen: u64 = rows.windows.iter().map(|row| row.roce_packets).sum();
+    let in_flows: u64 = rows.flows.iter().map(|row| row.packets).sum();
+    assert_eq!((seen, in_flows), (30, 30));
+    let lost: u64 = rows.windows.iter().filter_map(|row| row.fabric_lost_packets).sum();
+    assert_eq!(lost, 0);
+    let yielded: Vec<(u64, &str)> = rows
+        .events
+        .iter()
+        .filter(|event| &*event.kind == "yielded")
+        .map(|event| (event.count, &*event.detail))
+        .collect();
+    assert_eq!(
+        yielded,
+        [(
+            10,
+            "10 packets that connections left out, because the capture fell behind: their losses are unknown"
+        )]
+    );
+}

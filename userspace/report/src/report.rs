@@ -28,6 +28,8 @@ pub struct Report {
     pub not_stored: NotStored,
     /// Packets of connections that were not tracked because the memory was full.
     pub untracked_packets: u64,
+    /// Packets that connections left out because the capture fell behind.
+    pub yielded_packets: u64,
     /// Whether the tables agree about each window.
     pub agreement: Agreement,
     /// Windows over time.

@@ -146,6 +146,12 @@ impl Capture {
         Ok((watermark, some))
     }
 
+    /// The share of the queue behind the rings that is filled, 0 to 1: what waits for [`poll`](Self::poll).
+    #[must_use]
+    pub fn queue_filled(&self) -> f64 {
+        self.reader.as_ref().map_or(0.0, Reader::filled)
+    }
+
     /// Reports the losses in the counters before the runs that show a gap are delivered. Returns the counters.
     ///
     /// `since_ns` is the watermark when they were read last: runs that began before it had been published then, so

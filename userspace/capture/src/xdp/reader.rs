@@ -106,6 +106,11 @@ impl Reader {
         Ok(some)
     }
 
+    /// The share of the queue that is filled, 0 to 1.
+    pub(super) fn filled(&self) -> f64 {
+        (self.shared.queue().batches as f64 / self.shared.limit as f64).min(1.0)
+    }
+
     /// How often the queue was full.
     pub(super) fn times_full(&self) -> u64 {
         self.shared.queue().full

@@ -1,6 +1,7 @@
 //! `rocescope report`.
 
 use super::{ByName, HostsArguments, SpanArguments};
+use crate::filters::filter;
 use crate::units::count;
 use clap::{Args, ValueEnum};
 use rocescope_model::filter::Filter;
@@ -29,7 +30,7 @@ pub struct ReportArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = count)]
     pub top: usize,
     /// Include only flows, connections and events that match EXPR, such as `host 10.0.0.1`
-    #[arg(long, value_name = "EXPR")]
+    #[arg(long, value_name = "EXPR", value_parser = filter)]
     pub filter: Option<Filter>,
     /// Group traffic by source, destination, queue pair or opcode
     #[arg(long, value_enum)]

@@ -84,6 +84,7 @@ struct Document<'a> {
     fabric_lost_downstream_packets: Option<u64>,
     retransmitted_packets: Option<u64>,
     untracked_packets: Option<u64>,
+    yielded_packets: Option<u64>,
     mirror_lost_packets: Option<u64>,
     #[serde(serialize_with = "json::float")]
     mirror_loss_ratio: Option<f64>,
@@ -193,6 +194,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         fabric_lost_downstream_packets: delivery.map(|delivery| delivery.fabric_lost_downstream_packets),
         retransmitted_packets: delivery.map(|delivery| delivery.retransmitted_packets),
         untracked_packets: delivery.map(|delivery| delivery.untracked_packets),
+        yielded_packets: delivery.map(|delivery| delivery.yielded_packets),
         mirror_lost_packets: delivery.map(|delivery| delivery.mirror_lost_packets),
         mirror_loss_ratio: delivery.and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
         mirror_duplicate_packets: delivery.map(|delivery| delivery.mirror_duplicate_packets),

@@ -58,6 +58,9 @@ impl Losses {
                 if delivery.untracked_packets > 0 {
                     line("Untracked", delivery.untracked_packets, &self.untracked(delivery))?;
                 }
+                if delivery.yielded_packets > 0 {
+                    line("Yielded", delivery.yielded_packets, &self.yielded(delivery))?;
+                }
             }
             None => line("Fabric loss", 0, "unknown: --no-connections leaves it out")?,
         }
@@ -72,12 +75,24 @@ impl Losses {
 
     /// Packets whose losses are unknown.
     fn untracked(&self, delivery: Delivery) -> String {
-        let (packets, seen) = (delivery.untracked_packets, self.seen_packets.max(1));
         format!(
-            "{} ({:.1} %) of connections that found no memory: their losses and retransmissions are unknown (--connection-memory)",
-            plural(packets, "packet"),
-            100.0 * packets as f64 / seen as f64
+            "{} of connections that found no memory: their losses and retransmissions are unknown (--connection-memory)",
+            self.share(delivery.untracked_packets)
         )
+    }
+
+    /// Packets that connections left out.
+    fn yielded(&self, delivery: Delivery) -> String {
+        format!(
+            "{} left out of connections, because the capture fell behind: fabric loss and retransmissions are lower bounds",
+            self.share(delivery.yielded_packets)
+        )
+    }
+
+    /// A number of packets, and their share of all.
+    fn share(&self, packets: u64) -> String {
+        let percent = 100.0 * packets as f64 / self.seen_packets.max(1) as f64;
+        format!("{} ({percent:.1} %)", plural(packets, "packet"))
     }
 
     /// Capture loss by reason.

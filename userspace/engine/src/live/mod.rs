@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | selects how frames are captured, and opens the source |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
+//! | `overload` | whether the capture falls behind its source, so that connections yield |
 //! | `xdp` | feeds run records of the kernel to the intake |
 //! | `packet` | feeds frames of packet sockets to a session |
 //! | `report` | the report of a live capture |
@@ -12,6 +13,7 @@
 //! | [`check`] | the check of a port |
 
 pub mod check;
+mod overload;
 mod packet;
 mod plan;
 mod port;

@@ -1,5 +1,6 @@
 //! Feeds frames of packet sockets to a session.
 
+use super::overload::Overload;
 use super::report::LiveReport;
 use super::watch::Watch;
 use crate::error::{EngineError, Result};
@@ -30,9 +31,12 @@ pub(super) fn drive(
 ) -> Result<Outcome> {
     let mut session = Session::new(settings, config, outputs)?;
     session.advance(now_ns())?;
+    let mut overload = Overload::default();
     while !session.is_over() && !watch.over()? {
         // Before the sockets are read: afterwards they are empty up to this time, even if the process is stopped here.
         let now_ns = now_ns();
+        let filled = sockets.iter().map(PacketSocket::ring_filled).fold(0.0, f64::max);
+        session.yield_connections(overload.observe(filled));
         report.so_far(count_drops(&mut sockets, &mut session)?);
         if !take(&mut sockets, &mut session)? {
             session.advance(now_ns.saturating_sub(BEHIND_NS))?;
@@ -53,6 +57,7 @@ pub(super) fn drive(
             watch.notices().counts(session.counters(), session.delivery(), rest);
         }
     }
+    session.yield_connections(false);
     for socket in &sockets {
         socket.stop().map_err(EngineError::Socket)?;
     }

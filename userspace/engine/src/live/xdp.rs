@@ -1,5 +1,6 @@
 //! Feeds run records of the kernel to the intake.
 
+use super::overload::Overload;
 use super::plan;
 use super::report::LiveReport;
 use super::watch::{Change, Watch};
@@ -123,8 +124,12 @@ pub(super) fn drive(
     let begin_ns = capture.now_ns();
     intake.turn(begin_ns, &Counters::default())?;
     let mut edges = Edges::new(window_ns, begin_ns);
+    let mut overload = Overload::default();
     capture.start()?;
     while !watch.over()? {
+        intake
+            .pipeline
+            .yield_connections(overload.observe(capture.queue_filled()));
         let (watermark_ns, some) = capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
         edges.pass(capture.now_ns(), &capture)?;
         edges.turn(watermark_ns, &mut intake)?;
@@ -140,6 +145,8 @@ pub(super) fn drive(
             sleep(PAUSE);
         }
     }
+    // No record can be lost from here on: what waits is analyzed in full.
+    intake.pipeline.yield_connections(false);
     let end_ns = capture.now_ns();
     let (counters, losses) = capture.finish(|event| receiver.take(event, &mut intake.pipeline, report))?;
     report.lost_runs = counters.lost_runs;

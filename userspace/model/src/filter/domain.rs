@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use rocescope_wire::Opcode;
+use rocescope_wire::extension::Syndrome;
 
 /// Checks that `column`, which the user wrote as `name`, can hold `literal`, which the user wrote as `text`.
 ///
@@ -21,10 +22,11 @@ pub(super) fn check(name: &str, column: &Column, literal: &Literal, text: &str) 
             Err(format!("`{text}` is not an IP address"))
         }
         ("opcode", Literal::Pattern(pattern)) => opcode(pattern),
-        ("opcode" | "service", Literal::Network(_)) => {
+        ("opcode" | "service" | "syndrome", Literal::Network(_)) => {
             Err(format!("`{}` expects a name, not the address `{text}`", column.name))
         }
         ("service", Literal::Pattern(pattern)) => service(pattern),
+        ("syndrome", Literal::Pattern(pattern)) => syndrome(pattern),
         (field, literal) => match (bits(field), literal) {
             (None, _) => Ok(()),
             (Some(bits), Literal::Integer(number)) if (0..1 << bits).contains(number) => Ok(()),
@@ -43,7 +45,7 @@ fn bits(column: &str) -> Option<u32> {
     match column {
         "vlan" | "inner_vlan" => Some(12),
         "udp_src_port" | "udp_dst_port" => Some(16),
-        "src_qpn" | "dst_qpn" | "start_psn" | "vni" => Some(24),
+        "src_qpn" | "dst_qpn" | "psn" | "start_psn" | "vni" => Some(24),
         _ => None,
     }
 }
@@ -78,4 +80,14 @@ fn service(pattern: &str) -> Result<(), String> {
     }
     let names = Vec::from_iter(names).join(", ");
     Err(format!("unknown service `{pattern}`; expected one of {names}"))
+}
+
+/// Syndromes of RoCEv2; a word that begins with `nack_` is the reason of a NACK of MRC.
+fn syndrome(pattern: &str) -> Result<(), String> {
+    let names: BTreeSet<&str> = (0..=u8::MAX).map(|byte| Syndrome(byte).name()).collect();
+    if pattern.starts_with("nack") || names.iter().any(|name| matches(name, pattern)) {
+        return Ok(());
+    }
+    let names = Vec::from_iter(names).join(", ");
+    Err(format!("unknown syndrome `{pattern}`; expected one of {names}"))
 }

@@ -7,8 +7,8 @@
 //! rtt_p99_ns > 50us and unfilled_gaps > 0
 //! ```
 //!
-//! Every term compares a column of the registry; the keywords `host`, `net`, `qp`, `port`, `opcode`, `service`, `vlan`
-//! and `ecn` are shorthand for comparisons of one or several columns. So a filter can use everything that a table
+//! Every term compares a column of the registry; the keywords `host`, `net`, `qp`, `port`, `opcode`, `service`, `vlan`,
+//! `ecn`, `psn`, `syndrome`, `nak` and `rnr` are shorthand for comparisons of one or several columns. So a filter can use everything that a table
 //! contains, and nothing else.
 //!
 //! | module | what it holds |
@@ -18,6 +18,7 @@
 //! | `literal` | the values to compare with: numbers with units, addresses, patterns |
 //! | `domain` | the valid values of a column, if not every value of its type |
 //! | `expression` | the expression tree, and its evaluation for partly known rows |
+//! | `suggest` | the column that an unknown name is most likely meant to be |
 //! | `rows` | a filter for the rows of one table |
 //! | `error` | errors with their position |
 
@@ -27,13 +28,16 @@ mod expression;
 mod literal;
 mod parse;
 mod rows;
+mod suggest;
 mod token;
 
 pub use error::{FilterError, TextSpan};
 pub use expression::{Expression, Test};
 pub use literal::{Comparison, Literal, Prefix, matches};
+pub use parse::Names;
 pub use rows::RowFilter;
 
+use crate::hosts::Hosts;
 use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
@@ -53,17 +57,36 @@ impl Filter {
     }
 
     /// Parses a filter of an object that has these columns: suggestions are among them. `of` names the object, as in
-    /// `packets`.
+    /// `packets`. `names`: those that `host` takes besides addresses.
     ///
     /// # Errors
     /// Returns a [`FilterError`] with a message and its position, also for a term without a column of this list.
-    pub fn parse_for(text: &str, columns: &[&str], of: &str) -> Result<Self, FilterError> {
+    pub fn parse_for(text: &str, columns: &[&str], of: &str, names: Names<'_>) -> Result<Self, FilterError> {
         let filter = Self {
-            expression: parse::parse(text, Some((columns, of)))?,
+            expression: parse::parse(text, Some((columns, of)), names)?,
             text: text.into(),
         };
         filter.expect_columns(columns, of)?;
         Ok(filter)
+    }
+
+    /// Parses a filter in which `host` takes `names` too: a name is all its addresses.
+    ///
+    /// # Errors
+    /// Those of [`from_str`](Self::from_str), and a name that there is not.
+    pub fn parse_with(text: &str, names: Names<'_>) -> Result<Self, FilterError> {
+        Ok(Self {
+            expression: parse::parse(text, None, names)?,
+            text: text.into(),
+        })
+    }
+
+    /// Replaces the names after `host` by their addresses.
+    ///
+    /// # Errors
+    /// A name that `hosts` does not have.
+    pub fn resolve(&self, hosts: &Hosts) -> Result<Self, FilterError> {
+        Self::parse_with(&self.text, Names::Of(hosts))
     }
 
     /// Returns the text of the filter.
@@ -81,10 +104,7 @@ impl FromStr for Filter {
     /// # Errors
     /// Returns a [`FilterError`] with a message and its position.
     fn from_str(text: &str) -> Result<Self, FilterError> {
-        Ok(Self {
-            expression: parse::parse(text, None)?,
-            text: text.into(),
-        })
+        Self::parse_with(text, Names::None)
     }
 }
 

@@ -4,7 +4,9 @@ use super::domain;
 use super::error::{FilterError, TextSpan};
 use super::expression::{Expression, Test};
 use super::literal::{Comparison, Literal, Prefix};
+use super::suggest::suggestion;
 use super::token::{Token, TokenKind, tokens};
+use crate::hosts::Hosts;
 use crate::nearest::nearest;
 use crate::{Column, DERIVED_TABLES, ROCE_UDP_PORT, TABLES, Type};
 use alloc::boxed::Box;
@@ -13,7 +15,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Keywords that are shorthand for comparisons, the columns that they compare, and the value that follows.
-const WORDS: [(&str, &[&str], &str); 8] = [
+const WORDS: [(&str, &[&str], &str); 10] = [
     ("host", &["src", "dst"], "an IP address"),
     ("net", &["src", "dst"], "a network, such as 10.0.0.0/8"),
     ("qp", &["src_qpn", "dst_qpn"], "a queue pair number"),
@@ -22,7 +24,30 @@ const WORDS: [(&str, &[&str], &str); 8] = [
     ("service", &["service"], "a service: RC, UC, UD, XRC or CNP"),
     ("vlan", &["vlan", "inner_vlan"], "a VLAN ID"),
     ("ecn", &["ecn_ce_packets"], "`ce`"),
+    ("psn", &["psn"], "a packet sequence number"),
+    (
+        "syndrome",
+        &["syndrome"],
+        "a syndrome, such as nak_psn_sequence_error or rnr_nak",
+    ),
 ];
+
+/// Keywords without a value, the syndromes that they select, and the columns that count the same in other tables.
+const FLAGS: [(&str, &str, &[&str]); 2] = [
+    ("nak", "nak_*", &["nak_packets", "nak_psn_sequence", "nak_fatal"]),
+    ("rnr", "rnr_nak", &["rnr_nak_packets", "rnr_nak"]),
+];
+
+/// The names that `host` takes besides addresses.
+#[derive(Debug, Clone, Copy)]
+pub enum Names<'a> {
+    /// None.
+    None,
+    /// Any; they match nothing until [`Filter::resolve`](super::Filter::resolve).
+    Later,
+    /// Those of a hosts file.
+    Of(&'a Hosts),
+}
 
 /// Maximum nesting depth, which bounds the recursion; deeper than any readable filter.
 const DEPTH: usize = 64;
@@ -30,11 +55,12 @@ const DEPTH: usize = 64;
 /// Columns that the filter may use, and what has them.
 type Scope<'a> = Option<(&'a [&'a str], &'a str)>;
 
-/// Parses a filter; `scope` restricts suggestions.
-pub(super) fn parse(text: &str, scope: Scope<'_>) -> Result<Expression, FilterError> {
+/// Parses a filter; `scope` restricts suggestions. `names` are those that `host` takes besides addresses.
+pub(super) fn parse(text: &str, scope: Scope<'_>, names: Names<'_>) -> Result<Expression, FilterError> {
     let mut parser = Parser {
         text,
         scope,
+        names,
         tokens: tokens(text)?,
         next: 0,
         depth: 0,
@@ -53,6 +79,7 @@ pub(super) fn parse(text: &str, scope: Scope<'_>) -> Result<Expression, FilterEr
 struct Parser<'a> {
     text: &'a str,
     scope: Scope<'a>,
+    names: Names<'a>,
     tokens: Vec<Token<'a>>,
     next: usize,
     depth: usize,
@@ -131,20 +158,18 @@ impl<'a> Parser<'a> {
 
     /// Parses a comparison, or a keyword and its value.
     fn term(&mut self, word: &str, place: TextSpan) -> Result<Expression, FilterError> {
-        if let Some(Token {
-            kind: TokenKind::Comparison(comparison),
-            place: sign,
-        }) = self.peek()
-        {
+        if let Some((comparison, _)) = self.comparison().filter(|_| !is_keyword(word) || compares_itself(word)) {
             self.next += 1;
-            if is_word(word) && !is_column(word) {
-                let message = format!("no operator after `{word}`: write `{word} VALUE`");
-                return Err(self.error(message, sign));
-            }
             let column = self.column(word, place)?;
             let (value, value_place) = self.value(column.name, "a value", place)?;
             let test = self.test(word, column, comparison, value, value_place)?;
             return Ok(term(Vec::from([test]), place, value_place));
+        }
+        if let Some((word, syndromes, counts)) = FLAGS.iter().find(|(name, _, _)| *name == word) {
+            if let Some((_, sign)) = self.comparison() {
+                return Err(self.error(format!("`{word}` takes no value: write `{word}` or `not {word}`"), sign));
+            }
+            return self.flag(syndromes, counts, place);
         }
         let side = match word {
             "src" | "dst" => Some(word),
@@ -166,6 +191,7 @@ impl<'a> Parser<'a> {
         let Some((word, columns, what)) = WORDS.iter().find(|(name, _, _)| *name == word) else {
             return Err(self.unknown(word, word_place));
         };
+        let equality = self.equality(word)?;
         let (value, value_place) = self.value(word, what, place)?;
         let columns = columns
             .iter()
@@ -182,34 +208,108 @@ impl<'a> Parser<'a> {
             ));
         }
         let mut tests = Vec::new();
+        // `host = gpu03` is also about the column `host`, in the tables that have one.
+        if equality.is_some() && side.is_none() && self.reaches(word) {
+            tests.push(self.test(word, self.column(word, place)?, Comparison::Equal, value, value_place)?);
+        }
+        let is_optional = !tests.is_empty();
         for name in columns {
             let column = self.column(name, place)?;
-            tests.push(self.worded(word, column, value, value_place)?);
+            match self.worded(word, column, value, value_place, &mut tests) {
+                Err(error) if !is_optional => return Err(error),
+                _ => {}
+            }
         }
-        Ok(term(tests, place, value_place))
+        let term = term(tests, place, value_place);
+        match equality {
+            Some(Comparison::NotEqual) => Ok(Expression::Not(Box::new(term))),
+            _ => Ok(term),
+        }
     }
 
-    /// Returns the comparison for a keyword.
-    fn worded(&self, word: &str, column: &'static Column, value: &str, place: TextSpan) -> Result<Test, FilterError> {
-        let network = |prefix: Result<Prefix, String>| match prefix {
-            Ok(prefix) => Ok(Test {
-                column,
-                comparison: Comparison::Equal,
-                literal: Literal::Network(prefix),
-            }),
-            Err(message) => Err(self.error(message, place)),
+    /// Returns the next token if it is a comparison, and its position.
+    fn comparison(&self) -> Option<(Comparison, TextSpan)> {
+        match self.peek()?.kind {
+            TokenKind::Comparison(comparison) => Some((comparison, self.peek()?.place)),
+            _ => None,
+        }
+    }
+
+    /// Whether there is a column with this name among those that the filter may use.
+    fn reaches(&self, name: &str) -> bool {
+        match self.scope {
+            Some((columns, _)) => columns.contains(&name),
+            None => is_column(name),
+        }
+    }
+
+    /// Parses the `=` or `!=` that may follow a keyword.
+    fn equality(&mut self, word: &str) -> Result<Option<Comparison>, FilterError> {
+        let Some((comparison, sign)) = self.comparison() else {
+            return Ok(None);
+        };
+        self.next += 1;
+        match comparison {
+            Comparison::Equal | Comparison::NotEqual => Ok(Some(comparison)),
+            _ => Err(self.error(format!("`{word}` supports only `=` and `!=`"), sign)),
+        }
+    }
+
+    /// Returns the term of a keyword without a value.
+    fn flag(&self, syndromes: &str, counts: &[&str], place: TextSpan) -> Result<Expression, FilterError> {
+        let syndrome = self.column("syndrome", place)?;
+        let mut tests = Vec::from([self.test("syndrome", syndrome, Comparison::Equal, syndromes, place)?]);
+        for name in counts {
+            tests.push(Test {
+                column: self.column(name, place)?,
+                comparison: Comparison::Above,
+                literal: Literal::Integer(0),
+            });
+        }
+        Ok(term(tests, place, place))
+    }
+
+    /// Adds the comparisons for a keyword: several if `value` is a name of several addresses.
+    fn worded(
+        &self,
+        word: &str,
+        column: &'static Column,
+        value: &str,
+        place: TextSpan,
+        tests: &mut Vec<Test>,
+    ) -> Result<(), FilterError> {
+        let equal = |literal| Test {
+            column,
+            comparison: Comparison::Equal,
+            literal,
         };
         match word {
-            "host" if value.contains('/') => Err(self.error("`host` needs an address: use `net` for a network", place)),
-            "host" | "net" => network(Prefix::read(value)),
-            "ecn" if value.eq_ignore_ascii_case("ce") => Ok(Test {
+            "host" if value.contains('/') => {
+                return Err(self.error("`host` needs an address: use `net` for a network", place));
+            }
+            "host" | "net" => match (Prefix::read(value), self.names) {
+                (Ok(prefix), _) => tests.push(equal(Literal::Network(prefix))),
+                (Err(_), Names::Later) if word == "host" => tests.push(equal(Literal::Pattern(value.into()))),
+                (Err(message), Names::Of(hosts)) if word == "host" => {
+                    let mut named = hosts
+                        .addresses(value)
+                        .map(|address| equal(Literal::Network(Prefix::host(address))));
+                    let first = named.next();
+                    let first = first.ok_or_else(|| self.error(nameless(&message, value, hosts), place))?;
+                    tests.push(first);
+                    tests.extend(named);
+                }
+                (Err(message), _) => return Err(self.error(message, place)),
+            },
+            "ecn" if value.eq_ignore_ascii_case("ce") => tests.push(Test {
                 column,
                 comparison: Comparison::Above,
                 literal: Literal::Integer(0),
             }),
-            "ecn" => Err(self.error("`ecn` supports only `ce`: packets with congestion experienced", place)),
-            _ => self.test(word, column, Comparison::Equal, value, place),
+            "ecn" => return Err(self.error("`ecn` supports only `ce`: packets with congestion experienced", place)),
+            _ => tests.push(self.test(word, column, Comparison::Equal, value, place)?),
         }
+        Ok(())
     }
 
     /// `name` is the name that the user wrote for the column.
@@ -262,13 +362,13 @@ impl<'a> Parser<'a> {
             let message = format!("`{word}` needs a comparison, such as `{word} = …`");
             return self.error(message, place);
         }
-        let words = WORDS.iter().map(|(name, _, _)| *name);
+        let all = columns().map(|column| column.name);
         let known: Vec<&str> = match self.scope {
-            Some((columns, _)) => words.chain(columns.iter().copied()).collect(),
-            None => words.chain(columns().map(|column| column.name)).collect(),
+            Some((columns, _)) => columns.to_vec(),
+            None => all.collect(),
         };
-        let message = match (nearest(word, known), self.scope) {
-            (Some(near), _) => format!("unknown column `{word}`; did you mean `{near}`?"),
+        let message = match (suggestion(word, &known, keywords()), self.scope) {
+            (Some(hint), _) => format!("unknown column `{word}`; {hint}"),
             (None, Some((columns, of))) => format!("unknown column `{word}`; {}", available(columns, of)),
             (None, None) => format!("unknown column `{word}`; `rocescope schema` prints the columns of every table"),
         };
@@ -287,8 +387,29 @@ pub(super) fn available(columns: &[&str], of: &str) -> String {
 /// Longer lists of columns are not printed in a message.
 const LISTED: usize = 16;
 
-fn is_word(word: &str) -> bool {
-    WORDS.iter().any(|(name, _, _)| *name == word)
+/// Why a word after `host` is no address.
+fn nameless(message: &str, name: &str, hosts: &Hosts) -> String {
+    match nearest(name, hosts.iter().map(|(_, name)| name)) {
+        Some(near) => format!("{message}, and no name of the hosts file; did you mean `{near}`?"),
+        None => format!("{message}, and no name of the hosts file (`--hosts`)"),
+    }
+}
+
+/// Returns all keywords.
+fn keywords() -> impl Iterator<Item = &'static str> {
+    let words = WORDS.iter().map(|(name, _, _)| *name);
+    words.chain(FLAGS.iter().map(|(name, _, _)| *name))
+}
+
+fn is_keyword(word: &str) -> bool {
+    keywords().any(|keyword| keyword == word)
+}
+
+/// Whether a keyword is also the name of one of its columns: an operator after it compares that column.
+fn compares_itself(word: &str) -> bool {
+    WORDS
+        .iter()
+        .any(|(name, columns, _)| *name == word && columns.contains(name))
 }
 
 fn is_column(word: &str) -> bool {

@@ -4,7 +4,8 @@ use super::Filter;
 use super::error::FilterError;
 use super::expression::Test;
 use super::parse::available;
-use crate::nearest::nearest;
+use super::suggest::suggestion;
+use crate::hosts::Hosts;
 use crate::{Cells, DERIVED_TABLES, TABLES, Table};
 use alloc::format;
 use alloc::vec::Vec;
@@ -31,6 +32,14 @@ impl RowFilter {
             filter: filter.clone(),
             table,
         })
+    }
+
+    /// Replaces the names after `host` by their addresses.
+    ///
+    /// # Errors
+    /// A name that `hosts` does not have.
+    pub fn resolve(&self, hosts: &Hosts) -> Result<Self, FilterError> {
+        Self::new(&self.filter.resolve(hosts)?, self.table)
     }
 
     /// Returns the table whose rows it filters.
@@ -65,10 +74,8 @@ impl Filter {
                 return Ok(());
             }
             let name = tests.first().map_or("", |test| test.column.name);
-            let hint = match nearest(name, columns.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => available(columns, of),
-            };
+            let hint = suggestion(name, columns, core::iter::empty());
+            let hint = hint.unwrap_or_else(|| available(columns, of));
             let tables = TABLES.iter().chain(DERIVED_TABLES);
             let elsewhere = tables.filter(|table| table.position(name).is_some());
             let elsewhere: Vec<&str> = elsewhere.map(|table| table.name).take(ELSEWHERE).collect();

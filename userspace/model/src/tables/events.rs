@@ -16,6 +16,7 @@ table! {
         time_ns: i64, UnixNanoseconds, [min], hide "Exact time";
         /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`, `capture_loss`,
         /// `untracked`: packets of connections that found no memory, whose losses are unknown,
+        /// `yielded`: packets that connections left out because a live capture fell behind, whose losses are unknown,
         /// `slow_step`: an agent's monitor asked for a recording of the flow of a step; of
         /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`,
         /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full or failing.
@@ -71,7 +72,7 @@ impl EventRow {
     pub const SLOW_STEP: &'static str = "slow_step";
 
     /// Every kind, with the unit of its `value` and `previous`.
-    pub const KINDS: [(&'static str, Unit); 18] = [
+    pub const KINDS: [(&'static str, Unit); 19] = [
         ("nak", Unit::None),
         ("rnr_nak", Unit::Nanoseconds),
         ("jitter", Unit::BitsPerSecond),
@@ -80,6 +81,7 @@ impl EventRow {
         ("cnp_burst", Unit::PacketsPerSecond),
         ("capture_loss", Unit::Nanoseconds),
         ("untracked", Unit::None),
+        ("yielded", Unit::None),
         (Self::SLOW_STEP, Unit::Nanoseconds),
         ("retransmission", Unit::Nanoseconds),
         ("rnr_episode", Unit::Nanoseconds),

@@ -8,6 +8,7 @@ use crate::connections::fast::state::FastState;
 use crate::connections::intake::capture_loss::CaptureLoss;
 use crate::connections::intake::prefetch::Prefetch;
 use crate::connections::intake::sort_buffer::SortBuffer;
+use crate::connections::intake::yielded::Yielded;
 use crate::connections::order::intervals::MAX_INTERVALS;
 use crate::connections::pairing::peer_candidates::{Candidates, OpenRequests};
 use crate::connections::pairing::setup::{Handshakes, Requests};
@@ -69,6 +70,7 @@ pub struct Connections {
     pub(crate) cm: Requests,
     pub(crate) handshakes: Handshakes,
     pub(crate) capture_loss: CaptureLoss,
+    pub(crate) yielded: Yielded,
     pub(crate) events: Vec<Event>,
     /// Length of a slice: runs of the current slice may still arrive.
     pub(crate) slice_ns: u64,
@@ -136,6 +138,7 @@ impl Connections {
             cm: Requests::default(),
             handshakes: Handshakes::default(),
             capture_loss: CaptureLoss::default(),
+            yielded: Yielded::default(),
             events: Vec::new(),
             slice_ns: tenth.clamp(1, 100_000_000),
             window_ns: pipeline.window_ns.max(1),

@@ -650,3 +650,32 @@ fn one_slow_answer_hides_no_later_loss() {
 
 mod lives;
 mod order;
+
+/// What a capture that fell behind left out of connections is no fabric loss.
+#[test]
+fn packets_left_out_are_counted_and_prove_no_loss() {
+    let before = [sends((0, 9), 100), answer(ACK, 9, 150)];
+    let behind = [sends((10, 19), 200), answer(ACK, 19, 250), sends((20, 24), 300)];
+    let after = [sends((25, 30), 400), answer(ACK, 30, 450)];
+    let play = |yields: bool| {
+        let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
+        let mut pass = |runs: &[Vec<RunRecord>], yields| {
+            connections.set_yielding(yields);
+            runs.iter().flatten().for_each(|run| connections.run(run));
+        };
+        pass(&before, false);
+        pass(&behind, yields);
+        pass(&after, false);
+        connections.finish();
+        let (mut rows, mut events) = (Vec::new(), Vec::new());
+        connections.rows(true, &mut rows, &mut events);
+        (rows, events, connections.summary().delivery)
+    };
+    let (all, _, whole) = play(false);
+    let (rows, events, delivery) = play(true);
+    assert_eq!((whole.yielded_packets, delivery.yielded_packets), (0, 16));
+    assert_eq!((all[0].packets, rows[0].packets), (31, 16));
+    assert_eq!((delivery.fabric_lost(), delivery.retransmitted_packets), (0, 0));
+    assert_eq!(delivery.mirror_lost_packets, 0);
+    assert!(!events.iter().any(|event| &*event.kind == "loss"), "{events:?}");
+}

@@ -1,18 +1,20 @@
 //! Applies a filter to runs and single packets.
 //!
 //! A run is kept or dropped as a whole. The columns that a filter may test are the same for all its packets (addresses,
-//! queue pairs, VLAN, service), except two: `opcode` matches if one packet of the run has it, and `ecn_ce_packets`
-//! counts those of the run. So the result is the same whether the kernel or this process made the run.
+//! queue pairs, VLAN, service), except three: `opcode` and `psn` match if one packet of the run has it, and
+//! `ecn_ce_packets` counts those of the run. A NAK is always a run of its own, so a `syndrome` selects whole runs: ACKs,
+//! or one NAK.
 
 use crate::fields::{address, opcode_name, vlan, vni};
 use alloc::vec::Vec;
-use rocescope_model::filter::{Filter, FilterError, Literal, Test};
+use rocescope_model::filter::{Comparison, Filter, FilterError, Literal, Names, Test};
 use rocescope_model::{Cell, Text, Value};
 use rocescope_record::{ControlPacket, RunRecord};
-use rocescope_wire::{FlowKey, Opcode, Packet};
+use rocescope_wire::extension::Syndrome;
+use rocescope_wire::{FlowKey, Meaning, Opcode, Operation, Packet, Position};
 
 /// The columns that packets have.
-pub const COLUMNS: [&str; 11] = [
+pub const COLUMNS: [&str; 13] = [
     "src",
     "dst",
     "src_qpn",
@@ -24,6 +26,8 @@ pub const COLUMNS: [&str; 11] = [
     "service",
     "opcode",
     "ecn_ce_packets",
+    "psn",
+    "syndrome",
 ];
 
 /// A filter whose every term applies to packets.
@@ -42,12 +46,12 @@ impl RunFilter {
         Ok(Self { filter: filter.clone() })
     }
 
-    /// Parses a filter of packets.
+    /// Parses a filter of packets; `names` are those that `host` takes besides addresses.
     ///
     /// # Errors
     /// Those of [`Filter::parse_for`].
-    pub fn parse(text: &str) -> Result<Self, FilterError> {
-        let filter = Filter::parse_for(text, &COLUMNS, "packets")?;
+    pub fn parse(text: &str, names: Names<'_>) -> Result<Self, FilterError> {
+        let filter = Filter::parse_for(text, &COLUMNS, "packets", names)?;
         Ok(Self { filter })
     }
 
@@ -73,6 +77,11 @@ impl RunFilter {
                 "opcode" => run.opcodes().any(|(opcode, _)| is(opcode, test)),
                 "service" => service(run.opcode(), test),
                 "ecn_ce_packets" => test.literal.compare(&marked.value(), test.comparison),
+                "psn" => psn(run.first_psn, run.last_psn, test),
+                "syndrome" => {
+                    let has = run.opcodes().any(|(opcode, _)| has_syndrome(&opcode.meaning()));
+                    syndrome(has.then(|| run.syndrome()), test)
+                }
                 _ => of_flow(&run.flow, run.src_qpn, test).unwrap_or(false),
             })
         };
@@ -88,6 +97,8 @@ impl RunFilter {
                 "opcode" => is(packet.bth.opcode(), test),
                 "service" => service(packet.bth.opcode(), test),
                 "ecn_ce_packets" => test.literal.compare(&marked.value(), test.comparison),
+                "psn" => psn(packet.psn().get(), packet.psn().get(), test),
+                "syndrome" => syndrome(has_syndrome(&packet.meaning).then_some(packet.syndrome), test),
                 _ => of_flow(&packet.flow, packet.src_qpn.get(), test).unwrap_or(false),
             })
         };
@@ -169,4 +180,111 @@ fn is(opcode: Opcode, test: &Test) -> bool {
 fn service(opcode: Opcode, test: &Test) -> bool {
     let name = Text::from_static(opcode.transport().name());
     test.literal.compare(&name.value(), test.comparison)
+}
+
+/// Whether packets of this opcode have an AETH, and with it a syndrome.
+fn has_syndrome(meaning: &Meaning) -> bool {
+    match meaning.operation {
+        Operation::Acknowledge | Operation::AtomicAcknowledge => true,
+        Operation::RdmaReadResponse => meaning.position() != Position::Middle,
+        _ => false,
+    }
+}
+
+fn syndrome(syndrome: Option<Syndrome>, test: &Test) -> bool {
+    let name = syndrome.map(|syndrome| Text::from_static(syndrome.name()));
+    test.literal.compare(&name.value(), test.comparison)
+}
+
+/// Whether a PSN from `first` to `last` passes the test. Their numbers wrap after 24 bits.
+fn psn(first: u32, last: u32, test: &Test) -> bool {
+    let passes = |number: u32| test.literal.compare(&integer(number), test.comparison);
+    let inside = |number: i64| match u32::try_from(number) {
+        Ok(number) if first <= last => (first..=last).contains(&number),
+        Ok(number) => number >= first || number <= last,
+        Err(_) => false,
+    };
+    match (&test.literal, test.comparison) {
+        (Literal::Integer(number), Comparison::Equal) => inside(*number),
+        _ if first <= last => passes(first) || passes(last),
+        _ => [first, (1 << 24) - 1, 0, last].into_iter().any(passes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunFilter;
+    use rocescope_model::filter::Names;
+    use rocescope_record::RunRecord;
+    use rocescope_wire::extension::Syndrome;
+    use rocescope_wire::{Bth, Opcode, Packet, Psn, Qpn};
+
+    const ACKNOWLEDGE: u8 = 0x11;
+    const SEND_ONLY: u8 = 0x04;
+
+    fn packet(opcode: u8, psn: u32, syndrome: Syndrome) -> Packet {
+        Packet {
+            bth: Bth::new(Opcode(opcode), Qpn::new(0), Psn::new(psn)).into(),
+            meaning: Opcode(opcode).meaning(),
+            syndrome,
+            ..Packet::zeroed()
+        }
+    }
+
+    #[test]
+    fn acknowledgements_are_selected_by_their_syndrome() {
+        let packets = [
+            packet(ACKNOWLEDGE, 5, Syndrome::ACK),
+            packet(ACKNOWLEDGE, 6, Syndrome::NAK_PSN_SEQUENCE_ERROR),
+            packet(ACKNOWLEDGE, 7, Syndrome::rnr_nak(1)),
+            packet(SEND_ONLY, 8, Syndrome(0)),
+        ];
+        for (text, expected) in [
+            ("nak", [false, true, false, false]),
+            ("rnr", [false, false, true, false]),
+            ("nak or rnr", [false, true, true, false]),
+            ("syndrome ack", [true, false, false, false]),
+            ("syndrome = null", [false, false, false, true]),
+            ("psn 6", [false, true, false, false]),
+            ("psn >= 7", [false, false, true, true]),
+        ] {
+            let filter = RunFilter::parse(text, Names::None).unwrap();
+            assert_eq!(packets.map(|packet| filter.wants_packet(&packet)), expected, "{text}");
+            let runs = packets.map(|packet| RunRecord {
+                packets: 1,
+                only: 1,
+                opcode: packet.bth.opcode().0,
+                stream: packet.meaning.stream as u8,
+                syndrome: packet.syndrome.0,
+                first_psn: packet.psn().get(),
+                last_psn: packet.psn().get(),
+                ..bytemuck::Zeroable::zeroed()
+            });
+            assert_eq!(runs.map(|run| filter.wants(&run)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_run_has_every_psn_from_its_first_to_its_last() {
+        let run = |first_psn, last_psn| RunRecord {
+            packets: 4,
+            opcode: SEND_ONLY,
+            first_psn,
+            last_psn,
+            ..bytemuck::Zeroable::zeroed()
+        };
+        let wrapped = run(0xff_ffff, 2);
+        for (text, run, expected) in [
+            ("psn 12", run(10, 13), true),
+            ("psn 14", run(10, 13), false),
+            ("psn < 10", run(10, 13), false),
+            ("psn > 12", run(10, 13), true),
+            ("psn 0", wrapped, true),
+            ("psn 3", wrapped, false),
+            ("psn > 100", wrapped, true),
+        ] {
+            let filter = RunFilter::parse(text, Names::None).unwrap();
+            assert_eq!(filter.wants(&run), expected, "{text}");
+        }
+    }
 }

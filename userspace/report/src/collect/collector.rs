@@ -84,6 +84,7 @@ pub struct Collector {
     events: Events,
     not_stored: NotStored,
     untracked_packets: u64,
+    yielded_packets: u64,
     mesh: Mesh,
     counters: Counters,
     loopback: LoopbackFigures,
@@ -104,6 +105,7 @@ impl Collector {
             events: Events::new(scope.top),
             not_stored: NotStored::default(),
             untracked_packets: 0,
+            yielded_packets: 0,
             mesh: Mesh::new(),
             counters: Counters::default(),
             loopback: LoopbackFigures::default(),
@@ -197,8 +199,12 @@ impl Collector {
 
     /// Notes what the dataset lacks, whatever the filter selects.
     fn not_stored(&mut self, row: &EventRow) {
-        if &*row.kind == "untracked" && self.scope.covers(row.time_ns) && self.wants(&row.observer) {
-            self.untracked_packets = self.untracked_packets.saturating_add(row.count);
+        if self.scope.covers(row.time_ns) && self.wants(&row.observer) {
+            match &*row.kind {
+                "untracked" => self.untracked_packets = self.untracked_packets.saturating_add(row.count),
+                "yielded" => self.yielded_packets = self.yielded_packets.saturating_add(row.count),
+                _ => {}
+            }
         }
         let span_ns = row.value.unwrap_or(0.0) as i64;
         let is_within = self.scope.covers(row.time_ns) || self.scope.covers(row.time_ns.saturating_add(span_ns));
@@ -344,6 +350,7 @@ impl Collector {
             totals: self.totals,
             not_stored: self.not_stored,
             untracked_packets: self.untracked_packets,
+            yielded_packets: self.yielded_packets,
             agreement: self.agreement,
             scope: self.scope,
             connections,

@@ -118,6 +118,12 @@ fn findings(report: &Report) -> Vec<Finding> {
             plural(report.untracked_packets, "packet")
         )));
     }
+    if report.yielded_packets > 0 {
+        findings.push(Finding::bad(format!(
+            "The capture fell behind and left {} out of connections: fabric loss and retransmissions below are lower bounds.",
+            plural(report.yielded_packets, "packet")
+        )));
+    }
     if report.origin.open_segments > 0 {
         findings.push(Finding::note(format!(
             "The dataset is being written, or needs `rocescope repair` after a kill: {} not sealed yet, and not included.",

@@ -376,11 +376,11 @@ impl View {
     /// # Errors
     /// [`FilterError`] if the filter is invalid for the focused pane. Other panes for which it is invalid show all rows.
     pub fn set_filter(&mut self, text: &str) -> Result<(), FilterError> {
-        let focus = self.focus;
+        let (focus, hosts) = (self.focus, Arc::clone(&self.options.hosts));
         let read = |pane: Pane| match text.trim() {
             "" => Ok(None),
             _ if (pane == Pane::Opcodes) != (focus == Pane::Opcodes) => Ok(None),
-            text => Matcher::read(text, pane.table()).map(Some),
+            text => Matcher::read(text, pane.table(), &hosts).map(Some),
         };
         let focused = read(focus)?;
         let mut matchers = Pane::ALL.map(|pane| read(pane).ok().flatten());

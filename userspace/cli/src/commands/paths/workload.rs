@@ -2,12 +2,13 @@
 
 use crate::arguments::{SpanArguments, WorkloadArguments};
 use crate::commands::{input, span};
-use crate::filters::{row_filter, run_filter};
+use crate::filters::{address_filter, row_filter};
 use anyhow::{Context, Result, anyhow, ensure};
 use rocescope_analysis::paths::captured::{Captured, flow_of};
 use rocescope_capture::file::FrameSource;
 use rocescope_diagnose::paths::Fabric;
 use rocescope_engine::request::udp_ports;
+use rocescope_model::hosts::Hosts;
 use rocescope_model::{FlowRow, ROCE_UDP_PORT, Row, UdpPath};
 use rocescope_paths::workload::{list, pairs, rdma, ss, vxlan};
 use rocescope_paths::{Flow, RatedFlow, Workload};
@@ -90,6 +91,7 @@ fn queue_pairs(folder: &Path) -> Result<Workload> {
 /// The flows of a dataset, with their mean rates.
 fn captured(root: &Path, arguments: &WorkloadArguments) -> Result<Workload> {
     let filter = arguments.filter.as_deref().map(row_filter::<FlowRow>).transpose()?;
+    let filter = filter.map(|filter| filter.resolve(&Hosts::default())).transpose()?;
     let found = Query::default().within(span::range(&arguments.span)?).open(root)?;
     if found.row_count(FlowRow::TABLE.name) == 0 {
         let nothing = span::nothing(root, &arguments.span)?;
@@ -133,7 +135,7 @@ fn captured(root: &Path, arguments: &WorkloadArguments) -> Result<Workload> {
 const MAX_FLOWS: usize = 4_000_000;
 
 fn of_files(arguments: &WorkloadArguments, fabric: Option<&Fabric>) -> Result<Workload> {
-    let filter = arguments.filter.as_deref().map(run_filter).transpose()?;
+    let filter = arguments.filter.as_deref().map(address_filter).transpose()?;
     let ports = udp_ports(&[ROCE_UDP_PORT])?;
     let signals = Signals::install()?;
     let mut reader = input::open(&arguments.read, &signals)?;

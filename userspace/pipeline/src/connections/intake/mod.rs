@@ -19,3 +19,4 @@ pub(crate) mod prefetch;
 pub(crate) mod reuse;
 pub(crate) mod sort_buffer;
 pub(crate) mod turn;
+pub(crate) mod yielded;

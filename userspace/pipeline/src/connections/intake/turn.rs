@@ -14,6 +14,9 @@ impl Connections {
     /// Queues a run until the next turn.
     #[inline]
     pub fn run(&mut self, run: &RunRecord) {
+        if self.yielded.is_on {
+            return self.leave_out(run);
+        }
         match ack_run::split(run) {
             Some(ends) => ends.iter().for_each(|end| self.sort_buffer.run(end)),
             None => self.sort_buffer.run(run),
@@ -61,6 +64,7 @@ impl Connections {
     }
 
     fn release(&mut self, watermark_ns: u64) {
+        self.note_yielded();
         let mut order = core::mem::take(&mut self.sort_buffer);
         order.sort(watermark_ns);
         let mut from = 0;
