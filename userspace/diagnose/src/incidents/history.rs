@@ -46,7 +46,7 @@ pub struct PlaceHistory {
     pub kind: String,
     /// The place.
     pub place: String,
-    /// Its incidents. Those of one class at the same time are one, whoever reported them.
+    /// Its incidents. Those of one class at the same time are one, even if several analyses reported them.
     pub incidents: u64,
     /// How long one or more of them were open, in nanoseconds.
     pub open_ns: i64,
