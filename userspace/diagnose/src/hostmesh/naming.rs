@@ -14,6 +14,20 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
     let address = |nic: u32| names.nics.get(nic as usize).map(|nic| nic.address);
     let switch = |switch: u32| Some(Text::from(names.switch_name(switch)));
     let (kind, place) = match suspect.place {
+        FaultLocation::Nic(at) | FaultLocation::ToNic(at) | FaultLocation::FromNic(at) if !suspect.also.is_empty() => {
+            let host = names
+                .nics
+                .get(at as usize)
+                .and_then(|nic| names.hosts.get(nic.host as usize));
+            row.host = host.cloned();
+            let others = suspect.also.iter().filter_map(|place| match place {
+                FaultLocation::Nic(at) | FaultLocation::ToNic(at) | FaultLocation::FromNic(at) => Some(*at),
+                _ => None,
+            });
+            let mut all: Vec<String> = [at].into_iter().chain(others).map(|at| names.nic_name(at)).collect();
+            all.sort();
+            ("nic", all.join(" or "))
+        }
         FaultLocation::Nic(at) | FaultLocation::ToNic(at) | FaultLocation::FromNic(at) => {
             row.nic = nic(at);
             row.dst = address(at);

@@ -17,6 +17,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use rocescope_model::{Text, Time, VerdictRow};
 
+/// What tells two NICs apart that probe only each other.
+const APART: &str =
+    "; which of the two is unknown: every probe of either crosses both, and `probe --peers` tells them apart";
+
 /// Everything that the verdict on a suspect rests on.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
@@ -113,13 +117,52 @@ impl Judge<'_> {
             action: class.action(suspect.place).into(),
             ..VerdictRow::default()
         };
-        name(&mut row, suspect, &self.analyzer.names);
+        let twin = self.twin(&evidence);
+        let mut either = suspect.clone();
+        either.also.extend(twin);
+        name(&mut row, &either, &self.analyzer.names);
         self.votes(&mut row, suspect);
         row.sentence = Text::from(match class {
             Class::Silent => silence(&row, suspect),
-            _ => sentence(&row, &evidence, class) + &only_class,
+            _ => sentence(&row, &evidence, class) + &only_class + twin.map_or("", |_| APART),
         });
         row
+    }
+
+    /// The other NIC of two, if every probe of either is between them: what one of them does to packets looks as if the other
+    /// did it. What a sender could not send, and how long its host takes, it knows itself.
+    fn twin(&self, evidence: &Evidence) -> Option<FaultLocation> {
+        let (nic, as_twin): (u32, fn(u32) -> FaultLocation) = match evidence.place {
+            FaultLocation::Nic(nic) => (nic, FaultLocation::Nic),
+            FaultLocation::ToNic(nic) => (nic, FaultLocation::FromNic),
+            FaultLocation::FromNic(nic) => (nic, FaultLocation::ToNic),
+            _ => return None,
+        };
+        let is_of_the_way = matches!(evidence.symptom, Symptom::Loss | Symptom::Latency | Symptom::Asymmetry);
+        if !is_of_the_way || evidence.unsent > 0 {
+            return None;
+        }
+        let twin = self.only_partner(nic)?;
+        (self.only_partner(twin) == Some(nic)).then(|| as_twin(twin))
+    }
+
+    /// The NIC that all probes from and to this one are with.
+    fn only_partner(&self, nic: u32) -> Option<u32> {
+        let tuples = &self.analyzer.tuples;
+        let mut only = None;
+        for cell in &self.cells.all {
+            let (src, dst) = tuples.pairs[tuples.all[cell.tuple as usize].pair as usize];
+            let other = match nic {
+                nic if nic == src => dst,
+                nic if nic == dst => src,
+                _ => continue,
+            };
+            if only.is_some_and(|known| known != other) {
+                return None;
+            }
+            only = Some(other);
+        }
+        only
     }
 
     /// Fills in what the paper's rules conclude about the place.

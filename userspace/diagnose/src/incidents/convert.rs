@@ -147,7 +147,12 @@ fn addresses_of(worst: &VerdictRow, addresses: &Addresses) -> BTreeSet<IpAddr> {
         nics.flat_map(|(_, all)| all.iter().copied()).collect::<Vec<_>>()
     };
     match &*worst.place_kind {
-        "nic" => worst.nic.as_deref().into_iter().flat_map(of_nic).collect(),
+        "nic" => match (worst.nic.as_deref(), worst.host.as_deref()) {
+            (Some(nic), _) => of_nic(nic).collect(),
+            // One of two.
+            (None, Some(host)) => of_host(host).into_iter().collect(),
+            (None, None) => BTreeSet::new(),
+        },
         "route" => worst.dst.into_iter().collect(),
         "host" => worst
             .host
