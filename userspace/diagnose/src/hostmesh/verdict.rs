@@ -17,9 +17,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use rocescope_model::{Text, Time, VerdictRow};
 
-/// What tells two NICs apart that probe only each other.
-const APART: &str =
-    "; which of the two is unknown: every probe of either crosses both, and `probe --peers` tells them apart";
+/// Which of two NICs that probe only each other, and what would separate them.
+const APART: &str = "; which of the two is unknown: every probe of either crosses both, and probes of other hosts (`probe --peers`) separate them";
 
 /// Everything that the verdict on a suspect rests on.
 #[derive(Debug)]
