@@ -68,7 +68,7 @@ fn windows_are_stepped_through_and_played() {
     let terminal = Terminal::run(120, 40, &format!("$ROCESCOPE top {}", input::dataset()));
     let screen = terminal.wait("incident open");
     assert!(
-        screen.contains("network_loss") && screen.contains("check the links"),
+        screen.contains("network_loss") && screen.contains("one path of several"),
         "{screen}"
     );
     terminal.quit();
