@@ -13,18 +13,23 @@ use rocescope_model::human::{grouped, plural};
 /// Fewer marked packets are not worth a line.
 const FEWEST: u64 = 100;
 
-/// Whether an incident is congestion that only marks show, while round trips show that no queue grows: then congestion
-/// control does its work.
+/// Share of marked packets up to which a queue only begins to grow. DCQCN's switches mark 1 % of the packets where a
+/// queue reaches its upper threshold, and all of them above it (Zhu et al., SIGCOMM 2015).
+const FEW: f64 = 0.05;
+
+/// Whether an incident is congestion that only a few marks show, while round trips show that no queue grows: then
+/// congestion control does its work. Round trips alone do not prove it: a capture sees the marks of queues before its
+/// tap, and measures the way behind it.
 pub(in crate::incidents) fn is_at_work(incident: &Incident, traffic: &[Direction]) -> bool {
     let is_measured = incident.evidence.iter().any(|row| row.name.starts_with("latency"));
     if incident.class != "congestion" || is_measured {
         return false;
     }
-    let ways = traffic
-        .iter()
-        .filter(|way| incident.place.meets(&Place::pair(way.src, way.dst)));
-    let mut known = ways.filter_map(Direction::is_never_queued).peekable();
-    known.peek().is_some() && known.all(|is_never_queued| is_never_queued)
+    let there = |way: &&Direction| incident.place.meets(&Place::pair(way.src, way.dst));
+    let ways = traffic.iter().filter(there);
+    let mut known = ways.clone().filter_map(Direction::is_never_queued).peekable();
+    let is_flat = known.peek().is_some() && known.all(|is_never_queued| is_never_queued);
+    is_flat && !ways.clone().any(|way| way.packets as f64 * FEW < way.marked as f64)
 }
 
 impl Wire {
