@@ -90,13 +90,12 @@ impl Agents {
     }
 }
 
-/// Class and place of what loses probes or is silent. Delays between namespaces follow the load of the machine, so what
+/// Class and place of the verdicts with this symptom. Delays between namespaces follow the load of the machine, so what
 /// is said of them is no part of this test; the simulated fabric has these.
-fn losses_and_silence(diagnosis: &Value) -> BTreeSet<String> {
-    let verdicts = diagnosis["verdicts"].as_array().unwrap().iter();
+fn verdicts(diagnosis: &Value, symptom: &str) -> BTreeSet<String> {
+    let all = diagnosis["verdicts"].as_array().unwrap().iter();
     let text = |problem: &Value, key: &str| problem[key].as_str().unwrap().to_owned();
-    verdicts
-        .filter(|verdict| ["loss", "silence"].contains(&verdict["symptom"].as_str().unwrap()))
+    all.filter(|verdict| verdict["symptom"] == symptom)
         .map(|problem| format!("{} {}", text(problem, "class"), text(problem, "place")))
         .collect()
 }
@@ -131,8 +130,10 @@ fn a_link_above_the_racks_that_is_dead_one_way_is_named_and_an_agent_that_is_kil
     let dataset = agents.path("dataset");
     repair(&dataset).unwrap();
     let diagnosis = agents.diagnose();
-    let expected = ["link_down r1>s0", "silent h2"].map(String::from);
-    assert_eq!(losses_and_silence(&diagnosis), expected.into(), "{diagnosis:#}");
+    let lossy = verdicts(&diagnosis, "loss");
+    assert_eq!(lossy, BTreeSet::from(["link_down r1>s0".into()]), "{diagnosis:#}");
+    // The others end one after the other, so the first of them may be silent before the data end.
+    assert!(verdicts(&diagnosis, "silence").contains("silent h2"), "{diagnosis:#}");
     let mut stated = diagnosis["sla"]
         .as_array()
         .unwrap()
