@@ -23,7 +23,7 @@ pub struct Inference {
     pub ambiguous: Vec<Vec<usize>>,
     /// Links of which the tests say nothing.
     pub unproven: Vec<usize>,
-    /// Abnormal tests, by number, all of whose links passed other tests.
+    /// Abnormal tests, by number, that no abnormal link explains: all of their links passed other tests.
     pub unexplained: Vec<usize>,
 }
 
@@ -65,6 +65,13 @@ pub fn infer(judgement: &Judgement, links: usize) -> Inference {
         }
     }
     explain(&suspects, &mut inference);
+    let Inference {
+        abnormal, unexplained, ..
+    } = &mut inference;
+    unexplained.retain(|at| {
+        let links = tests.get(*at).map(|test| &test.path.links);
+        !links.is_some_and(|links| links.iter().any(|link| abnormal.contains(link)))
+    });
     let crossed: BTreeSet<usize> = inference
         .abnormal
         .iter()
