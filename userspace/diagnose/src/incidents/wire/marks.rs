@@ -18,8 +18,8 @@ const FEWEST: u64 = 100;
 const FEW: f64 = 0.05;
 
 /// Whether an incident is congestion that only a few marks show, while round trips show that no queue grows: then
-/// congestion control does its work. Round trips alone do not prove it: a capture sees the marks of queues before its
-/// tap, and measures the way behind it.
+/// congestion control does its work. Round trips alone do not prove it: marks are of queues upstream of the tap, and
+/// round trips are measured downstream of it.
 pub(in crate::incidents) fn is_at_work(incident: &Incident, traffic: &[Direction]) -> bool {
     let is_measured = incident.evidence.iter().any(|row| row.name.starts_with("latency"));
     if incident.class != "congestion" || is_measured {
