@@ -49,7 +49,7 @@ fn starts_alone(program: &Path) -> Result<()> {
     fs::copy(crate::process::root().join(CAPTURE), root.join("trace.pcap")).context(CAPTURE)?;
     for (arguments, expected) in [
         (&["--version"][..], "rocescope "),
-        (&["demo", "--out", "/demo"], "/demo has the rows of both captures"),
+        (&["demo", "--out", "/demo"], "Into /demo go:"),
         (&["capture", "-r", "/trace.pcap", "--out", "/data"], "Dataset   /data"),
         (&["report", "/data"], "Complete: all 341 frames are accounted for"),
     ] {

@@ -16,6 +16,7 @@
 //! | `fudan` | counts, sizes and changes as in the Fudan system's paper | the bytes of the frames |
 //! | [`table`] | the lines, and how they are printed | |
 //! | [`vedrfolnir`] | runs of the simulator of Vedrfolnir's authors, as rows; a test has its own evaluation | |
+//! | [`recorded`] | the dataset `examples/fabric`, from the simulators | |
 //! | `parallel` | runs on all processors | |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "an evaluation stops where it fails")]
 
@@ -27,6 +28,7 @@ pub mod hosts;
 mod incidents;
 mod mesh;
 mod parallel;
+pub mod recorded;
 mod sketches;
 mod steps;
 pub mod table;

@@ -1,4 +1,4 @@
-//! Runs the commands of the README.
+//! Runs the commands of the README and of the examples.
 
 use crate::process::{command, root, run as run_command};
 use crate::product::{target, text};
@@ -14,15 +14,25 @@ pub(super) enum Profile {
     Release,
 }
 
-/// The product, as the README starts it.
+/// The pages whose commands run, in this order.
+const PAGES: [&str; 2] = ["README.md", "examples/README.md"];
+
+/// The product, as the pages start it.
 const PRODUCT: &str = "cargo run --release --";
 
 /// Runs every line of every `sh` block, except the tests, which are a separate step.
 pub(super) fn run(profile: Profile) -> Result<()> {
     let debug = text(&target()?.join("debug/rocescope"));
-    let readme = fs::read_to_string(root().join("README.md"))?;
-    let lines = commands(&readme);
-    ensure!(!lines.is_empty(), "the README has no commands");
+    for page in PAGES {
+        run_page(page, &debug, profile)?;
+    }
+    Ok(())
+}
+
+fn run_page(page: &str, debug: &str, profile: Profile) -> Result<()> {
+    let text = fs::read_to_string(root().join(page))?;
+    let lines = commands(&text);
+    ensure!(!lines.is_empty(), "{page} has no commands");
     // A capture file is stored once: the datasets of an earlier run would refuse it.
     for dataset in lines.iter().filter_map(|line| dataset(line)) {
         let folder = root().join(dataset);
@@ -33,7 +43,7 @@ pub(super) fn run(profile: Profile) -> Result<()> {
     for line in lines {
         println!("$ {line}");
         let line = match profile {
-            Profile::Debug => line.replace(PRODUCT, &debug),
+            Profile::Debug => line.replace(PRODUCT, debug),
             Profile::Release => line.to_owned(),
         };
         run_command(&mut command("bash", &["-euo", "pipefail", "-c", &line]))?;
@@ -47,10 +57,10 @@ fn dataset(line: &str) -> Option<&str> {
     words.nth(1).filter(|name| name.starts_with("rocescope-"))
 }
 
-fn commands(readme: &str) -> Vec<&str> {
+fn commands(page: &str) -> Vec<&str> {
     let mut in_block = false;
     let mut lines = Vec::new();
-    for line in readme.lines() {
+    for line in page.lines() {
         match line.trim() {
             "```sh" => in_block = true,
             "```" => in_block = false,

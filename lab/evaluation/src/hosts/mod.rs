@@ -101,6 +101,11 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     ]
 }
 
+/// The counters of a run in which a cable is damaged.
+pub(crate) fn damaged_cable() -> Vec<CounterRow> {
+    run::play(&mut Script::new(Cause::DamagedCable, 1), 1).0
+}
+
 /// Each cause over its seeds.
 fn measured(causes: &[Cause], seeds: Range<u64>) -> Vec<(Cause, Score)> {
     let of_cause = |cause: &Cause| seeds.clone().map(|seed| (*cause, seed)).collect::<Vec<_>>();

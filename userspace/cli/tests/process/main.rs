@@ -9,6 +9,7 @@
 //! | `counters` | `counters` of made devices |
 //! | `configuration` | the layers of settings |
 //! | `compact`, `merge` | the commands of these names |
+//! | `demo` | `demo`, and the files of `examples` |
 //! | `hosts` | `--hosts FILE`: names of addresses |
 //! | `incidents` | `diagnose`, and what is first in `capture` and `report` |
 //! | `quiet_traffic` | what hours of nearly no traffic cost |
@@ -20,6 +21,7 @@ mod compact;
 mod configuration;
 mod connections;
 mod counters;
+mod demo;
 mod hostping;
 mod hosts;
 mod incidents;

@@ -18,7 +18,7 @@ use std::slice;
 use std::time::Instant;
 
 /// Adds the rows of a run to a dataset.
-pub(super) fn write(root: &Path, rows: &dyn Cells, observer: &str) -> Result<()> {
+pub(in crate::commands) fn write(root: &Path, rows: &dyn Cells, observer: &str) -> Result<()> {
     let options = Options {
         tables: LOOPBACK_TABLES,
         ..Options::new(observer)

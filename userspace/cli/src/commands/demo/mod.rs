@@ -1,17 +1,23 @@
-//! `rocescope demo`: the whole pipeline, without privileges or input.
+//! `rocescope demo`: every system without privileges or input, and what is wrong in all of it.
+//!
+//! | module | what it adds to the dataset |
+//! |---|---|
+//! | here | captures: real traffic, a generated scenario, a generated collective |
+//! | `agents` | what agents send: probes of a mesh, counters of hosts, loopback tests |
 
-use super::judging::judging;
+mod agents;
+
+use super::diagnose::incidents;
+use super::report::terminal_width;
 use crate::arguments::DemoArguments;
-use crate::color;
 use anyhow::{Context, Result};
-use rocescope_analysis::incidents::{Judging, Reports};
 use rocescope_capture::file::{self, FrameReader};
-use rocescope_engine::document::{Source, text};
 use rocescope_engine::origin::Origin;
 use rocescope_engine::{Session, replay};
 use rocescope_generate::{self as generate, Generator, Scenario};
 use rocescope_model::footer;
 use rocescope_model::hosts::Hosts;
+use rocescope_model::human::plural;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_pipeline::settings::Jitter;
@@ -19,58 +25,67 @@ use rocescope_record::Config;
 use rocescope_runtime::Signals;
 use rocescope_runtime::dataset::Dataset;
 use rocescope_runtime::retention::Retention;
-use rocescope_store::Query;
+use rocescope_store::{Query, TimeRange};
 use rocescope_wire::{FrameLengths, LinkType};
-use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::rc::Rc;
-use std::time::Duration;
 
 /// Recorded from the soft-RoCE driver of Linux: a server that posts its receives late answers with
 /// RNR NAKs, and a client that goes back and gives up.
-const CAPTURE: &[u8] = include_bytes!("../../assets/rnr_nak.pcap");
+const CAPTURE: &[u8] = include_bytes!("../../../assets/rnr_nak.pcap");
 const CAPTURE_NAME: &str = "rnr_nak.pcap";
 const SCENARIO_NAME: &str = "demo.toml";
+const COLLECTIVE: &str = include_str!("../../../../../examples/collective/ring.toml");
+const COLLECTIVE_NAME: &str = "ring.toml";
 const SEED: u64 = 1;
 /// The observers of the demo: a run replaces only their segments.
-const OBSERVERS: [&str; 2] = ["soft-roce", "scenario"];
+const OBSERVERS: [&str; 5] = ["soft-roce", "scenario", "ring", agents::FABRIC, agents::HOST];
 
 pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     let out = &arguments.out;
     remove_earlier(out)?;
+    let dataset = out.display();
+    crate::print(&format!("Into {dataset} go:\n"))?;
 
-    crate::print("A capture of real traffic with a receiver that is not ready:\n\n")?;
-    let mut session = session(out, OBSERVERS[0], CAPTURE_NAME)?;
-    let captured = judged(&mut session);
+    let mut session = session(out, OBSERVERS[0], CAPTURE_NAME, false)?;
     let mut reader = FrameReader::new(CAPTURE).context(CAPTURE_NAME)?;
     replay::replay(&mut reader, &mut session, &Signals::install()?, |_| {})?;
-    finish(session, &captured, CAPTURE_NAME, out)?;
+    finish(session, "a capture of real traffic with a receiver that is not ready")?;
 
-    crate::print("\nA generated scenario with elephants, mice, loss and congestion:\n\n")?;
     let scenario = Scenario::parse(generate::DEMO).context(SCENARIO_NAME)?;
-    let mut session = self::session(out, OBSERVERS[1], SCENARIO_NAME)?;
-    let captured = judged(&mut session);
+    let mut session = self::session(out, OBSERVERS[1], SCENARIO_NAME, false)?;
     play(&scenario, &mut session)?;
-    finish(session, &captured, SCENARIO_NAME, out)?;
+    finish(session, "generated traffic with elephants, mice, loss and congestion")?;
 
-    crate::print(&format!(
-        "\n{0} has the rows of both captures. Query it with DuckDB:\n\n  \
-         duckdb -c \"SELECT observer, opcode, sum(packets) AS packets FROM \
-         read_parquet('{0}/opcodes/**/*.parquet') GROUP BY ALL ORDER BY packets DESC\"\n\n\
-         Next: `rocescope diagnose FILE` with your own capture.\n",
-        out.display()
-    ))?;
+    let scenario = Scenario::parse(COLLECTIVE).context(COLLECTIVE_NAME)?;
+    let mut session = self::session(out, OBSERVERS[2], COLLECTIVE_NAME, true)?;
+    play(&scenario, &mut session)?;
+    finish(session, "a generated all-reduce with a slow rank")?;
+
+    agents::add(out)?;
+
+    let document = incidents::of(out, TimeRange::default(), &Hosts::default())?;
+    crate::print(&format!("\n{}\nNext:\n", document.text(terminal_width())))?;
+    for (command, what) in [
+        (format!("top {dataset}"), "the same, window by window"),
+        (format!("report {dataset} --html report.html"), "one page with charts"),
+        ("diagnose FILE".to_owned(), "a capture file of your own"),
+    ] {
+        crate::print(&format!("  rocescope {command:<44}  {what}\n"))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// A rail of the demo carries 100 Mbit/s, not 400 Gbit/s: the thresholds are set to match.
-fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> {
+fn session(out: &Path, observer: &'static str, source: &str, steps: bool) -> Result<Session> {
     let settings = Settings {
         observer: observer.into(),
         top: 10,
-        connections: Some(ConnectionSettings::default()),
+        connections: Some(ConnectionSettings {
+            steps,
+            ..ConnectionSettings::default()
+        }),
         elephant_bps: 10e6,
         jitter: Jitter {
             relative: Some(0.2),
@@ -86,13 +101,6 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
     };
     let dataset = Dataset::open(options, retention, None)?;
     Ok(Session::new(settings, config, Some(dataset))?)
-}
-
-/// Judges the rows of a session.
-fn judged(session: &mut Session) -> Rc<RefCell<Judging>> {
-    let (tap, captured) = judging(Reports::default(), None);
-    session.tap(tap);
-    captured
 }
 
 fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
@@ -114,24 +122,13 @@ fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn finish(session: Session, captured: &RefCell<Judging>, name: &str, out: &Path) -> Result<()> {
+fn finish(session: Session, what: &str) -> Result<()> {
     let outcome = session.finish()?;
-    let incidents = captured.borrow_mut().finish();
     outcome.check()?;
-    let source = Source {
-        name: name.into(),
-        out: Some(out),
-        window: Duration::from_secs(1),
-        udp_ports: &[4791],
-        hosts: &Hosts::default(),
-        verify_icrc: false,
-        files: &[],
-        input_error: None,
-        live: None,
-        incidents: Some(&incidents),
-        width: super::report::terminal_width(),
-    };
-    crate::print(&text::summary(&source, &outcome, color::of_stdout()))
+    crate::print(&format!(
+        "  {what} ({})\n",
+        plural(outcome.counters.roce_packets, "packet")
+    ))
 }
 
 /// Removes only the segments of an earlier demo.
