@@ -2,8 +2,8 @@
 
 Every drop that is no problem of a NIC votes for each link and each switch of its path; the place with the most votes is
 the suspect. `weighted_votes` shares one vote among the links of a path (007: Arzani and others, NSDI 2018, section
-5.1). docs/hostmesh-analysis.md describes where these rules mislead; `rocescope diagnose mesh` adds verdicts of its
-own to them, which need the rows of a mesh in one place.
+5.1). docs/hostmesh-analysis-method.md describes where these rules mislead; `rocescope diagnose mesh` adds verdicts of
+its own to them, which need the rows of a mesh in one place.
 """
 
 from __future__ import annotations

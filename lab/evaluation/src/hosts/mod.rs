@@ -2,7 +2,7 @@
 //!
 //! A run has four to seven hosts with NICs of several drivers, traffic of the generator through the real pipeline, and
 //! counters that a model of a NIC computes from the same packets and the same cause, read by the real reader from copies
-//! of `/sys`. Every run has noise and loads that look like faults; see `docs/hosts-analysis.md`.
+//! of `/sys`. Every run has noise and loads that look like faults; see `docs/hosts-analysis-method.md`.
 //!
 //! ```text
 //! LAB_CLASS=Incast cargo xtask lab hosts --full             # one cause

@@ -1,8 +1,8 @@
 //! Hostmesh: which NIC, link or switch fails, from probes between the NICs of hosts and their paths.
 //!
 //! "Hostmesh: Monitor and Diagnose Networks in Rail-optimized RoCE Clusters" (Liu and others, `APNet` 2024), sections
-//! 3.4 and 4. `paper` implements its rules to the letter and fills the table `sla`; `docs/hostmesh.md` describes what
-//! the paper leaves open and where its rules mislead.
+//! 3.4 and 4. `paper` implements its rules to the letter and fills the table `sla`; `docs/hostmesh-analysis-method.md`
+//! describes what the paper leaves open and where its rules mislead.
 //!
 //! | module | what it does |
 //! |---|---|

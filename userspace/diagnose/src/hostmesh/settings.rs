@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// Settings of the analysis. The defaults are those of Hostmesh where the paper gives a number; `docs/hostmesh.md`
-/// explains the others.
+/// Settings of the analysis. The defaults are those of Hostmesh where the paper gives a number;
+/// `docs/hostmesh-analysis-method.md` explains the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// The length of a window: 20 s.

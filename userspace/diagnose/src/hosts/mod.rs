@@ -1,8 +1,8 @@
 //! Whose fault is it: application, host, NIC, link or switch. The wire and the counters of both its ends, joined.
 //!
 //! A capture sees losses, retransmissions, marks and CNPs of a connection; the hosts count what their NICs noticed. An
-//! address of the wire finds its port by the metric `addresses` of `counters`. `docs/hosts-analysis.md` describes each
-//! signature, its thresholds, and what looks alike.
+//! address of the wire finds its port by the metric `addresses` of `counters`. `docs/hosts-analysis-method.md`
+//! describes each signature, its thresholds, and what looks alike.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -1,11 +1,12 @@
-//! Checks `docs/scenarios.md` against the code.
+//! Checks `docs/scenarios.md` and `docs/scenarios-method.md` against the code.
 
 use super::{checked, folder};
 use crate::Scenario;
 
-/// The fenced blocks of `docs/scenarios.md`.
+/// Both pages as one text, and their fenced blocks.
 fn documented() -> (String, Vec<String>) {
-    let page = std::fs::read_to_string(folder("../../docs/scenarios.md")).unwrap();
+    let read = |page: &str| std::fs::read_to_string(folder(page)).unwrap();
+    let page = read("../../docs/scenarios.md") + &read("../../docs/scenarios-method.md");
     let blocks = page
         .split("```toml\n")
         .skip(1)

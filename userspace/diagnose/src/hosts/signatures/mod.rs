@@ -1,4 +1,4 @@
-//! One file for each class of faults; `docs/hosts-analysis.md` has the reasons of the thresholds.
+//! One file for each class of faults; `docs/hosts-analysis-method.md` has the reasons of the thresholds.
 
 mod cnps_ignored;
 mod congestion;
