@@ -16,7 +16,7 @@ pub(super) const HOST: &str = "gpu-host";
 /// The start of the recorded rows: 2026-01-01.
 const START_NS: i64 = 1_767_225_600_000_000_000;
 
-/// A file of `examples/fabric`, and where it lies in the dataset.
+/// A file of `examples/fabric`, and where it is in the dataset.
 macro_rules! segment {
     ($path:literal) => {
         (
@@ -39,7 +39,7 @@ const LOOPBACK: &str = include_str!("../../../../../examples/hostping/loopback.t
 pub(super) fn add(out: &Path) -> Result<()> {
     for (path, bytes) in SEGMENTS {
         let path = out.join(path);
-        fs::create_dir_all(path.parent().context("a segment lies in a directory")?)?;
+        fs::create_dir_all(path.parent().context("a segment has a directory")?)?;
         fs::write(&path, bytes).with_context(|| path.display().to_string())?;
     }
     crate::print("  probes of a mesh of twelve NICs, recorded in a simulated fabric: a link loses packets\n")?;
