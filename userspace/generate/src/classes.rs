@@ -40,6 +40,7 @@ pub const CLASSES: &[(&str, &str)] = classes![
     "spray",
     "spray-after",
     "spray-answers",
+    "spray-early-naks",
     "spray-loss",
     "spray-ports-loss",
     "spray-ports-packet",

@@ -82,7 +82,7 @@ fn name_says_what_happens(name: &str, truth: &Truth) {
     let lost = sum(truth, |way| way.lost_upstream + way.lost_downstream);
     let again = sum(truth, |way| way.retransmitted_packets);
     let loses = has(&["loss", "selective"]);
-    let repeats = !loses && has(&["strict", "rnr"]);
+    let repeats = !loses && has(&["strict", "rnr", "naks"]);
     let is_clean = has(&["in-order", "mirror", "clean", "tolerant", "deep", "ecn", "uc-late"])
         || has(&["spray"]) && !has(&["loss", "after", "answers"]);
     assert!(!loses || lost > 0, "{name}");

@@ -3,6 +3,7 @@
 use crate::connections::order::intervals::{Interval, Intervals};
 use crate::connections::order::psn_tracker::ExtendedPsn;
 use crate::connections::rows::event::LossEvidence;
+use crate::time::EventTime;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -17,6 +18,17 @@ pub(crate) struct Suspect {
     pub(crate) resent_ns: Option<u64>,
     /// The receiver is known to keep early packets, so that it did not request this one because of the order.
     pub(crate) is_kept: bool,
+    /// When it passed, if it was late.
+    pub(crate) late_ns: Option<u64>,
+}
+
+impl Suspect {
+    /// Whether the receiver may have requested it because it was late: the NAK followed within the shortest round trip, or
+    /// none is known.
+    pub(crate) fn was_late(&self, nak_ns: u64, round_trip_ns: Option<u64>) -> bool {
+        let may_precede = |late_ns| round_trip_ns.is_none_or(|ns| nak_ns.since(late_ns) <= ns);
+        self.late_ns.is_some_and(may_precede)
+    }
 }
 
 /// A packet passed alone, after a NAK for it: late, or transmitted again. If its next copy passes, it was late.
@@ -47,6 +59,8 @@ pub(crate) struct Lists {
     pub(crate) suspected: Intervals<SuspectedLoss>,
     pub(crate) recovered: Intervals<Recovered>,
     pub(crate) suspects: Vec<Suspect>,
+    /// What was late last, and when it passed.
+    pub(crate) late: Option<Interval<u64>>,
 }
 
 impl Pending {
@@ -84,6 +98,7 @@ impl Pending {
 
     /// The packet was transmitted again at `resent_ns`, after a NAK.
     pub(crate) fn suspect(&mut self, (psn, nak_ns): (ExtendedPsn, u64), resent_ns: u64) {
+        let late_ns = self.late_at(psn);
         let suspects = &mut self.lists().suspects;
         if suspects.len() < MAX_SUSPECTS {
             suspects.push(Suspect {
@@ -91,8 +106,20 @@ impl Pending {
                 nak_ns,
                 resent_ns: Some(resent_ns),
                 is_kept: true,
+                late_ns,
             });
         }
+    }
+
+    /// These passed after higher ones.
+    pub(crate) fn note_late(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), value: u64) {
+        self.lists().late = Some(Interval { first, last, value });
+    }
+
+    /// When `psn` passed, if nothing was late after it.
+    pub(crate) fn late_at(&self, psn: ExtendedPsn) -> Option<u64> {
+        let late = self.get()?.late?;
+        late.holds(psn).then_some(late.value)
     }
 
     /// Whether no time decides any of them.

@@ -213,8 +213,15 @@ impl Direction {
                 .resent_ns
                 .is_some_and(|resent_ns| now_ns >= resent_ns + soonest_ns)
             {
-                self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+                self.lose_requested(&suspect, context);
             }
+        }
+    }
+
+    /// A NAK named it, and no other copy arrived before the answer: it was lost, unless it was requested because it was late.
+    fn lose_requested(&mut self, suspect: &Suspect, context: &mut Context<'_>) {
+        if !suspect.was_late(suspect.nak_ns, self.latencies.min_rtt_ns()) {
+            self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
         }
     }
 
@@ -232,7 +239,7 @@ impl Direction {
         };
         let lost: Vec<Suspect> = lists.suspects.extract_if(.., is_lost).collect();
         for suspect in lost {
-            self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+            self.lose_requested(&suspect, context);
         }
     }
 
@@ -244,7 +251,7 @@ impl Direction {
         self.settle_recovered(u64::MAX, context);
         if let Some(lists) = self.pending.get_mut() {
             for suspect in core::mem::take(&mut lists.suspects) {
-                self.lose((suspect.psn, suspect.nak_ns), 1, context.emit);
+                self.lose_requested(&suspect, context);
             }
         }
     }

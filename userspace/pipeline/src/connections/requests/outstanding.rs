@@ -87,6 +87,14 @@ impl OutstandingRequests {
         }
     }
 
+    /// PSNs `first..=last` passed again, though the receiver may have kept them before: an answer to what ends with one of
+    /// them may belong to either copy.
+    pub(crate) fn repeated(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
+        for request in self.requests.iter_mut() {
+            request.unambiguous &= !(first..=last).contains(&request.last);
+        }
+    }
+
     /// A copy of PSNs `first..=last` passed that the network or the mirror made: an answer may follow either.
     pub(crate) fn copied(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
         for request in self.requests.iter_mut() {

@@ -261,7 +261,7 @@ impl Direction {
         if self.counts.duplicate > duplicates {
             self.outstanding.copied(first, last);
         } else if all.repeated > 0 {
-            self.outstanding.retransmitted(first, last, run.last_ns());
+            self.sprayed_repeated((first, last), run.last_ns());
         }
         let _ = self.responder.arrive(first, last);
         self.count_messages(run, first, last, all);

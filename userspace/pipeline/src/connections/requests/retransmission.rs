@@ -68,6 +68,7 @@ impl Direction {
                 // The packets before were retransmitted, then reordered.
                 self.counts.retransmitted += packets(arrival.repeated);
                 self.late_in_pass((first, last), run.first_ns);
+                self.pending.note_late((first, last), run.first_ns);
             }
             Classification::Overtaken => {
                 self.counts.out_of_order += repeated_packets;

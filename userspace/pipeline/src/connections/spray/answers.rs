@@ -81,19 +81,21 @@ impl Direction {
             };
             let nak_ns = core::mem::replace(&mut suspect.nak_ns, resent_ns.max(now_ns));
             suspect.resent_ns = None;
-            let suspect = *suspect;
+            let late_ns = suspect.late_ns.take();
+            let suspect = Suspect { late_ns, ..*suspect };
             self.lose_suspect(sprayed, suspect, nak_ns, context);
             return;
         }
+        let late_ns = sprayed.late_at(psn);
         let seen_ns = sprayed.time_of(psn).map_or(0, |(from_ns, _)| from_ns);
-        let seen_ns = seen_ns.max(sprayed.late_at(psn).unwrap_or(0));
-        let had_time = now_ns >= seen_ns + min_rtt_ns;
+        let had_time = late_ns.is_some() || now_ns >= seen_ns + min_rtt_ns;
         if has_passed && had_time && sprayed.suspects.len() < MAX_SUSPECTS {
             sprayed.suspects.push(Suspect {
                 psn,
                 nak_ns: now_ns,
                 resent_ns: None,
                 is_kept,
+                late_ns,
             });
         }
     }
@@ -111,6 +113,13 @@ impl Direction {
         nak_ns: u64,
         context: &mut Context<'_>,
     ) {
+        let round_trip_ns = self
+            .latencies
+            .min_rtt_ns()
+            .or(sprayed.round_trips_ns.map(|(_, max)| max));
+        if suspect.was_late(nak_ns, round_trip_ns) {
+            return;
+        }
         if suspect.is_kept || self.asks_only_for_losses(sprayed) {
             self.lose((suspect.psn, nak_ns), 1, context.emit);
         } else if sprayed.unproven.len() < MAX_SUSPECTS {

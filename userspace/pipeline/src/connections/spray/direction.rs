@@ -21,7 +21,7 @@ use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Operation;
 
-use crate::connections::spray::state::{Ask, EVIDENT, LATE, SPACING_NS, Sprayed};
+use crate::connections::spray::state::{Ask, EVIDENT, SPACING_NS, Sprayed};
 
 impl Direction {
     /// Sees whether the fabric sprays this direction.
@@ -84,8 +84,10 @@ impl Direction {
             });
             sprayed.deadline_ns = 0;
         }
+        let mut late = None;
         if let Some(lists) = self.pending.get_mut() {
             sprayed.suspects = core::mem::take(&mut lists.suspects);
+            late = lists.late;
         }
         self.pending.clear();
         for nak in self.naks.iter().rev().flatten().filter(|nak| !nak.used) {
@@ -102,6 +104,7 @@ impl Direction {
                 nak_ns,
                 resent_ns: None,
                 is_kept: true,
+                late_ns: late.filter(|late| late.holds(psn)).map(|late| late.value),
             });
         }
         let high = self.requests.high();
@@ -155,6 +158,7 @@ impl Direction {
     /// A packet fills a gap.
     fn sprayed_fill(&mut self, sprayed: &mut Sprayed, gap: &Gap, now_ns: u64, context: &mut Context<'_>) {
         let late_ns = now_ns.since(gap.value.opened_ns);
+        sprayed.note_late((gap.first, gap.last), now_ns);
         let (bound_ns, reaction_ns) = (self.late_bound_ns(), self.reaction_ns());
         let is_old = late_ns > self.reordering.old_ns(context.reorder_ns);
         let scheme = self.recoveries.scheme();
@@ -211,24 +215,31 @@ impl Direction {
             self.sprayed_lost(sprayed, gap, now_ns, context);
         } else {
             self.counts.out_of_order += sprayed.packets(gap.packets());
-            // What was not named may not have been repeated at all.
             if is_named && !sprayed.is_read {
-                let loss = Interval {
-                    first: gap.first,
-                    last: gap.last,
-                    value: now_ns,
-                };
-                let _ = sprayed.suspected.insert(loss);
-                sprayed.deadline_ns = sprayed.deadline_ns.min(now_ns + self.settled_ns(sprayed));
+                self.suspect_copies(sprayed, gap, (goes_back, now_ns));
             }
         }
     }
 
+    /// What fills a gap after a NAK may be the copy that it requested. What was not named may not have been repeated at
+    /// all, unless the sender `goes_back`.
+    fn suspect_copies(&self, sprayed: &mut Sprayed, gap: &Gap, (goes_back, now_ns): (bool, u64)) {
+        let Sprayed { asks, suspected, .. } = sprayed;
+        let named = asks.iter().filter(|ask| !ask.used && gap.holds(ask.psn));
+        let copies = |psn| if goes_back { (psn, gap.last) } else { (psn, psn) };
+        for (first, last) in named.map(|ask| copies(ask.psn)) {
+            suspected.remove(first, last, &mut |_| {});
+            let _ = suspected.insert(Interval {
+                first,
+                last,
+                value: now_ns,
+            });
+        }
+        sprayed.deadline_ns = sprayed.deadline_ns.min(now_ns + self.settled_ns(sprayed));
+    }
+
     /// It was overtaken.
     fn sprayed_late(&mut self, sprayed: &mut Sprayed, gap: &Gap, late_ns: u64, now_ns: u64) {
-        if let Some(slot) = sprayed.late.get_mut(gap.first as usize % LATE) {
-            *slot = (gap.first, now_ns);
-        }
         self.counts.out_of_order += sprayed.packets(gap.packets());
         let high = self.requests.high();
         self.reordering.learn(
@@ -306,6 +317,28 @@ impl Direction {
         self.counts.retransmitted += packets;
         if let Some(episode) = &mut self.episode {
             episode.packets += packets;
+        }
+    }
+
+    /// What is outstanding of repeated packets: an answer waits for a copy of what was lost downstream, not of what was
+    /// requested because it was late.
+    pub(crate) fn sprayed_repeated(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), now_ns: u64) {
+        let Some(sprayed) = &self.sprayed else {
+            return;
+        };
+        let round_trip_ns = self.latencies.min_rtt_ns();
+        let is_lost = |suspect: &Suspect| {
+            (first..=last).contains(&suspect.psn) && !suspect.was_late(suspect.nak_ns, round_trip_ns)
+        };
+        let mut late = (first..=last).map(|psn| sprayed.late_at(psn).is_some());
+        if sprayed.suspects.iter().any(is_lost) || self.recoveries.scheme() == RetransmissionScheme::GoBackN {
+            self.outstanding.retransmitted(first, last, now_ns);
+        } else if round_trip_ns.is_some() && late.clone().all(|is_late| is_late) {
+            self.outstanding.repeated(first, last);
+        } else if late.any(|is_late| is_late) {
+            self.outstanding.mark_ambiguous(first);
+        } else {
+            self.outstanding.retransmitted(first, last, now_ns);
         }
     }
 

@@ -13,7 +13,7 @@ pub(crate) const MAX_ASKS: usize = 32;
 pub(crate) const TIMES: usize = 64;
 pub(crate) const SPACING_NS: u64 = 2_000;
 /// Late packets kept.
-pub(crate) const LATE: usize = 64;
+const LATE: usize = 64;
 /// Packets repeated without a request that show that the sender went back.
 pub(crate) const EVIDENT: u64 = 2;
 /// Reordered packets without a NAK that show that the receiver keeps early packets.
@@ -157,6 +157,15 @@ impl Sprayed {
         let before = known().filter(|(high, _)| *high < psn).map(|(_, ns)| *ns).max()?;
         let after = known().filter(|(high, _)| *high >= psn).map(|(_, ns)| *ns).min();
         Some((before, after.unwrap_or(before)))
+    }
+
+    /// These pass after higher ones.
+    pub(crate) fn note_late(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), now_ns: u64) {
+        for psn in first..=last.min(first + LATE as u64 - 1) {
+            if let Some(slot) = self.late.get_mut(psn as usize % LATE) {
+                *slot = (psn, now_ns);
+            }
+        }
     }
 
     /// When `psn` passed, if it was late.
