@@ -13,7 +13,11 @@ pub fn document(report: &Report) -> String {
         for finding in &section.findings {
             let text = escape(&finding.text);
             out.push_str(&match finding.level {
-                Level::Bad => format!("- **{text}**\n"),
+                Level::Bad => {
+                    let end = text.find(". ").map_or(text.len(), |at| at + 1);
+                    let (first, rest) = text.split_at(end);
+                    format!("- **{first}**{rest}\n")
+                }
                 Level::Good | Level::Note => format!("- {text}\n"),
             });
         }

@@ -79,19 +79,21 @@ fn figures(report: &Report) -> Markup {
     }
 }
 
-/// Renders the problems of all sections.
+/// Renders the problems of all sections; with incidents, which join them and come next, those of the dataset itself.
 fn summary(sections: &[Section]) -> Markup {
-    // Incidents join what the sections below report one by one.
     let is_joined = sections.iter().any(|section| section.id == "incidents");
     let shown = sections
         .iter()
-        .filter(|section| !is_joined || ["incidents", "overview"].contains(&section.id));
+        .filter(|section| !is_joined || section.id == "overview");
     let bad = shown.flat_map(|section| {
         let findings = section.findings.iter();
         let bad = findings.filter(|finding| finding.level == Level::Bad);
         bad.map(move |finding| (section, finding))
     });
     let bad: Vec<_> = bad.collect();
+    if is_joined && bad.is_empty() {
+        return html! {};
+    }
     html! {
         div.summary {
             h2 { "Problems" }

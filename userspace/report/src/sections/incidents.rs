@@ -26,10 +26,11 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     }
     let notes = document.notes.iter().filter(|note| !note.starts_with("unknown: "));
     findings.extend(notes.map(|note| Finding::note(format!("{}.", capital(note)))));
-    let shown: Vec<&Incident> = document.incidents.iter().take(report.scope.top).collect();
+    let further: Vec<&Incident> = document.incidents.iter().skip(LISTED).collect();
+    let shown = further.get(..report.scope.top).unwrap_or(further.as_slice());
     let grids = match shown.is_empty() {
         true => Vec::new(),
-        false => vec![grid(&shown, document.incidents.len())],
+        false => vec![grid(shown, further.len())],
     };
     Some(Section {
         id: "incidents",
@@ -44,7 +45,7 @@ fn finding(incident: &Incident) -> Finding {
     Finding::bad(sentences(incident))
 }
 
-/// The four sentences: what and where, since when, who suffers, what to do.
+/// The four sentences: what and where, since when, who suffers, what to do; and how sure that is.
 pub(crate) fn sentences(incident: &Incident) -> String {
     let mut text = format!("{}: {}.", incident.class, incident.sentence());
     text += &format!(" Since {}, {}.", second(incident.since_ns), until(incident));
@@ -55,7 +56,14 @@ pub(crate) fn sentences(incident: &Incident) -> String {
         let all = plural(victims.connections, "connection");
         text += &format!(" {all} affected: {}{more}.", names.join(", "));
     }
-    text + &format!(" To do: {}.", incident.action)
+    let certainty = capital(incident.certainty.name());
+    let (sources, id) = (sources(incident), incident.id());
+    text + &format!(" To do: {}. {certainty}, seen by {sources} [{id}].", incident.action)
+}
+
+fn sources(incident: &Incident) -> String {
+    let names: Vec<&str> = incident.sources.iter().map(|source| source.name()).collect();
+    names.join(", ")
 }
 
 fn second(ns: i64) -> String {
@@ -81,7 +89,6 @@ fn grid(incidents: &[&Incident], all: usize) -> Grid {
         None => Cell::text("-"),
     };
     let rows = incidents.iter().map(|incident| {
-        let sources: Vec<&str> = incident.sources.iter().map(|source| source.name()).collect();
         let also: Vec<String> = incident.explains.iter().map(|effect| effect.sentence.clone()).collect();
         let has_victims = incident.victims.connections > 0;
         vec![
@@ -90,7 +97,7 @@ fn grid(incidents: &[&Incident], all: usize) -> Grid {
             Cell::text(incident.class.as_str()),
             Cell::text(incident.place.name.as_str()),
             Cell::text(incident.certainty.name()),
-            Cell::text(sources.join(", ")),
+            Cell::text(sources(incident)),
             number(has_victims.then_some(incident.victims.connections)),
             number(incident.victims.lost_packets.filter(|_| has_victims)),
             Cell::text(also.join("; ")),
@@ -99,8 +106,8 @@ fn grid(incidents: &[&Incident], all: usize) -> Grid {
     });
     Grid {
         title: match incidents.len() < all {
-            true => format!("The {} worst of {all} incidents", incidents.len()),
-            false => "All incidents, the worst first".into(),
+            true => format!("The {} worst of {all} further incidents", incidents.len()),
+            false => "Further incidents, the worst first".into(),
         },
         heads: vec![
             head("Since", false, false),
