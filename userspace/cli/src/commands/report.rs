@@ -96,7 +96,7 @@ fn collective(found: &Scan) -> Result<Option<CollectiveFigures>> {
 /// What traffic is grouped by; the table of groups needs one.
 fn by(arguments: &ReportArguments) -> Option<GroupBy> {
     let is_table = arguments.output == Some(ReportOutput::Csv) && arguments.table == ReportTable::Groups;
-    arguments.by.map(GroupBy::from).or(is_table.then(GroupBy::default))
+    arguments.by.or(is_table.then(GroupBy::default))
 }
 
 const fn table(table: ReportTable) -> csv::Table {
