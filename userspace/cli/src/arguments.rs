@@ -59,7 +59,7 @@ pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
 pub use retention::RetentionArguments;
 pub use span::{SPAN, SpanArguments};
-pub use top::{AppearanceArguments, ByName, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
+pub use top::{AppearanceArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 pub(crate) use words::settle;
 
 use crate::filters::{address_filter, row_filter, run_filter};

@@ -1,68 +1,194 @@
-//! Groups traffic by a column of its flows, or by opcode.
+//! Groups traffic by columns of its flows, or by opcode.
 
 use crate::{FlowRow, GroupRow, OpcodeRow, Text, WindowRow};
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 use core::net::IpAddr;
+use core::str::FromStr;
 
 /// The name of what the listed flows do not contain.
 pub const NOT_LISTED: &str = "(not listed)";
 
-/// What traffic is grouped by; the names are words of the filter language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum GroupBy {
-    /// Source address.
-    #[default]
-    Src,
-    /// Destination address.
-    Dst,
+/// Keys that traffic may be grouped by at once, at most.
+const MAX_KEYS: usize = 4;
+
+/// One key; the names are words of the filter language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GroupKey {
+    /// Source address, or the network of this many bits around it.
+    Src(Option<u8>),
+    /// Destination address, or its network.
+    Dst(Option<u8>),
     /// Destination address and queue pair.
     Qp,
     /// Opcode.
     Opcode,
 }
 
+/// What traffic is grouped by: one key or several, such as `src/24,dst/24`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroupBy {
+    keys: [Option<GroupKey>; MAX_KEYS],
+}
+
+/// What a flow belongs to under one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Address(IpAddr),
+    Network(IpAddr, u8),
+    QueuePair(IpAddr, u32),
+}
+
 /// What a flow belongs to.
-type Key = (Option<IpAddr>, Option<u32>);
+type Key = [Option<Part>; MAX_KEYS];
+
+impl GroupKey {
+    fn part(self, flow: &FlowRow) -> Option<Part> {
+        let address = |address, bits: Option<u8>| match bits {
+            Some(bits) => network(address, bits),
+            None => Part::Address(address),
+        };
+        match self {
+            Self::Src(bits) => Some(address(flow.src, bits)),
+            Self::Dst(bits) => Some(address(flow.dst, bits)),
+            Self::Qp => Some(Part::QueuePair(flow.dst, flow.dst_qpn)),
+            Self::Opcode => None,
+        }
+    }
+}
+
+/// The network of `bits` around an address; that of an IPv4 address has 32 at most.
+fn network(address: IpAddr, bits: u8) -> Part {
+    let bits = bits.min(if address.is_ipv4() { 32 } else { 128 });
+    let base = match address {
+        IpAddr::V4(v4) => IpAddr::V4((v4.to_bits() & u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0)).into()),
+        IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & u128::MAX.checked_shl(128 - u32::from(bits)).unwrap_or(0)).into()),
+    };
+    Part::Network(base, bits)
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => write!(f, "{address}"),
+            Self::Network(address, bits) => write!(f, "{address}/{bits}"),
+            Self::QueuePair(address, qpn) => write!(f, "{address} QP {qpn}"),
+        }
+    }
+}
+
+impl fmt::Display for GroupKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Src(None) => f.write_str("src"),
+            Self::Dst(None) => f.write_str("dst"),
+            Self::Src(Some(bits)) => write!(f, "src/{bits}"),
+            Self::Dst(Some(bits)) => write!(f, "dst/{bits}"),
+            Self::Qp => f.write_str("qp"),
+            Self::Opcode => f.write_str("opcode"),
+        }
+    }
+}
+
+impl fmt::Display for GroupBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<String> = self.keys.iter().flatten().map(ToString::to_string).collect();
+        f.write_str(&keys.join(","))
+    }
+}
+
+impl FromStr for GroupKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, bits) = match text.split_once('/') {
+            Some((name, bits)) => (name, Some(bits)),
+            None => (text, None),
+        };
+        let parsed = bits.map(|bits| bits.parse().ok().filter(|bits: &u8| *bits <= 128));
+        let bits = match parsed {
+            Some(None) => return Err(format!("invalid prefix length in `{text}`: expected 0 to 128")),
+            Some(bits) => bits,
+            None => None,
+        };
+        match (name, bits) {
+            ("src", bits) => Ok(Self::Src(bits)),
+            ("dst", bits) => Ok(Self::Dst(bits)),
+            ("qp", None) => Ok(Self::Qp),
+            ("opcode", None) => Ok(Self::Opcode),
+            ("qp" | "opcode", Some(_)) => Err(format!("only addresses have a prefix: write `{name}`")),
+            _ => Err(format!(
+                "unknown key `{text}`: expected src, dst, qp or opcode, or a prefix such as src/24"
+            )),
+        }
+    }
+}
+
+impl FromStr for GroupBy {
+    type Err = String;
+
+    /// Parses keys with commas between them: `src`, `src,dst`, `src/24,dst/24`.
+    ///
+    /// # Errors
+    /// A sentence: an unknown key, the same key twice, more than four, or `opcode` beside another: rows of opcodes have
+    /// no addresses.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut keys = [None; MAX_KEYS];
+        let words: Vec<&str> = text.split(',').map(str::trim).collect();
+        if words.len() > MAX_KEYS {
+            return Err(format!("more than {MAX_KEYS} keys"));
+        }
+        for (at, word) in words.iter().enumerate() {
+            let key = word.parse()?;
+            if keys.contains(&Some(key)) {
+                return Err(format!("`{word}` occurs twice"));
+            }
+            keys[at] = Some(key);
+        }
+        if words.len() > 1 && keys.contains(&Some(GroupKey::Opcode)) {
+            return Err("`opcode` cannot be joined with other keys: it is counted for all flows together".into());
+        }
+        Ok(Self { keys })
+    }
+}
+
+impl Default for GroupBy {
+    fn default() -> Self {
+        Self::of(GroupKey::Src(None))
+    }
+}
 
 impl GroupBy {
-    /// Every one, in order.
-    pub const ALL: [Self; 4] = [Self::Src, Self::Dst, Self::Qp, Self::Opcode];
+    /// The keys that [`next`](Self::next) turns through.
+    const TURN: [GroupKey; 4] = [GroupKey::Src(None), GroupKey::Dst(None), GroupKey::Qp, GroupKey::Opcode];
 
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Src => "src",
-            Self::Dst => "dst",
-            Self::Qp => "qp",
-            Self::Opcode => "opcode",
+    const fn of(key: GroupKey) -> Self {
+        Self {
+            keys: [Some(key), None, None, None],
         }
     }
 
-    /// The next one; the first after the last.
+    /// The next single key; the first after the last, and after several.
     #[must_use]
-    pub const fn next(self) -> Self {
-        Self::ALL[(self as usize + 1) % Self::ALL.len()]
+    pub fn next(self) -> Self {
+        let at = Self::TURN.iter().position(|key| Self::of(*key) == self);
+        Self::of(Self::TURN[at.map_or(0, |at| at + 1) % Self::TURN.len()])
     }
 
-    const fn key(self, flow: &FlowRow) -> Key {
-        match self {
-            Self::Src => (Some(flow.src), None),
-            Self::Dst => (Some(flow.dst), None),
-            Self::Qp => (Some(flow.dst), Some(flow.dst_qpn)),
-            Self::Opcode => (None, None),
-        }
+    fn key(&self, flow: &FlowRow) -> Key {
+        self.keys.map(|key| key.and_then(|key| key.part(flow)))
     }
 
     /// Groups the rows of a window, or of several merged into one: largest first, then [`NOT_LISTED`]. `total` is the row
     /// of `windows`, or their sum.
     #[must_use]
     pub fn rows(self, total: &WindowRow, flows: &[FlowRow], opcodes: &[OpcodeRow]) -> Vec<GroupRow> {
-        let mut rows = match self {
-            Self::Opcode => by_opcode(total, opcodes),
-            _ => self.by_flow(total, flows),
+        let mut rows = match self.keys.contains(&Some(GroupKey::Opcode)) {
+            true => by_opcode(total, opcodes),
+            false => self.by_flow(total, flows),
         };
         for row in &mut rows {
             row.complete(total);
@@ -90,10 +216,9 @@ impl GroupBy {
         for flow in flows {
             let key = self.key(flow);
             let group = groups.entry(key).or_insert_with(|| GroupRow {
-                group: match key {
-                    (Some(address), Some(qpn)) => format!("{address} QP {qpn}").into(),
-                    (Some(address), None) => format!("{address}").into(),
-                    (None, _) => Text::default(),
+                group: {
+                    let parts: Vec<String> = key.iter().flatten().map(ToString::to_string).collect();
+                    parts.join(", ").into()
                 },
                 flows: Some(0),
                 ecn_ce_packets: Some(0),
@@ -183,7 +308,7 @@ impl GroupRow {
 
 #[cfg(test)]
 mod tests {
-    use super::{GroupBy, NOT_LISTED};
+    use super::{GroupBy, NOT_LISTED, network};
     use crate::{FlowRow, OpcodeRow, WindowRow};
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
@@ -211,7 +336,8 @@ mod tests {
             ..WindowRow::default()
         };
         let flows = [flow("10.0.0.1", 7, 4), flow("10.0.0.2", 7, 9), flow("10.0.0.1", 8, 6)];
-        let of = |by: GroupBy| -> Vec<(String, Option<u64>, u64)> {
+        let of = |by: &str| -> Vec<(String, Option<u64>, u64)> {
+            let by: GroupBy = by.parse().unwrap();
             let rows = by.rows(&total, &flows, &[]);
             assert_eq!(rows.iter().map(|row| row.frame_bytes).sum::<u64>(), 2_000);
             assert_eq!(rows.iter().filter_map(|row| row.retransmitted_packets).sum::<u64>(), 4);
@@ -224,21 +350,71 @@ mod tests {
         let rest = (NOT_LISTED.into(), Some(2), 1);
         let by = |group: &str, flows, packets| (group.into(), Some(flows), packets);
         let groups = [by("10.0.0.1", 2, 10), by("10.0.0.2", 1, 9), rest.clone()];
-        assert_eq!(of(GroupBy::Src), groups);
-        assert_eq!(of(GroupBy::Dst), [by("10.0.0.9", 3, 19), rest.clone()]);
+        assert_eq!(of("src"), groups);
+        assert_eq!(of("dst"), [by("10.0.0.9", 3, 19), rest.clone()]);
         assert_eq!(
-            of(GroupBy::Qp),
-            [by("10.0.0.9 QP 7", 2, 13), by("10.0.0.9 QP 8", 1, 6), rest]
+            of("qp"),
+            [by("10.0.0.9 QP 7", 2, 13), by("10.0.0.9 QP 8", 1, 6), rest.clone()]
         );
+        assert_eq!(
+            of("src,qp"),
+            [
+                by("10.0.0.2, 10.0.0.9 QP 7", 1, 9),
+                by("10.0.0.1, 10.0.0.9 QP 8", 1, 6),
+                by("10.0.0.1, 10.0.0.9 QP 7", 1, 4),
+                rest.clone()
+            ]
+        );
+        assert_eq!(of("src/24,dst/31"), [by("10.0.0.0/24, 10.0.0.8/31", 3, 19), rest]);
         let opcode = OpcodeRow {
             opcode: "RC_SEND_ONLY".into(),
             packets: 20,
             ..OpcodeRow::default()
         };
-        let rows = GroupBy::Opcode.rows(&total, &flows, &[opcode]);
+        let rows = "opcode".parse::<GroupBy>().unwrap().rows(&total, &flows, &[opcode]);
         assert_eq!(
             (&*rows[0].group, rows[0].packets, rows[0].flows),
             ("RC_SEND_ONLY", 20, None)
         );
+    }
+
+    #[test]
+    fn keys_are_parsed_and_printed() {
+        for text in ["src", "src,dst", "src/24,dst/24", "src/0,qp", "opcode"] {
+            assert_eq!(text.parse::<GroupBy>().unwrap().to_string(), text);
+        }
+        for (text, expected) in [
+            ("sources", "unknown key `sources`"),
+            ("src/129", "invalid prefix length"),
+            ("qp/24", "only addresses have a prefix"),
+            ("src,src", "`src` occurs twice"),
+            ("src,opcode", "`opcode` cannot be joined"),
+            ("src,dst,qp,src/8,dst/8", "more than 4 keys"),
+            ("", "unknown key"),
+        ] {
+            let error = text.parse::<GroupBy>().unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+        let mut by: GroupBy = "src/24,dst/24".parse().unwrap();
+        let turn: Vec<String> = (0..5)
+            .map(|_| {
+                by = by.next();
+                by.to_string()
+            })
+            .collect();
+        assert_eq!(turn, ["src", "dst", "qp", "opcode", "src"]);
+    }
+
+    #[test]
+    fn networks_of_both_families_are_cut_at_their_bits() {
+        for (address, bits, expected) in [
+            ("10.1.2.3", 24, "10.1.2.0/24"),
+            ("10.1.2.3", 0, "0.0.0.0/0"),
+            ("10.1.2.3", 64, "10.1.2.3/32"),
+            ("fd00:1:2:3::4", 64, "fd00:1:2:3::/64"),
+            ("fd00::4", 128, "fd00::4/128"),
+        ] {
+            assert_eq!(network(address.parse().unwrap(), bits).to_string(), expected);
+        }
     }
 }

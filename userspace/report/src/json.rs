@@ -134,14 +134,14 @@ impl<'a> Paths<'a> {
 
 #[derive(Serialize)]
 struct Groups<'a> {
-    by: &'static str,
+    by: String,
     rows: List<'a, GroupRow>,
 }
 
 impl<'a> Groups<'a> {
     fn of(groups: &'a GroupFigures) -> Self {
         Self {
-            by: groups.by.name(),
+            by: groups.by.to_string(),
             rows: Rows(&groups.rows, |column| !OF_ROWS.contains(&column.name)),
         }
     }

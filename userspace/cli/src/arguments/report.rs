@@ -1,9 +1,10 @@
 //! `rocescope report`.
 
-use super::{ByName, HostsArguments, SpanArguments};
+use super::{HostsArguments, SpanArguments};
 use crate::filters::filter;
 use crate::units::count;
 use clap::{Args, ValueEnum};
+use rocescope_model::GroupBy;
 use rocescope_model::filter::Filter;
 use std::path::PathBuf;
 
@@ -32,9 +33,9 @@ pub struct ReportArguments {
     /// Include only flows, connections and events that match EXPR, such as `host 10.0.0.1`
     #[arg(long, value_name = "EXPR", value_parser = filter)]
     pub filter: Option<Filter>,
-    /// Group traffic by source, destination, queue pair or opcode
-    #[arg(long, value_enum)]
-    pub by: Option<ByName>,
+    /// Group traffic by `src`, `dst`, `qp` or `opcode`; several keys and prefixes work too, as in `src/24,dst/24`
+    #[arg(long, value_name = "KEYS")]
+    pub by: Option<GroupBy>,
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,

@@ -59,9 +59,9 @@ pub struct AppearanceArguments {
     /// Sort flows by COLUMN at start, and in printed output
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<String>,
-    /// Group traffic by source, destination, queue pair or opcode
-    #[arg(long, value_enum)]
-    pub by: Option<ByName>,
+    /// Group traffic by `src`, `dst`, `qp` or `opcode`; several keys and prefixes work too, as in `src/24,dst/24`
+    #[arg(long, value_name = "KEYS")]
+    pub by: Option<GroupBy>,
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,
@@ -83,30 +83,6 @@ pub struct AppearanceArguments {
     /// Bind a key to an action, such as `quit=ctrl-q`; the help page (`?`) lists the keys of all actions
     #[arg(long = "bind", value_name = "ACTION=KEY", value_parser = parse_binding)]
     pub bindings: Vec<(Action, Key)>,
-}
-
-/// What traffic is grouped by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ByName {
-    /// Source address
-    Src,
-    /// Destination address
-    Dst,
-    /// Destination address and queue pair
-    Qp,
-    /// Opcode
-    Opcode,
-}
-
-impl From<ByName> for GroupBy {
-    fn from(name: ByName) -> Self {
-        match name {
-            ByName::Src => Self::Src,
-            ByName::Dst => Self::Dst,
-            ByName::Qp => Self::Qp,
-            ByName::Opcode => Self::Opcode,
-        }
-    }
 }
 
 /// A colour theme.

@@ -2,6 +2,7 @@
 
 use super::input;
 use super::readable::are_captures;
+use super::report::terminal_width;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ConnectionsArguments, Output};
 use crate::color;
@@ -10,6 +11,7 @@ use crate::reload::reload;
 use crate::requests;
 use crate::status::notices;
 use anyhow::{Result, anyhow, bail};
+use rocescope_capture::file::FrameSource;
 use rocescope_engine::document::connections::{Connection, Gathered, Report, gather, json, text};
 use rocescope_engine::document::files::notes;
 use rocescope_engine::live::LiveCapture;
@@ -60,6 +62,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         events: &events,
         summary: found.summary,
         max_rows: arguments.measure.top,
+        width: terminal_width(),
     };
     crate::print(&match arguments.output {
         Output::Json => hosts.json(&json(&report)),
@@ -139,7 +142,8 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
             let unsealed = span::unsealed(&found);
             match unsealed.is_empty() {
                 true => anyhow!(
-                    "{} has no connections: capture without --no-connections",
+                    "{} has no connections: captured with --no-connections, or the capture was killed before their first \
+                     rows, which come a minute after its start",
                     root.display()
                 ),
                 false => anyhow!(

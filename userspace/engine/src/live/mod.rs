@@ -36,6 +36,7 @@ use crate::request::{CaptureRequest, Mode};
 use plan::{Plan, Source};
 use rocescope_host::interface::{Interface, Promiscuous};
 use rocescope_host::privileges;
+use rocescope_host::xdp_program;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::LiveSource;
 use rocescope_record::Config;
@@ -94,6 +95,9 @@ impl LiveCapture {
         for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
             if is_xdp && request.keeps_vlan_tags {
                 restored.extend(vlan::leave_in(interface)?);
+            }
+            if let Some(program) = xdp_program::on(interface.index).filter(|_| !is_xdp) {
+                notices.send(Notice::BesideXdp(name.clone(), program));
             }
             notices.send(Notice::Capturing {
                 interface: name.clone(),
@@ -219,6 +223,9 @@ fn find(names: &[String]) -> Result<Vec<Interface>> {
     let mut found: Vec<Interface> = Vec::new();
     for name in names {
         let interface = Interface::find(name);
+        if interface.is_err() && name == "any" {
+            return Err(EngineError::AnyInterface);
+        }
         let interface = interface.map_err(|error| EngineError::NoInterface(name.clone(), error))?;
         if found.contains(&interface) {
             return Err(EngineError::RepeatedInterface(name.clone()));

@@ -17,7 +17,7 @@ table! {
         window_start_ns: i64, UnixNanoseconds, [min], hide "Exact window start";
         /// Length of the window.
         window_ns: i64, Nanoseconds, [span], hide "Window length";
-        /// The address, `QP` and number at the destination, or opcode.
+        /// The address, network, `QP` and number at the destination, or opcode; of several keys all, with commas.
         group: Text, None, [same], show "Group";
         /// Number of flows; null for opcodes.
         flows: Option<u64>, Flows, [max], show "Flows";

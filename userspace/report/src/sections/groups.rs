@@ -23,7 +23,7 @@ pub(super) fn section(report: &Report, groups: &GroupFigures) -> Section {
     rows.extend(groups.rows.iter().filter(|row| &*row.group == NOT_LISTED).cloned());
     let mut columns = ALWAYS.to_vec();
     columns.extend(filled(&rows, &SOMETIMES));
-    let by = groups.by.name();
+    let by = groups.by;
     let title = match shown < listed {
         true => format!("The {shown} largest of {listed} groups by {by}"),
         false => format!("Traffic by {by}"),

@@ -98,7 +98,7 @@ fn later(shown: &Shown) -> Option<String> {
 
 fn title_of(view: &View, pane: Pane) -> String {
     match pane {
-        Pane::Groups => format!("{} {}", pane.title(), view.by.name()),
+        Pane::Groups => format!("{} {}", pane.title(), view.by),
         _ => pane.title().into(),
     }
 }

@@ -6,8 +6,8 @@ use crate::stdout::print_line;
 use anyhow::{Result, anyhow};
 use rocescope_model::filter::Filter;
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, IncidentRow, LinkRow, OpcodeRow, PairRow, PdcRow,
-    Row, SlaRow, Table, VerdictRow, WindowRow, WindowRows,
+    ConnectionRow, EventRow, FlowRow, GroupRow, HostPortRow, IncidentRow, LinkRow, OpcodeRow, PairRow, PdcRow, Row,
+    SlaRow, Table, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::once::{Arrival, Format, Formatter, Settings};
 use rocescope_view::{Stopped, sort};
@@ -31,7 +31,7 @@ impl Printer {
                 OnceOutput::Csv => Format::Csv,
             },
             table: once.table.map(of),
-            by: appearance.by.map(GroupBy::from),
+            by: appearance.by,
             max_rows: arguments.measure.top,
             sort: sort.transpose().map_err(|error| anyhow!("--sort: {error}"))?,
             rates: appearance::rates(appearance),
