@@ -82,9 +82,7 @@ fn figures(report: &Report) -> Markup {
 /// Renders the problems of all sections; with incidents, which join them and come next, those of the dataset itself.
 fn summary(sections: &[Section]) -> Markup {
     let is_joined = sections.iter().any(|section| section.id == "incidents");
-    let shown = sections
-        .iter()
-        .filter(|section| !is_joined || section.id == "overview");
+    let shown = sections.iter().filter(|section| !is_joined || section.id == "overview");
     let bad = shown.flat_map(|section| {
         let findings = section.findings.iter();
         let bad = findings.filter(|finding| finding.level == Level::Bad);

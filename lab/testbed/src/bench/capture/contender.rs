@@ -13,14 +13,19 @@ use xtask::process::{command, run};
 use xtask::product::{directory, text};
 
 /// The traffic: data packets of 32 queue pairs, all of one length.
-pub(super) const SCENARIO: &str = "testbed/src/bench/capture/writes.toml";
+pub(super) const SCENARIO: &str = "lab/testbed/src/bench/capture/writes.toml";
 /// How long a program without a first line takes to start, and frames in flight take to arrive.
 const SETTLE: Duration = Duration::from_millis(1_500);
 const SOFTFLOWD: &str = "softflowd.ctl";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContenderKind {
-    Rocescope { drop: bool },
+    /// Without connections, as the rivals.
+    Rocescope {
+        drop: bool,
+    },
+    /// With connections, as a user starts it.
+    RocescopeConnections,
     Tcpdump,
     Softflowd,
     Pmacctd,
@@ -34,9 +39,10 @@ impl Drop for Built {
 }
 
 impl ContenderKind {
-    pub(super) const ALL: [Self; 5] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Rocescope { drop: true },
         Self::Rocescope { drop: false },
+        Self::RocescopeConnections,
         Self::Tcpdump,
         Self::Softflowd,
         Self::Pmacctd,
@@ -46,6 +52,7 @@ impl ContenderKind {
         match self {
             Self::Rocescope { drop: true } => "rocescope, drop",
             Self::Rocescope { drop: false } => "rocescope, pass",
+            Self::RocescopeConnections => "rocescope with connections",
             Self::Tcpdump => "tcpdump -w /dev/null",
             Self::Softflowd => "softflowd",
             Self::Pmacctd => "pmacctd",
@@ -78,28 +85,27 @@ impl Built {
     }
 
     fn command(&self, kind: ContenderKind, bed: &Bed) -> Command {
-        let verdict = |drop| if drop { "drop" } else { "pass" };
         let out = text(&self.dataset());
         let mut words: Vec<&str> = Vec::new();
         let control = self.control();
         let pid_file = format!("{control}.pid");
         match kind {
-            ContenderKind::Rocescope { drop } => words.extend([
-                &self.rocescope,
-                "capture",
-                // The rivals follow none either.
-                "--no-connections",
-                "-i",
-                RECEIVER,
-                "--mode",
-                "native",
-                "-o",
-                "json",
-                "--verdict",
-                verdict(drop),
-                "--out",
-                &out,
-            ]),
+            ContenderKind::Rocescope { .. } | ContenderKind::RocescopeConnections => {
+                let has_connections = kind == ContenderKind::RocescopeConnections;
+                let is_passed = kind == ContenderKind::Rocescope { drop: false };
+                words.extend([
+                    &self.rocescope,
+                    "capture",
+                    "-i",
+                    RECEIVER,
+                    "--mode",
+                    "native",
+                    "-o",
+                    "json",
+                ]);
+                words.extend(["--verdict", if is_passed { "pass" } else { "drop" }, "--out", &out]);
+                words.extend((!has_connections).then_some("--no-connections"));
+            }
             // As root it would give /dev/null, its output file, to its own user.
             ContenderKind::Tcpdump => words.extend(["tcpdump", "-Z", "root", "-i", RECEIVER, "-n", "-w", "/dev/null"]),
             ContenderKind::Softflowd => words.extend([
@@ -142,7 +148,7 @@ impl Built {
         let mut child = command.stderr(Stdio::piped()).spawn()?;
         let mut stderr = BufReader::new(child.stderr.take().context("its errors")?);
         let mut line = String::new();
-        if let ContenderKind::Rocescope { .. } = kind {
+        if let ContenderKind::Rocescope { .. } | ContenderKind::RocescopeConnections = kind {
             stderr.read_line(&mut line)?;
             ensure!(line.starts_with("capturing on "), "{}: {line}", kind.name());
         } else {
@@ -169,6 +175,8 @@ pub(super) struct Counts {
     pub(super) frames: u64,
     /// Frames that it reports as lost.
     pub(super) lost: u64,
+    /// Packets of which connections saw nothing, because the capture fell behind.
+    pub(super) yielded: u64,
 }
 
 pub(super) struct Running {
@@ -246,21 +254,24 @@ impl Running {
         let stderr = errors.unwrap_or_default();
         let name = self.kind.name();
         let seen = match self.kind {
-            ContenderKind::Rocescope { .. } => {
+            ContenderKind::Rocescope { .. } | ContenderKind::RocescopeConnections => {
                 ensure!(status.success(), "{name}: {status}: {stderr}");
                 let summary: Value = serde_json::from_str(&stdout).context(stdout)?;
                 Counts {
-                    frames: summary["frames"].as_u64().unwrap_or(0),
-                    lost: summary["lost"].as_u64().unwrap_or(0),
+                    frames: summary["frames"].as_u64().context("frames")?,
+                    lost: summary["capture_lost_frames"].as_u64().context("capture_lost_frames")?,
+                    yielded: summary["yielded_packets"].as_u64().unwrap_or(0),
                 }
             }
             ContenderKind::Tcpdump => Counts {
                 frames: before(&stderr, " packets captured")?,
                 lost: before(&stderr, " packets dropped by kernel")?,
+                yielded: 0,
             },
             ContenderKind::Softflowd => Counts {
                 frames: after(&printed, "Packets processed: ")?,
                 lost: after(&printed, "Packets dropped by libpcap: ")?,
+                yielded: 0,
             },
             ContenderKind::Pmacctd => {
                 let all = format!("{stdout}{stderr}");
@@ -268,6 +279,7 @@ impl Running {
                 Counts {
                     frames: after(&all, "received_packets=")?.saturating_sub(lost),
                     lost,
+                    yielded: 0,
                 }
             }
         };

@@ -15,7 +15,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use xtask::process::root;
 
-const SCENARIO: &str = "testbed/src/bench/capture/sends.toml";
+const SCENARIO: &str = "lab/testbed/src/bench/capture/sends.toml";
 /// Frames that are sent repeatedly: eight messages of each queue pair.
 const LOOP: usize = 16_384;
 /// The bisection ends when both ends are within this factor.
@@ -31,6 +31,8 @@ struct Run {
     pps: f64,
     seen: u64,
     lost: u64,
+    /// Packets that connections left out.
+    yielded: u64,
     /// Share of its core that the consumer was busy, and share that the producer got.
     busy: f64,
     producer: f64,
@@ -42,7 +44,7 @@ impl Run {
     }
 }
 
-/// Measures the rows whose names begin with `only`.
+/// Measures the rows whose names contain `only`.
 pub(super) fn run(seconds: f64, only: &str) -> Result<(String, String)> {
     let built = Built::new()?;
     let whole = frames()?;
@@ -51,22 +53,30 @@ pub(super) fn run(seconds: f64, only: &str) -> Result<(String, String)> {
     let broken: Vec<_> = whole.iter().filter(|frame| frame[BTH_AT] == first).cloned().collect();
     let turns = turns(&broken);
     let mut results = Vec::new();
+    let (alone, connections) = (
+        ContenderKind::Rocescope { drop: true },
+        ContenderKind::RocescopeConnections,
+    );
     let rows = [
-        ("rocescope", &whole),
-        ("rocescope, one run per packet", &broken),
-        ("rocescope, 100,000 QPs in turn", &turns),
+        ("rocescope", alone, &whole),
+        ("rocescope with connections", connections, &whole),
+        ("rocescope, one run per packet", alone, &broken),
+        ("rocescope with connections, one run per packet", connections, &broken),
+        ("rocescope, 100,000 QPs in turn", alone, &turns),
+        ("rocescope with connections, 100,000 QPs in turn", connections, &turns),
     ];
-    for (name, frames) in rows.into_iter().filter(|(name, _)| name.starts_with(only)) {
+    for (name, kind, frames) in rows.into_iter().filter(|(name, ..)| name.contains(only)) {
         let mut runs = Vec::new();
         let mut once = |pps: Option<f64>| -> Result<(bool, f64)> {
-            let run = once(&built, frames, pps, seconds).with_context(|| name)?;
+            let run = once(&built, kind, frames, pps, seconds).with_context(|| name)?;
             eprintln!(
-                "{}: {:.2} M/s: {} of {} seen, {} lost, consumer {:.0} %",
+                "{}: {:.2} M/s: {} of {} seen, {} lost, {} left out of connections, consumer {:.0} %",
                 name,
                 run.pps / 1e6,
                 run.seen,
                 run.offered,
                 run.lost,
+                run.yielded,
                 100.0 * run.busy
             );
             let answer = (run.is_lossless(), run.pps);
@@ -129,9 +139,9 @@ fn turns(frames: &[Vec<u8>]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn once(built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<Run> {
+fn once(built: &Built, kind: ContenderKind, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<Run> {
     let bed = Bed::new()?;
-    let running = built.start(ContenderKind::Rocescope { drop: true }, &bed)?;
+    let running = built.start(kind, &bed)?;
     let program = bed.receiver()?["xdp"]["prog"]["id"].as_u64();
     let program = program.and_then(|id| u32::try_from(id).ok());
     let program = program.context("the attached program")?;
@@ -142,8 +152,8 @@ fn once(built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Re
     })?;
     let busy = (running.cpu_s() - cpu_before) / elapsed;
     sleep(ARRIVE);
-    let seen = running.end()?;
-    let (seen, lost) = (seen.frames - seen.lost, seen.lost);
+    let counts = running.end()?;
+    let (seen, lost) = (counts.frames - counts.lost, counts.lost);
     ensure!(
         seen + lost == offered,
         "{offered} frames sent, but {seen} seen + {lost} lost"
@@ -154,6 +164,7 @@ fn once(built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Re
         pps: offered as f64 / elapsed,
         seen,
         lost,
+        yielded: counts.yielded,
         busy,
         producer: producer_s / elapsed,
     })
@@ -187,7 +198,7 @@ fn best(runs: &[Run]) -> Option<&Run> {
 
 fn table(results: &[(&str, Vec<Run>)]) -> String {
     let mut out = String::from(
-        "| | highest lossless rate, million/s | its consumer, % of a core | at full speed: million/s | lost, % | share of its core that the producer got, % | million a second of the producer |\n|---|---|---|---|---|---|---|\n",
+        "| | highest lossless rate, million/s | its consumer, % of a core | at full speed: million/s | lost, % | left out of connections, % | share of its core that the producer got, % | million a second of the producer |\n|---|---|---|---|---|---|---|---|\n",
     );
     for (name, runs) in results {
         let best = best(runs);
@@ -195,12 +206,13 @@ fn table(results: &[(&str, Vec<Run>)]) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(
             out,
-            "| {} | {:.2} | {:.0} | {:.2} | {:.2} | {:.0} | {:.2} |",
+            "| {} | {:.2} | {:.0} | {:.2} | {:.2} | {:.2} | {:.0} | {:.2} |",
             name,
             best.map_or(0.0, |run| run.pps / 1e6),
             best.map_or(f64::NAN, |run| 100.0 * run.busy),
             full.map_or(f64::NAN, |run| run.pps / 1e6),
             full.map_or(f64::NAN, |run| 100.0 * run.lost as f64 / run.offered as f64),
+            full.map_or(f64::NAN, |run| 100.0 * run.yielded as f64 / run.offered as f64),
             full.map_or(f64::NAN, |run| 100.0 * run.producer),
             full.map_or(f64::NAN, |run| run.pps / run.producer / 1e6),
         );
@@ -220,6 +232,7 @@ fn json(results: &[(&str, Vec<Run>)]) -> String {
             "offered": run.offered,
             "seen": run.seen,
             "lost": run.lost,
+            "yielded": run.yielded,
             "consumer_busy": run.busy,
             "producer_busy": run.producer,
         })

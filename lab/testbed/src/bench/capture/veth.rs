@@ -62,7 +62,7 @@ fn once(kind: ContenderKind, built: &Built, bed: &Bed, frames: u64) -> Result<Ru
     let frames = accepted - dropped.saturating_sub(refused);
     // Our count of captured frames includes those of lost runs.
     let (seen_frames, lost) = match kind {
-        ContenderKind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
+        ContenderKind::Rocescope { .. } | ContenderKind::RocescopeConnections => (seen.frames - seen.lost, seen.lost),
         _ => (seen.frames, seen.lost),
     };
     Ok(Run {

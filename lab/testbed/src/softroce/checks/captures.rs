@@ -91,7 +91,10 @@ impl Captures {
                 counted == expected,
                 "{name} counted {counted:?}; the mirror has {expected:?}"
             );
-            ensure!(number(&summary, "lost")? == 0, "{name} lost records: {summary}");
+            ensure!(
+                number(&summary, "capture_lost_frames")? == 0,
+                "{name} lost records: {summary}"
+            );
             println!(
                 "{name:<14} {} packets of {} opcodes: as the mirror",
                 packets(&counted),
