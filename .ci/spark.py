@@ -219,7 +219,7 @@ def main():
         for seed, root in enumerate(datasets.values(), 1):
             capture(rocescope, SCENARIOS / "demo.toml", seed, root)
         merged, many = place / "merged", place / "many"
-        run(rocescope, "merge", *datasets.values(), "--out", merged)
+        run(rocescope, "dataset", "merge", *datasets.values(), "--out", merged)
         scenario = place / "many-flows.toml"
         scenario.write_text(MANY_FLOWS)
         capture(rocescope, scenario, 1, many, "--flow-rows", "50000")

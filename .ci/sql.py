@@ -1,4 +1,4 @@
-"""The saved questions through `rocescope sql` and DuckDB: equal answers, and the time of each.
+"""The saved questions through `rocescope dataset sql` and DuckDB: equal answers, and the time of each.
 
 Usage: sql.py PROGRAM DATASET…: `rocescope-sql`, and the datasets, read as one. DuckDB answers in this process, and the
 program in one of its own, whose start counts. Fails if an answer differs, or if the program takes more than twice the

@@ -2,7 +2,7 @@
 
 A window lists its largest flows (`capture --flow-rows`, 1,000). A flow that a window does not list may have had traffic
 in it: as much as the window has beyond its listed flows, and no more than its Count-Min sketch shows. Both go into the
-error columns, as in `rocescope merge`, so that sizes are never below the truth.
+error columns, as in `rocescope dataset merge`, so that sizes are never below the truth.
 
 Boxes are taken to see different packets: a packet that passed two boxes counts twice.
 """
@@ -29,7 +29,7 @@ def top_flows(
     """The `limit` largest flows of all boxes and windows, or of each group `by`.
 
     `flows` and `windows` are those of a `Dataset`, with the columns `by` added to both: `("window_start_ns",)` gives
-    what `rocescope merge` writes for each window, `("date",)` the flows of a day (`with_date`), `("rack",)` of a rack.
+    what `rocescope dataset merge` writes for each window, `("date",)` the flows of a day (`with_date`), `("rack",)` of a rack.
 
     Returns for each flow, the largest first by its lower bound `frame_bytes - error_frame_bytes`:
 

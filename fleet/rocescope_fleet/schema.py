@@ -1,6 +1,6 @@
 """The tables of a dataset and their columns, as Spark types.
 
-`tables.json` is what `rocescope schema -o json` prints, without the texts; `cargo xtask docs` writes it.
+`tables.json` is what `rocescope dataset schema -o json` prints, without the texts; `cargo xtask docs` writes it.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def rails(rocescope: Rocescope, place: Path) -> Path:
 @pytest.fixture(scope="session")
 def merged(rocescope: Rocescope, rails: Path, place: Path) -> Path:
     """What the binary makes of `rails`."""
-    rocescope("merge", *sorted(rails.iterdir()), "--out", place / "merged")
+    rocescope("dataset", "merge", *sorted(rails.iterdir()), "--out", place / "merged")
     return place / "merged"
 
 
@@ -152,7 +152,7 @@ def short(rocescope: Rocescope, place: Path) -> dict[str, Path]:
         sees = ("--filter", f"not host 10.1.0.{one} and not host 10.1.0.{other}")
         rocescope.capture(pcap, boxes / name, name, *sees, "--flow-rows", 4)
         rocescope.capture(pcap, place / "all" / name, name, *sees, "--flow-rows", 50_000)
-    rocescope("merge", *sorted(boxes.iterdir()), "--out", place / "short-merged")
+    rocescope("dataset", "merge", *sorted(boxes.iterdir()), "--out", place / "short-merged")
     return {"boxes": boxes, "merged": place / "short-merged", "truth": place / "all"}
 
 

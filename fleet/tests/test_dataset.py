@@ -22,7 +22,7 @@ TABLES = Path(__file__).resolve().parents[1] / "rocescope_fleet/tables.json"
 
 def test_the_schema_is_that_of_the_binary(rocescope: Rocescope) -> None:
     """With UPDATE_SNAPSHOTS=1 it is written instead."""
-    known = rocescope.json("schema")
+    known = rocescope.json("dataset", "schema")
     tables = {table["name"]: [[c["name"], c["type"]] for c in table["columns"]] for table in known["tables"]}
     lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(of)}" for name, of in tables.items())
     document = f'{{\n  "format_version": {known["format_version"]},\n  "tables": {{\n{lines}\n  }}\n}}\n'

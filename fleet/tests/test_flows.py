@@ -1,4 +1,4 @@
-"""Flows and their number, beside `rocescope merge` and `rocescope report`."""
+"""Flows and their number, beside `rocescope dataset merge` and `rocescope report`."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_windows_with_many_flows_are_counted_by_hyper_log_log(
         scenario.write_text(text)
         pcap = rocescope.generate(scenario, seed, scratch / f"{name}.pcap")
         rocescope.capture(pcap, scratch / "boxes" / name, name, "--flow-rows", 1_000, "--window", "10s")
-    rocescope("merge", *sorted((scratch / "boxes").iterdir()), "--out", scratch / "merged")
+    rocescope("dataset", "merge", *sorted((scratch / "boxes").iterdir()), "--out", scratch / "merged")
     fleet, merged = (open_dataset(spark, path) for path in (f"{scratch}/boxes/*", f"{scratch}/merged"))
     # One box has more flows than its bitmap has bits, the other lists all its flows.
     [found] = flow_counts(fleet.windows, fleet.flows, by=("window_start_ns",)).collect()

@@ -55,10 +55,10 @@ fn generate(program: &Path) -> Result<()> {
         fs::remove_dir_all(&folder)?;
     }
     let program = text(program);
-    run_command(&mut command(&program, &["man", &text(&folder.join("man"))]))?;
+    run_command(&mut command(&program, &["config", "man", &text(&folder.join("man"))]))?;
     for shell in ["bash", "fish", "zsh"] {
         let script = File::create(folder.join(format!("rocescope.{shell}")))?;
-        run_command(command(&program, &["completions", shell]).stdout(script))?;
+        run_command(command(&program, &["config", "completions", shell]).stdout(script))?;
     }
     Ok(())
 }

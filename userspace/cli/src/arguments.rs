@@ -5,9 +5,11 @@ mod collect;
 mod collective;
 mod compact;
 mod compare;
+mod config;
 mod control;
 mod counters;
 mod dataset;
+mod dataset_action;
 mod diagnose;
 mod diagnose_hosts;
 mod examples;
@@ -33,9 +35,13 @@ pub use collective::{
 };
 pub use compact::CompactArguments;
 pub use compare::CompareArguments;
+pub use config::{CompletionsArguments, ConfigAction, ManArguments};
 pub use control::{ControlAction, ControlArguments, SubscriptionArguments};
 pub use counters::CountersArguments;
 pub use dataset::DatasetArguments;
+pub use dataset_action::{
+    DatasetAction, MergeArguments, ProgramArguments, RepairArguments, SchemaArguments, SchemaOutput, VerifyArguments,
+};
 pub use diagnose::{
     DiagnoseAction, DiagnoseArguments, DiagnosisOutput, Grouping, HostmeshArguments, IncidentsAction, NoteArguments,
 };
@@ -71,7 +77,6 @@ use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,77 +105,60 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run what the configuration file asks for on this host, in one process: probes, paths, counters
+    /// Run what the configuration of this host asks for in one process
     Agent(Box<AgentArguments>),
-    /// Capture from interfaces or a file: top flows, opcode mix, and a Parquet dataset
+    /// Capture interfaces or a file into a Parquet dataset
     Capture(Box<CaptureArguments>),
-    /// Print the completion script for a shell
-    Completions(CompletionsArguments),
-    /// Collect the rows of agents over the network into one dataset, and diagnose the mesh
+    /// Collect the rows of agents into one dataset, and diagnose them
     Collect(Box<CollectArguments>),
-    /// Join the small segments of a dataset into larger ones, once their hour is over
-    Compact(CompactArguments),
-    /// Compare two datasets, or two times of one: what changed, the largest change first
+    /// Compare two datasets or two times, the largest change first
     Compare(CompareArguments),
-    /// Read the steps of collectives and the telemetry of switches
+    /// Read steps of collectives and telemetry of switches
     #[command(subcommand)]
     Collective(CollectiveAction),
     /// Print, check or generate a configuration file
     #[command(subcommand)]
     Config(ConfigAction),
-    /// Print loss, reordering, latency and congestion for each queue pair
+    /// Print loss, reordering and latency of each queue pair
     Connections(Box<ConnectionsArguments>),
-    /// Show and change the configuration of all agents and capture boxes
+    /// Show and change the configuration of agents and capture boxes
     Control(Box<ControlArguments>),
-    /// Read what the RDMA devices and network interfaces of this host count
+    /// Read the counters of RDMA devices and network interfaces
     Counters(Box<CountersArguments>),
-    /// Run the whole pipeline on generated traffic, without privileges or input
+    /// Describe, query, merge, check, repair, compact or ship datasets
+    #[command(subcommand)]
+    Dataset(DatasetAction),
+    /// Run every system on bundled data, without privileges
     Demo(DemoArguments),
-    /// Say what is wrong, where, since when, who suffers, and what to do: from capture files or a dataset
+    /// Find what is wrong, where, since when, who suffers, what to do
     Diagnose(Box<DiagnoseArguments>),
-    /// Check whether this machine can capture, and print how to fix what prevents it
+    /// Check whether this machine can capture, and how to repair it
     Doctor(DoctorArguments),
-    /// Copy the frames that match a filter to another capture file
+    /// Copy the frames that match a filter to another file
     Extract(ExtractArguments),
-    /// Generate deterministic RoCEv2 traffic from a scenario, with its ground truth
+    /// Generate RoCEv2 traffic from a scenario, with its truth
     Generate(GenerateArguments),
-    /// Locate the bottleneck inside a host from loopback tests of its NICs
+    /// Locate the bottleneck inside a host from loopback tests
     #[command(subcommand)]
     Hostping(HostpingAction),
     /// Note what was found or done about an incident
     #[command(subcommand)]
     Incidents(IncidentsAction),
-    /// Write the manual pages
-    Man(ManArguments),
-    /// Merge the datasets of several capture boxes, hosts and agents
-    Merge(MergeArguments),
-    /// Find the links that flows cross, and how unevenly they lie on them
+    /// Find the links that flows cross, and how unevenly
     #[command(subcommand)]
     Paths(PathsAction),
-    /// Probe between the NICs of this host: one-way loss and latency, and paths
+    /// Probe between NICs: one-way loss and latency, and paths
     Probe(Box<ProbeArguments>),
-    /// Seal the journals that a killed capture left in a dataset, convert earlier formats, and list unreadable files
-    Repair(RepairArguments),
-    /// Summarize a dataset as text, JSON, CSV or one HTML page with charts
+    /// Summarize a dataset as text, JSON, CSV or one HTML page
     Report(Box<ReportArguments>),
-    /// Print the tables of the dataset and their columns
-    Schema(SchemaArguments),
     /// Restore the VLAN offload of a NIC when standard input ends
     #[command(hide = true)]
     RestoreVlanOffload(RestoreVlanOffloadArguments),
-    /// Copy the sealed segments of a dataset to an object store
-    #[command(disable_help_flag = true)]
-    Ship(ProgramArguments),
-    /// Query datasets with SQL, on disk or in an object store
-    #[command(disable_help_flag = true)]
-    Sql(ProgramArguments),
-    /// Show flows, opcodes, connections and events in the terminal
+    /// Watch flows, connections, events and incidents in the terminal
     Top(Box<TopArguments>),
     /// Check, print or convert the topology of a fabric
     #[command(subcommand)]
     Topology(TopologyAction),
-    /// Check every file of a dataset against its checksums, and its tables against each other
-    Verify(VerifyArguments),
 }
 
 /// The format of results.
@@ -279,41 +267,6 @@ pub struct CaptureArguments {
     pub subscription: SubscriptionArguments,
 }
 
-/// `rocescope completions`.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct CompletionsArguments {
-    /// The shell
-    #[arg(value_name = "SHELL", value_enum)]
-    pub shell: clap_complete::Shell,
-}
-
-/// `rocescope ship` and `rocescope sql`.
-#[derive(Debug, Args)]
-pub struct ProgramArguments {
-    /// Options and arguments of a program of its own, which this command starts; `--help` prints them
-    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub words: Vec<OsString>,
-}
-
-/// `rocescope man`.
-#[derive(Debug, Args)]
-pub struct ManArguments {
-    /// Directory for the pages, one for each command; created if missing
-    #[arg(value_name = "DIR")]
-    pub out: PathBuf,
-}
-
-/// `rocescope config`.
-#[derive(Clone, Copy, Debug, Subcommand)]
-pub enum ConfigAction {
-    /// Print every setting in effect and its source
-    Print,
-    /// Validate the configuration file
-    Check,
-    /// Print a configuration file with every setting, its meaning and its default
-    Template,
-}
-
 /// `rocescope connections`.
 #[derive(Debug, Args)]
 #[command(mut_arg("interfaces", |option| option.conflicts_with(SPAN)))]
@@ -397,69 +350,10 @@ pub struct DoctorArguments {
     pub output: Output,
 }
 
-/// `rocescope merge`.
-#[derive(Debug, Args)]
-pub struct MergeArguments {
-    /// Datasets of captures, counters and probes; captures need the same windows, thresholds and sketches, and a
-    /// packet that passed two boxes counts in both
-    #[arg(value_name = "DATASET", required = true)]
-    pub datasets: Vec<PathBuf>,
-    /// The time.
-    #[command(flatten)]
-    pub span: SpanArguments,
-    /// Directory of the merged dataset
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Name of the observer in the merged rows and file names
-    #[arg(long, value_name = "NAME", default_value = "merged")]
-    pub observer: String,
-}
-
-/// `rocescope repair`.
-#[derive(Debug, Args)]
-pub struct RepairArguments {
-    /// Dataset to repair
-    #[arg(value_name = "DATASET")]
-    pub dataset: PathBuf,
-}
-
-/// `rocescope verify`.
-#[derive(Debug, Args)]
-pub struct VerifyArguments {
-    /// Dataset to check
-    #[arg(value_name = "DATASET")]
-    pub dataset: PathBuf,
-    /// Format of the result
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub output: Output,
-}
-
 /// `rocescope restore-vlan-offload`, started by a capture.
 #[derive(Debug, Args)]
 pub struct RestoreVlanOffloadArguments {
     /// Index of the interface
     #[arg(value_name = "INDEX")]
     pub interface: u32,
-}
-
-/// `rocescope schema`.
-#[derive(Debug, Args)]
-pub struct SchemaArguments {
-    /// Only these tables
-    #[arg(value_name = "TABLE")]
-    pub tables: Vec<String>,
-    /// Format of the schema
-    #[arg(short, long, value_enum, default_value_t = SchemaOutput::Table)]
-    pub output: SchemaOutput,
-}
-
-/// The format of the schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemaOutput {
-    /// Text tables
-    Table,
-    /// One JSON object
-    Json,
-    /// The page `docs/formats.md`
-    Markdown,
 }

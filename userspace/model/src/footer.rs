@@ -37,7 +37,7 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         CHECKSUMS,
         "`rocecrc1`, then CRC-32 sums: of the footer (with zeros for its own digits), of the bytes outside of footer \
-         and columns, and of each column of each row group. `rocescope verify` checks them all, readers those that they \
+         and columns, and of each column of each row group. `rocescope dataset verify` checks them all, readers those that they \
          read.",
     ),
     (TABLE, "Name of the table."),

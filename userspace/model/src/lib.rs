@@ -94,8 +94,8 @@ pub use value::Value;
 pub const FORMAT_VERSION: u32 = 2;
 
 /// The directory of a dataset with a marker for each segment that a store has, at the same path below it:
-/// `rocescope ship` makes it, and retention deletes no other segment while it is there.
+/// `rocescope dataset ship` makes it, and retention deletes no other segment while it is there.
 pub const SHIPPED: &str = ".shipped";
 
-/// Suffix of the marker of a segment that `rocescope ship` began to copy: the store may have it.
+/// Suffix of the marker of a segment that `rocescope dataset ship` began to copy: the store may have it.
 pub const SHIPPING_SUFFIX: &str = ".begun";

@@ -126,7 +126,7 @@ Every batch of a journal ends its header with checksums (CRC-32): the bytes `roc
 the body, and that of the header. Arrow readers skip them as padding. Parcels of agents have them too,
 and `.marks` files end with one. Journals of versions without checksums are still sealed.
 
-After `kill -9` the journals remain. `rocescope repair DIR`, or the next capture of the same observer
+After `kill -9` the journals remain. `rocescope dataset repair DIR`, or the next capture of the same observer
 into the same root, seals the complete windows in them and drops a truncated one. A kill costs the
 windows that were not in a journal yet: the one in progress and those that wait for late packets, which is
 one `--lateness` and one `--window`, or with the defaults two or three windows; the frames in the rings of
@@ -158,7 +158,7 @@ does `repair`.
 
 ## Compaction
 
-`rocescope compact` joins the segments of an hour that is over: those of one table with the same observer,
+`rocescope dataset compact` joins the segments of an hour that is over: those of one table with the same observer,
 columns and metadata, up to 256 MiB. Every row stays as it is. Rows are in the order of time if those of the
 joined segments were; of equal times, the row of the earlier segment is first. A joined segment has the name
 of its first one with a number from 10000 on.
@@ -175,7 +175,7 @@ of its first one with a number from 10000 on.
   segment whose journal is still there stays as it is.
 - **Damage.** A segment that does not match its checksums is named and stays as it is; so do segments without
   checksums, of other columns than those of this version, and files that rocescope did not name.
-- **Stores.** Segments that `rocescope ship` copied are joined only with each other; the joined segment has a
+- **Stores.** Segments that `rocescope dataset ship` copied are joined only with each other; the joined segment has a
   marker, so it is not shipped again. Others are joined only with each other and have none: they are shipped
   later. One that `ship` began to copy stays as it is until the store has it.
 - **Space.** An hour of a table is on disk twice until the run ends.
@@ -184,7 +184,7 @@ of its first one with a number from 10000 on.
 
 The footer of a segment has checksums of all bytes of the file (`rocescope.checksums`). Readers of
 rocescope compare the footer and the columns that they read, skip a damaged segment, and report it with
-the reason; `rocescope verify` compares every byte, and the sums of the tables. Other Parquet readers
+the reason; `rocescope dataset verify` compares every byte, and the sums of the tables. Other Parquet readers
 ignore the key. Segments of versions without checksums are read as they are, and `verify` lists them.
 
 ";
@@ -233,7 +233,7 @@ const AGGREGATES: &str = "
 
 When several rows are merged into one, each column follows a rule. If two rules are given, `a / b`, the
 first applies to consecutive rows of the same object (windows, in `top` and `report`; the latest row of a
-connection), the second to rows of the same time: of several observers (`rocescope merge`), or of several
+connection), the second to rows of the same time: of several observers (`rocescope dataset merge`), or of several
 connections. Null means \"not measured\".
 
 ";
@@ -253,7 +253,7 @@ const VERSIONS_AFTER: &str = ". A new table or a new nullable column does not ch
 ignore unknown tables and columns, and read a missing column as null. Every other change (a column
 renamed, removed, or with another type, unit or meaning; a new column that is not nullable; other sketch
 bytes) increases the version in the footer by one. rocescope reads its own version and names any other as
-unreadable. `rocescope repair DATASET` converts segments and journals of earlier versions: the same rows, file by
+unreadable. `rocescope dataset repair DATASET` converts segments and journals of earlier versions: the same rows, file by
 file, each replaced in one step. A store that had them gets them again.
 
 Version 2 renames columns, so that capture loss, mirror loss and fabric loss differ in their names:

@@ -1,4 +1,4 @@
-//! The registry as `rocescope schema` prints it.
+//! The registry as `rocescope dataset schema` prints it.
 
 use crate::catalogue::{self, Metric};
 use crate::{FORMAT_VERSION, TABLES, Table, json, render};

@@ -84,7 +84,7 @@ fn every_table_filters_its_own_columns() {
     let refused = RowFilter::new(&"opcode *SEND*".parse().unwrap(), FlowRow::TABLE);
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "flows have no column `opcode` (a column of opcodes); `rocescope schema` prints the columns of flows\n  \
+        "flows have no column `opcode` (a column of opcodes); `rocescope dataset schema` prints the columns of flows\n  \
          opcode *SEND*\n  ^^^^^^^^^^^^^"
     );
     // Suggestions are columns of this object, not of any table.

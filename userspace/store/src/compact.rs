@@ -13,7 +13,7 @@
 //! | `group` | which segments are joined |
 //! | `join` | their rows, in the order of time |
 //! | `hour` | the new directory, and the exchange |
-//! | `shipped` | what `rocescope ship` has copied, or may have |
+//! | `shipped` | what `rocescope dataset ship` has copied, or may have |
 
 mod group;
 mod hour;

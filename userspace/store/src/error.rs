@@ -173,7 +173,7 @@ impl Error {
 /// What to do about a segment of another format.
 fn other_version(found: u32, known: u32) -> String {
     if found < known {
-        format!("format {found}; run `rocescope repair DATASET` to convert it")
+        format!("format {found}; run `rocescope dataset repair DATASET` to convert it")
     } else {
         format!("format {found}, but this program reads up to format {known}: use a newer rocescope")
     }

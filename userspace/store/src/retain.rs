@@ -32,7 +32,7 @@ pub struct Retained {
 
 /// Deletes sealed segments beyond the limits, the oldest first for all tables and observers, and directories that become
 /// empty. Segments of `windows` are deleted together with those of the same time and observer in every other table: rows
-/// of flows without their window could not be placed. Files that rocescope did not name and open segments remain; so do, if `rocescope ship` copies the dataset
+/// of flows without their window could not be placed. Files that rocescope did not name and open segments remain; so do, if `rocescope dataset ship` copies the dataset
 /// to a store, segments that the store does not have.
 ///
 /// # Errors

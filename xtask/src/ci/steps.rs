@@ -124,7 +124,11 @@ pub(super) const SLOW: &[Step] = &[
         fleet::run,
     ),
     // (12)
-    step("fleet programs", "`rocescope sql` and `rocescope ship`", hygiene::fleet),
+    step(
+        "fleet programs",
+        "`rocescope dataset sql` and `rocescope dataset ship`",
+        hygiene::fleet,
+    ),
     // (3)
     step("fuzzing", "decoders and readers take any bytes", || {
         fuzz::run(&["--seconds", FUZZING])

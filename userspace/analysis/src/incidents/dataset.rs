@@ -67,7 +67,7 @@ fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
     if !found.open.is_empty() {
         let open = plural(found.open.len() as u64, "journal");
         gathered.notes.push(format!(
-            "{open} not sealed yet: a capture is running, and its last minute is not judged; or it was killed: `rocescope repair`"
+            "{open} not sealed yet: a capture is running, and its last minute is not judged; or it was killed: `rocescope dataset repair`"
         ));
     }
     gathered.notes.extend(

@@ -1,4 +1,4 @@
-//! The arguments of `rocescope compact`.
+//! The arguments of `rocescope dataset compact`.
 
 use super::Output;
 use crate::units::{bytes, duration};
@@ -6,7 +6,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// `rocescope compact`.
+/// `rocescope dataset compact`.
 ///
 /// Rows stay as they are, and a capture may write meanwhile. Only segments with the same observer and metadata are joined.
 #[derive(Debug, Args)]

@@ -125,11 +125,8 @@ const BY_USE: &[(&str, &[&str])] = &[
             "collective",
         ],
     ),
-    (
-        "Dataset",
-        &["schema", "sql", "merge", "verify", "repair", "compact", "ship"],
-    ),
-    ("Setup and test", &["demo", "generate", "config", "completions", "man"]),
+    ("Dataset", &["dataset"]),
+    ("Setup and test", &["demo", "generate", "config"]),
 ];
 
 /// A list of commands for each group.

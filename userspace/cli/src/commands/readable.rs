@@ -53,7 +53,7 @@ pub(super) fn are_captures(paths: &[PathBuf]) -> Result<bool> {
         "datasets and capture files in one command: `rocescope capture -r FILE --out DATASET` adds a file to a dataset"
     );
     if captures == 0 && paths.len() > 1 {
-        bail!("{} datasets: `rocescope merge` makes one of them", paths.len());
+        bail!("{} datasets: `rocescope dataset merge` makes one of them", paths.len());
     }
     Ok(captures > 0)
 }

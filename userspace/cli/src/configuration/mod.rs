@@ -24,7 +24,7 @@ use crate::arguments::{
     AgentArguments, CollectivePartArguments, Command, FILE_VARIABLE, HostpingPartArguments, Parts, ProbeBackend,
     SendMethod, settle,
 };
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use file::ConfigurationFile;
@@ -348,10 +348,32 @@ fn matches(
     };
     let found = keys::command(file.as_ref()).try_get_matches_from(line);
     let found = found.map_err(|error| {
+        if let Some(moved) = moved(&error) {
+            return moved;
+        }
         let subcommand = parsed.as_ref().and_then(ArgMatches::subcommand_name);
         named_variable(error, line, subcommand)
     })?;
     Ok((found, file))
+}
+
+/// Former names of commands: `dataset` has these verbs, `config` the others.
+const MOVED: [(&str, &[&str]); 2] = [
+    (
+        "dataset",
+        &["schema", "sql", "merge", "verify", "repair", "compact", "ship"],
+    ),
+    ("config", &["completions", "man"]),
+];
+
+/// The answer to the former name of a command.
+fn moved(error: &clap::Error) -> Option<clap::Error> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let (command, _) = MOVED.iter().find(|(_, verbs)| verbs.contains(&name.as_str()))?;
+    let message = format!("`rocescope {name}` is `rocescope {command} {name}` now");
+    Some(usage_error(Some(command), ErrorKind::InvalidSubcommand, &message))
 }
 
 /// Names the environment variable that an invalid value comes from: the operator did not type the option.

@@ -1,4 +1,4 @@
-//! `rocescope compact`, as a user calls it.
+//! `rocescope dataset compact`, as a user calls it.
 
 use rocescope_testkit::{command, run_in};
 use serde_json::Value;
@@ -48,9 +48,9 @@ fn small_segments_are_joined_and_reports_stay_the_same() {
     let before = windows(folder);
     assert_eq!(before.len(), CAPTURES.len());
     let report = text(&["report", "data", "-o", "json"], folder);
-    let left = text(&["compact", "data", "--settle", "5000w"], folder);
+    let left = text(&["dataset", "compact", "data", "--settle", "5000w"], folder);
     assert_eq!(left, "nothing to compact\n");
-    let joined: Value = serde_json::from_str(&text(&["compact", "data", "-o", "json"], folder)).unwrap();
+    let joined: Value = serde_json::from_str(&text(&["dataset", "compact", "data", "-o", "json"], folder)).unwrap();
     let of_windows = joined["joined"]
         .as_array()
         .unwrap()
@@ -61,8 +61,8 @@ fn small_segments_are_joined_and_reports_stay_the_same() {
     assert_eq!(of_windows["segments"], 1);
     let after = windows(folder);
     assert_eq!(after.len(), 1);
-    assert_eq!(text(&["compact", "data"], folder), "nothing to compact\n");
-    assert!(text(&["verify", "data"], folder).ends_with("no problems\n"));
+    assert_eq!(text(&["dataset", "compact", "data"], folder), "nothing to compact\n");
+    assert!(text(&["dataset", "verify", "data"], folder).ends_with("no problems\n"));
     assert_eq!(text(&["report", "data", "-o", "json"], folder), report);
-    assert!(!run_in(&["compact", "nowhere"], folder).status.success());
+    assert!(!run_in(&["dataset", "compact", "nowhere"], folder).status.success());
 }

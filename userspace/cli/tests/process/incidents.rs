@@ -202,8 +202,8 @@ fn what_is_no_input_is_one_clear_error() {
     printed(&["capture", "-q", "-r", &file, "--out", &dataset]);
     let both = refused(&["diagnose", &dataset, &file]);
     assert!(both.contains("datasets and capture files in one command"), "{both}");
-    assert!(refused(&["report", &dataset, &dataset]).contains("2 datasets: `rocescope merge`"));
-    assert!(refused(&["schema", "flow"]).contains("did you mean `flows`?"));
+    assert!(refused(&["report", &dataset, &dataset]).contains("2 datasets: `rocescope dataset merge`"));
+    assert!(refused(&["dataset", "schema", "flow"]).contains("did you mean `flows`?"));
 }
 
 /// What came before the end of a file that was cut is printed, and the status is that of an error.

@@ -67,7 +67,7 @@ impl Bench {
     fn merge(&self, datasets: &[&str], out: &str) -> Output {
         let paths: Vec<PathBuf> = datasets.iter().map(|name| self.path(name)).collect();
         let out = self.path(out);
-        let mut arguments = vec!["merge", "--observer", "whole", "--out", text(&out)];
+        let mut arguments = vec!["dataset", "merge", "--observer", "whole", "--out", text(&out)];
         arguments.extend(paths.iter().map(|path| text(path)));
         run(&arguments)
     }
@@ -289,11 +289,15 @@ fn only_the_requested_time_of_counters_is_copied() {
     bench.write("host-1", &counters("host-1", 0));
     let (from, out) = (bench.path("host-1"), bench.path("all"));
     let span = ["--from", "1970-01-01T00:00:01Z", "--to", "1970-01-01T00:00:02Z"];
-    succeeded(&run(&[&["merge", text(&from), "--out", text(&out)], &span[..]].concat()));
+    succeeded(&run(&[
+        &["dataset", "merge", text(&from), "--out", text(&out)],
+        &span[..],
+    ]
+    .concat()));
     let times: Vec<i64> = bench.rows::<CounterRow>("all").iter().map(|row| row.time_ns).collect();
     assert_eq!(times, [1_000_000_000]);
     let span = ["--from", "1971-01-01", "--to", "1971-01-02"];
-    let refused = run(&[&["merge", text(&from), "--out", text(&out)], &span[..]].concat());
+    let refused = run(&[&["dataset", "merge", text(&from), "--out", text(&out)], &span[..]].concat());
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(
         error.contains("has no rows in") && error.lines().count() == 1,

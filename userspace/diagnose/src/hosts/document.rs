@@ -110,7 +110,7 @@ fn write(out: &mut String, diagnosis: &Document) -> Result {
     if diagnosis.open_segments > 0 {
         writeln!(
             out,
-            "left      {} open segments: in use, or need `rocescope repair`",
+            "left      {} open segments: in use, or need `rocescope dataset repair`",
             diagnosis.open_segments
         )?;
     }

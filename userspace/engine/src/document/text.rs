@@ -239,7 +239,7 @@ fn write_dataset(out: &mut String, path: &Path, store: &Stored, gone: &Retained)
     }
     if gone.waiting_segments > 0 {
         let waiting = plural(gone.waiting_segments, "old segment");
-        writeln!(out, "  {waiting} kept until `rocescope ship` has copied them")?;
+        writeln!(out, "  {waiting} kept until `rocescope dataset ship` has copied them")?;
     }
     Ok(())
 }

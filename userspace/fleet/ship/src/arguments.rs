@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Each segment is created there once, under its own name, and read back before it counts as shipped. A run that is killed
 /// goes on where it was. Once a dataset is shipped, captures delete no segment that the store does not have.
 #[derive(Parser, Debug)]
-#[command(name = "rocescope ship", bin_name = "rocescope ship", version, max_term_width = 120)]
+#[command(name = "rocescope dataset ship", bin_name = "rocescope dataset ship", version, max_term_width = 120)]
 pub(crate) struct Arguments {
     /// The dataset
     #[arg(value_name = "DATASET")]
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// How often to look for new segments
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive)]
     pub interval: Duration,
-    /// Ship only hours that ended this long ago, such as 30m, so that `rocescope compact` joins their segments before; by
+    /// Ship only hours that ended this long ago, such as 30m, so that `rocescope dataset compact` joins their segments before; by
     /// default all
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub settle: Option<Duration>,

@@ -1,4 +1,4 @@
-//! `rocescope ship`: the sealed segments of a dataset to an object store. `rocescope` starts this program,
+//! `rocescope dataset ship`: the sealed segments of a dataset to an object store. `rocescope` starts this program,
 //! `rocescope-ship`.
 //!
 //! | module | what it does |
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     match run::run(&Arguments::parse()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("rocescope ship: {error:#}");
+            eprintln!("rocescope dataset ship: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 /// SQL over datasets of rocescope, on disk or in an object store.
 ///
-/// Every table of `rocescope schema` is there by its name. `date` and `hour` are those of a segment's directory; conditions
+/// Every table of `rocescope dataset schema` is there by its name. `date` and `hour` are those of a segment's directory; conditions
 /// on the time of a row select directories too. Without -c, -f or --question there is a prompt, or statements are read from
 /// the standard input.
 #[derive(Parser, Debug)]
-#[command(name = "rocescope sql", bin_name = "rocescope sql", version, max_term_width = 120)]
+#[command(name = "rocescope dataset sql", bin_name = "rocescope dataset sql", version, max_term_width = 120)]
 pub(crate) struct Arguments {
     /// Datasets, read as one: directories, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX; credentials
     /// are those of the environment, such as AWS_ACCESS_KEY_ID
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn memory_has_a_unit() {
         let bytes = |size: &str| {
-            let arguments = Arguments::parse_from(["rocescope sql", "dataset", "--memory", size]);
+            let arguments = Arguments::parse_from(["rocescope dataset sql", "dataset", "--memory", size]);
             arguments.limits.memory_bytes()
         };
         assert_eq!(bytes("4G").unwrap(), 4_000_000_000);

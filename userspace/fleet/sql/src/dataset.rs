@@ -13,7 +13,7 @@ pub(crate) fn open(text: &str) -> Result<Place> {
     if let Some(root) = &place.directory {
         ensure!(
             TABLES.iter().any(|table| root.join(table.name).is_dir()),
-            "{text} is no dataset: it has no directory windows, probes, counters or another table of `rocescope schema`"
+            "{text} is no dataset: it has no directory windows, probes, counters or another table of `rocescope dataset schema`"
         );
     }
     Ok(place)

@@ -1,4 +1,4 @@
-//! `rocescope sql`: SQL over datasets. `rocescope` starts this program, `rocescope-sql`.
+//! `rocescope dataset sql`: SQL over datasets. `rocescope` starts this program, `rocescope-sql`.
 
 mod arguments;
 mod dataset;

@@ -370,7 +370,9 @@ impl<'a> Parser<'a> {
         let message = match (suggestion(word, &known, keywords()), self.scope) {
             (Some(hint), _) => format!("unknown column `{word}`; {hint}"),
             (None, Some((columns, of))) => format!("unknown column `{word}`; {}", available(columns, of)),
-            (None, None) => format!("unknown column `{word}`; `rocescope schema` prints the columns of every table"),
+            (None, None) => {
+                format!("unknown column `{word}`; `rocescope dataset schema` prints the columns of every table")
+            }
         };
         self.error(message, place)
     }
@@ -380,7 +382,7 @@ impl<'a> Parser<'a> {
 pub(super) fn available(columns: &[&str], of: &str) -> String {
     match columns.len() {
         ..=LISTED => format!("{of} have {}", columns.join(", ")),
-        _ => format!("`rocescope schema` prints the columns of {of}"),
+        _ => format!("`rocescope dataset schema` prints the columns of {of}"),
     }
 }
 

@@ -7,7 +7,7 @@
 pub(super) const CHAPTER: &str = "
 ## Sketches
 
-`rocescope merge` merges the sketches of windows and observers, window by window, if their parameters
+`rocescope dataset merge` merges the sketches of windows and observers, window by window, if their parameters
 and hash seed, which are in the footer, are equal; it rejects different ones. The key of all sketches is
 `flow_hash`, the 64-bit hash of a flow's key.
 

@@ -55,7 +55,7 @@ pub fn document(report: &Report) -> String {
                 }
                 main { @for section in &sections { (draw(section)) } }
                 footer {
-                    p { "Times are UTC. " code { "rocescope schema" } " describes the columns." }
+                    p { "Times are UTC. " code { "rocescope dataset schema" } " describes the columns." }
                 }
                 script { (PreEscaped(SCRIPT)) }
             }

@@ -81,7 +81,7 @@ fn findings(report: &Report) -> Vec<Finding> {
         let at_edges = sums.late_packets > 0 || report.scope.from.is_some() || report.scope.to.is_some();
         findings.push(if report.origin.open_segments > 0 {
             Finding::note(format!(
-                "{text}: the dataset is being written, or needs `rocescope repair`, and their packets are in a window \
+                "{text}: the dataset is being written, or needs `rocescope dataset repair`, and their packets are in a window \
                  that is not sealed yet."
             ))
         } else if at_edges {

@@ -98,7 +98,7 @@ fn findings(report: &Report) -> Vec<Finding> {
         }
         if unreadable.len() > NAMED {
             findings.push(Finding::bad(format!(
-                "{} more: `rocescope repair` lists them all.",
+                "{} more: `rocescope dataset repair` lists them all.",
                 unreadable.len() - NAMED
             )));
         }
@@ -131,7 +131,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     }
     if report.origin.open_segments > 0 {
         findings.push(Finding::note(format!(
-            "The dataset is being written, or needs `rocescope repair` after a kill: {} not sealed yet, and not included.",
+            "The dataset is being written, or needs `rocescope dataset repair` after a kill: {} not sealed yet, and not included.",
             match report.origin.open_segments {
                 1 => "1 segment is".into(),
                 more => format!("{more} segments are"),

@@ -1,4 +1,4 @@
-//! What `rocescope ship` has copied to a store, or may have.
+//! What `rocescope dataset ship` has copied to a store, or may have.
 //!
 //! A segment that the store has, has a marker: an empty file at its path below `.shipped`. One that `ship` began to copy
 //! has an empty file with the suffix `.begun` there. Shipped and other segments are not joined with each other: the store

@@ -73,7 +73,7 @@ fn repair_keeps_every_value() {
 
     let old = scan(root).unwrap();
     assert!(old.segments.is_empty());
-    let remedy = "format 1; run `rocescope repair DATASET` to convert it";
+    let remedy = "format 1; run `rocescope dataset repair DATASET` to convert it";
     assert_eq!(old.unreadable.len(), 7);
     assert!(old.unreadable.iter().all(|segment| segment.reason == remedy));
 

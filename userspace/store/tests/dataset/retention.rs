@@ -95,7 +95,7 @@ fn without_limits_everything_remains_and_foreign_files_always_do() {
     assert!(foreign.exists());
 }
 
-/// While `rocescope ship` copies a dataset, only what the store has is deleted.
+/// While `rocescope dataset ship` copies a dataset, only what the store has is deleted.
 #[test]
 fn a_segment_that_is_not_shipped_remains() {
     let root = tempfile::tempdir().unwrap();

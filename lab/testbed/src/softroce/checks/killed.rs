@@ -81,7 +81,7 @@ fn kill(fabric: &mut Fabric, run: &Run) -> Result<()> {
     let exceeded = rxe::grew(&killed, &after, "retry_exceeded_err")?;
     let all = text(&results.join("all"));
     let [host1, host2] = HOSTS.map(|host| text(&results.join(host)));
-    fabric.product(&["merge", &wire, &host1, &host2, "--out", &all])?;
+    fabric.product(&["dataset", "merge", &wire, &host1, &host2, "--out", &all])?;
     let found = json(&fabric.product(&["diagnose", "hosts", &all, "--window", WINDOW, "-o", "json"])?)?;
     fabric.keep("diagnosis.json", &found.to_string())?;
     let table = fabric.product(&["diagnose", "hosts", &all, "--window", WINDOW])?;

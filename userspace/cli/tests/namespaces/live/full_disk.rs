@@ -132,7 +132,11 @@ fn full_for(time: Duration, mode: &str) {
     );
     assert_eq!(Some(captured), sent["accepted"].as_u64());
     assert!(stored < captured);
-    let output = Command::new(binary()).args(["verify"]).arg(&root).output().unwrap();
+    let output = Command::new(binary())
+        .args(["dataset", "verify"])
+        .arg(&root)
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{output:?}");
     let output = Command::new(binary())
         .args(["report", "-o", "json"])

@@ -110,7 +110,7 @@ fn runs_in_a_dataset_give_the_same_diagnosis() {
         "{text}"
     );
     assert!(refused(&["diagnose", "hostping", dataset, "--observer", "h3"]).contains("no rows in `loopback`"));
-    printed(&["verify", dataset]);
+    printed(&["dataset", "verify", dataset]);
 
     let page = folder.path().join("r.html");
     let text = printed(&["report", dataset, "-o", "text", "--html", page.to_str().unwrap()]);

@@ -23,7 +23,7 @@ fn read(root: &Path) -> bool {
         assert!(output.status.success(), "{arguments:?}: {said}");
         said
     };
-    run(&["verify", root]);
+    run(&["dataset", "verify", root]);
     run(&["top", "--once", root]);
     run(&["compare", root, root]);
     let report: Value = serde_json::from_str(&run(&["report", "-o", "json", root])).unwrap();
@@ -78,7 +78,7 @@ fn readers_beside_a_writer_and_after_its_kill_never_contradict_themselves() {
     child.wait().unwrap();
     assert!(open > 0, "no reader met an open segment");
     read(&out);
-    let repaired = rocescope::run(&["repair", out.to_str().unwrap()]);
+    let repaired = rocescope::run(&["dataset", "repair", out.to_str().unwrap()]);
     assert!(repaired.status.success());
     assert!(!read(&out), "nothing is open after the repair");
 }

@@ -35,7 +35,7 @@ fn repair_keeps_a_damaged_journal_and_fails() {
     let journal = leave_damaged(folder.path());
     let before = fs::read(&journal).unwrap();
     let out = folder.path().join("out");
-    let output = rocescope::run(&["repair", out.to_str().unwrap()]);
+    let output = rocescope::run(&["dataset", "repair", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     let said = rocescope::text(&output.stdout);
     let line = said.lines().find(|line| line.starts_with("damaged  ")).unwrap();
@@ -44,7 +44,7 @@ fn repair_keeps_a_damaged_journal_and_fails() {
     assert_eq!(fs::read(kept).unwrap(), before);
     assert!(said.contains("sealed   "), "the first batch is whole: {said}");
     assert!(scan(&out).unwrap().row_count("opcodes") > 0);
-    let again = rocescope::run(&["repair", out.to_str().unwrap()]);
+    let again = rocescope::run(&["dataset", "repair", out.to_str().unwrap()]);
     assert!(again.status.success());
 }
 

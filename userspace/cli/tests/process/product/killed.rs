@@ -132,12 +132,12 @@ fn check(root: &Path, whole: &Rows, min: usize) {
         return;
     }
     assert_eq!(scan(root).unwrap().unreadable, []);
-    let output = rocescope::run(&["repair", root.to_str().unwrap()]);
+    let output = rocescope::run(&["dataset", "repair", root.to_str().unwrap()]);
     assert!(output.status.success());
     assert!(!rocescope::text(&output.stdout).contains("skipped"));
     assert!(scan(root).unwrap().open.is_empty());
 
-    let verified = rocescope::run(&["verify", root.to_str().unwrap()]);
+    let verified = rocescope::run(&["dataset", "verify", root.to_str().unwrap()]);
     assert!(verified.status.success(), "{}", rocescope::text(&verified.stdout));
 
     let rows = Rows::read(root);
@@ -220,7 +220,7 @@ fn a_torn_file_is_named_and_skipped() {
     let bytes = fs::read(&segment).unwrap();
     for torn_bytes in [0, 3, bytes.len() / 2, bytes.len() - 1] {
         fs::write(&torn, &bytes[..torn_bytes]).unwrap();
-        let output = rocescope::run(&["repair", root]);
+        let output = rocescope::run(&["dataset", "repair", root]);
         assert!(output.status.success());
         let said = rocescope::text(&output.stdout);
         let line = format!("skipped  {}: ", torn.display());

@@ -86,7 +86,7 @@ fn time(arguments: &[&str]) -> Duration {
 }
 
 fn is_clean(root: &Path) {
-    let verified = rocescope::run(&["verify", root.to_str().unwrap()]);
+    let verified = rocescope::run(&["dataset", "verify", root.to_str().unwrap()]);
     assert!(verified.status.success(), "{}", rocescope::text(&verified.stdout));
 }
 
@@ -163,7 +163,7 @@ fn a_killed_repair_loses_no_row_and_doubles_none() {
     let left = leave_journals(folder.path());
     let whole = folder.path().join("whole");
     copy(&left, &whole);
-    let took = time(&["repair", whole.to_str().unwrap()]);
+    let took = time(&["dataset", "repair", whole.to_str().unwrap()]);
     is_clean(&whole);
     let expected = Rows::read(&whole);
     assert_eq!(expected.windows.len(), 4 * 200);
@@ -171,7 +171,7 @@ fn a_killed_repair_loses_no_row_and_doubles_none() {
     for number in 0..KILLS {
         let root = folder.path().join(number.to_string());
         copy(&left, &root);
-        let repair = ["repair", root.to_str().unwrap()];
+        let repair = ["dataset", "repair", root.to_str().unwrap()];
         moments.kill(number, &repair, &root);
         time(&repair);
         assert_eq!(scan(&root).unwrap().open, [] as [PathBuf; 0]);
@@ -193,7 +193,7 @@ fn a_killed_merge_leaves_whole_windows_once() {
     dataset(Path::new(&one), "one", WINDOWS);
     dataset(Path::new(&two), "two", WINDOWS);
     let whole = path("whole");
-    let took = time(&["merge", &one, &two, "--out", &whole]);
+    let took = time(&["dataset", "merge", &one, &two, "--out", &whole]);
     is_clean(Path::new(&whole));
     let expected = Rows::read(Path::new(&whole));
     assert_eq!(expected.windows.len(), WINDOWS);
@@ -201,13 +201,13 @@ fn a_killed_merge_leaves_whole_windows_once() {
     for number in 0..KILLS {
         let out = path(&number.to_string());
         let root = Path::new(&out);
-        let merge = ["merge", &one, &two, "--out", &out];
+        let merge = ["dataset", "merge", &one, &two, "--out", &out];
         moments.kill(number, &merge, root);
         if !root.exists() {
             continue;
         }
         let sealed = scan(root).unwrap().row_count("windows");
-        time(&["repair", &out]);
+        time(&["dataset", "repair", &out]);
         let rows = Rows::read(root);
         assert!(rows.windows.len() as u64 >= sealed, "kill {number}");
         rows.begins(&expected);

@@ -80,9 +80,12 @@ fn a_dataset_in_an_unwritable_directory() {
 
 #[test]
 fn a_missing_dataset_cannot_be_repaired() {
-    refused(&["repair", "/nowhere"], "/nowhere");
+    refused(&["dataset", "repair", "/nowhere"], "/nowhere");
     let empty = tempfile::tempdir().unwrap();
-    refused(&["repair", empty.path().to_str().unwrap()], "contains no dataset");
+    refused(
+        &["dataset", "repair", empty.path().to_str().unwrap()],
+        "contains no dataset",
+    );
 }
 
 /// The counts before the damage are still printed.

@@ -24,7 +24,7 @@ fn a_flipped_bit_is_named_by_verify_report_and_merge() {
     let folder = tempfile::tempdir().unwrap();
     let out = dataset(folder.path());
     let root = out.to_str().unwrap();
-    let (code, verified) = json(&["verify", root, "-o", "json"]);
+    let (code, verified) = json(&["dataset", "verify", root, "-o", "json"]);
     assert_eq!((code, &verified["whole"]), (Some(0), &Value::Bool(true)));
     assert_eq!(json(&["report", root, "-o", "json"]).1["complete"], true);
     for (number, table) in ["opcodes", "flows", "events", "windows"].into_iter().enumerate() {
@@ -33,7 +33,7 @@ fn a_flipped_bit_is_named_by_verify_report_and_merge() {
         let mut damaged = whole.clone();
         damaged[20] ^= 4;
         fs::write(&path, damaged).unwrap();
-        let (code, verified) = json(&["verify", root, "-o", "json"]);
+        let (code, verified) = json(&["dataset", "verify", root, "-o", "json"]);
         assert_eq!((code, &verified["whole"]), (Some(1), &Value::Bool(false)));
         assert_eq!(verified["damaged"][0]["path"], path.to_str().unwrap());
         let (code, report) = json(&["report", root, "-o", "json"]);
@@ -41,7 +41,7 @@ fn a_flipped_bit_is_named_by_verify_report_and_merge() {
         assert_eq!(report["unreadable"][0]["path"], path.to_str().unwrap(), "{table}");
         if table != "windows" {
             let merged = folder.path().join(format!("merged{number}"));
-            let output = rocescope::run(&["merge", root, "--out", merged.to_str().unwrap()]);
+            let output = rocescope::run(&["dataset", "merge", root, "--out", merged.to_str().unwrap()]);
             assert_eq!(output.status.code(), Some(1), "{table}");
             assert!(
                 rocescope::text(&output.stdout).contains(path.to_str().unwrap()),
@@ -59,7 +59,7 @@ fn a_missing_table_is_no_complete_report() {
     fs::remove_dir_all(out.join("opcodes")).unwrap();
     let root = out.to_str().unwrap();
     assert_eq!(json(&["report", root, "-o", "json"]).1["complete"], false);
-    let output = rocescope::run(&["verify", root]);
+    let output = rocescope::run(&["dataset", "verify", root]);
     assert_eq!(output.status.code(), Some(1));
     let said = rocescope::text(&output.stdout);
     assert!(said.contains("whose opcodes do not sum to the window"), "{said}");
@@ -81,7 +81,7 @@ fn a_capture_file_is_stored_once() {
     let folder = tempfile::tempdir().unwrap();
     let out = dataset(folder.path());
     let root = out.to_str().unwrap();
-    let before = json(&["verify", root, "-o", "json"]);
+    let before = json(&["dataset", "verify", root, "-o", "json"]);
     let path = captures::named("rnr_nak").path;
     let path = path.to_str().unwrap();
     let pipe = || {
@@ -99,7 +99,11 @@ fn a_capture_file_is_stored_once() {
         assert!(said.contains("write them to another directory"), "{said}");
         assert_eq!(rocescope::text(&refused.stdout), "");
     }
-    assert_eq!(json(&["verify", root, "-o", "json"]), before, "nothing was stored");
+    assert_eq!(
+        json(&["dataset", "verify", root, "-o", "json"]),
+        before,
+        "nothing was stored"
+    );
     // Another place, and the rest of an interrupted file.
     rocescope::json(Path::new(path), &["--out", root, "--observer", "other"]);
     let half = folder.path().join("half");
@@ -107,7 +111,7 @@ fn a_capture_file_is_stored_once() {
     rocescope::json(Path::new(path), &["--out", half, "-c", "300"]);
     let refused = rocescope::run(&["capture", "-r", path, "--out", half]);
     assert!(rocescope::text(&refused.stderr).contains("already has the window of"));
-    assert_eq!(json(&["verify", half, "-o", "json"]).1["whole"], true);
+    assert_eq!(json(&["dataset", "verify", half, "-o", "json"]).1["whole"], true);
 }
 
 /// The flows of a window belong to all its rows.
@@ -139,13 +143,18 @@ fn a_capture_stored_twice_is_named_and_not_merged() {
             .to_string()
             .contains("stored twice with the same counts")
     );
-    assert_eq!(rocescope::run(&["verify", root]).status.code(), Some(1));
+    assert_eq!(rocescope::run(&["dataset", "verify", root]).status.code(), Some(1));
     let once = folder.path().join("once");
     rocescope::json(&captures::named("rnr_nak").path, &["--out", once.to_str().unwrap()]);
     let once = once.to_str().unwrap();
     let merged = folder.path().join("merged");
     for datasets in [[root, once], [once, once]] {
-        let merge = [&["merge"], &datasets[..], &["--out", merged.to_str().unwrap()]].concat();
+        let merge = [
+            &["dataset", "merge"],
+            &datasets[..],
+            &["--out", merged.to_str().unwrap()],
+        ]
+        .concat();
         let output = rocescope::run(&merge);
         assert!(!output.status.success(), "{datasets:?}");
         assert!(rocescope::text(&output.stderr).contains("stored twice"), "{datasets:?}");

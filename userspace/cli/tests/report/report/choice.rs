@@ -104,7 +104,7 @@ fn an_old_dataset_says_so_when_nothing_is_in_the_last_minutes() {
     for refused_one in [
         &["connections", "data", "--last", "10m"][..],
         &["top", "data", "--once", "--last", "10m"],
-        &["merge", "data", "--out", "merged", "--last", "10m"],
+        &["dataset", "merge", "data", "--out", "merged", "--last", "10m"],
         &["diagnose", "hostmesh", "data", "--last", "10m"],
     ] {
         why(&refused(&bench.run(refused_one)));
@@ -120,7 +120,9 @@ fn each_command_reads_the_requested_time_only() {
     let part = bench.json(&["--from", from, "--to", to]);
     assert_eq!(count(&part["windows"]), 2);
 
-    let merged = bench.run(&["merge", "data", "--out", "merged", "--from", from, "--to", to]);
+    let merged = bench.run(&[
+        "dataset", "merge", "data", "--out", "merged", "--from", from, "--to", to,
+    ]);
     assert!(merged.status.success());
     let merged = bench.run(&["report", "merged", "-o", "json"]);
     let merged: serde_json::Value = serde_json::from_slice(&merged.stdout).unwrap();

@@ -88,7 +88,7 @@ pub(super) fn write(out: &mut String, diagnosis: &Document) -> Result {
         let open = diagnosis.open_segments;
         writeln!(
             out,
-            "left      {open} open segments: in use, or need `rocescope repair`"
+            "left      {open} open segments: in use, or need `rocescope dataset repair`"
         )?;
     }
     let unjudged: BTreeSet<&str> = windows

@@ -37,7 +37,7 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         .collect();
     if !found.open.is_empty() {
         notes.push(format!(
-            "skipped {} open segments: in use, or need `rocescope repair`",
+            "skipped {} open segments: in use, or need `rocescope dataset repair`",
             found.open.len()
         ));
     }

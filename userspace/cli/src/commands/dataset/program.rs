@@ -1,5 +1,5 @@
 //! Commands that are programs of their own, because a query engine and the clients of object stores are larger than all
-//! the rest: `rocescope sql` starts `rocescope-sql`.
+//! the rest: `rocescope dataset sql` starts `rocescope-sql`.
 
 use crate::arguments::ProgramArguments;
 use anyhow::{Result, anyhow};

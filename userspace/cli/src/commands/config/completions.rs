@@ -1,4 +1,4 @@
-//! `rocescope completions`: the completion script for a shell.
+//! `rocescope config completions`: the completion script for a shell.
 
 use crate::arguments::CompletionsArguments;
 use crate::reference;

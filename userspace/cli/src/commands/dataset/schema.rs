@@ -1,4 +1,4 @@
-//! `rocescope schema`: the tables of the dataset, or some of them.
+//! `rocescope dataset schema`: the tables of the dataset, or some of them.
 
 use crate::arguments::{SchemaArguments, SchemaOutput};
 use anyhow::{Result, anyhow, ensure};

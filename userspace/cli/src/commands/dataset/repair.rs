@@ -1,4 +1,4 @@
-//! `rocescope repair`: seals the journals that a killed capture left.
+//! `rocescope dataset repair`: seals the journals that a killed capture left.
 
 use crate::arguments::RepairArguments;
 use anyhow::{Result, ensure};

@@ -1,8 +1,8 @@
-//! `rocescope merge`: merges the datasets of several boxes and hosts: windows one by one, other tables by copying
+//! `rocescope dataset merge`: merges the datasets of several boxes and hosts: windows one by one, other tables by copying
 //! their rows.
 
-use super::span;
 use crate::arguments::MergeArguments;
+use crate::commands::span;
 use anyhow::{Result, bail, ensure};
 use rocescope_engine::merge::{self, other_tables};
 use rocescope_model::human::plural;
@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
         if !found.open.is_empty() {
             let root = root.display();
             notes.push_str(&format!(
-                "left     open segments in {root}: in use, or need `rocescope repair`\n"
+                "left     open segments in {root}: in use, or need `rocescope dataset repair`\n"
             ));
         }
         scans.push(found);

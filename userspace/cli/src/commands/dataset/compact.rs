@@ -1,4 +1,4 @@
-//! `rocescope compact`: joins the small segments of hours that are over.
+//! `rocescope dataset compact`: joins the small segments of hours that are over.
 
 use crate::arguments::{CompactArguments, Output};
 use anyhow::Result;

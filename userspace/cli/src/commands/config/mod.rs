@@ -1,4 +1,7 @@
-//! `rocescope config`: print, check or generate a configuration file.
+//! `rocescope config`: print, check or generate a configuration file; completions and manual pages.
+
+mod completions;
+mod man;
 
 use crate::arguments::ConfigAction;
 use crate::configuration::{self, SYSTEM_FILE, text};
@@ -7,8 +10,10 @@ use rocescope_runtime::status;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(super) fn run(action: ConfigAction, named: Option<&Path>) -> Result<ExitCode> {
+pub(super) fn run(action: &ConfigAction, named: Option<&Path>) -> Result<ExitCode> {
     match action {
+        ConfigAction::Completions(arguments) => return completions::run(*arguments),
+        ConfigAction::Man(arguments) => return man::run(arguments),
         ConfigAction::Template => crate::print(&text::template())?,
         ConfigAction::Print => {
             let file = configuration::file(named)?;

@@ -1,4 +1,4 @@
-//! `rocescope verify`: compares every file of a dataset with its checksums, and its tables with each other.
+//! `rocescope dataset verify`: compares every file of a dataset with its checksums, and its tables with each other.
 
 use crate::arguments::{Output, VerifyArguments};
 use anyhow::Result;

@@ -1,4 +1,4 @@
-//! `rocescope man`: the manual pages.
+//! `rocescope config man`: the manual pages.
 
 use crate::arguments::ManArguments;
 use crate::reference;
