@@ -29,6 +29,9 @@ pub enum EngineError {
     /// The capture file.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A capture file without frames.
+    #[error("{0} has no frames")]
+    NoFrames(String),
     /// The dataset cannot be opened.
     #[error(transparent)]
     Store(rocescope_store::Error),
@@ -57,6 +60,9 @@ pub enum EngineError {
     /// There is no such interface.
     #[error("{0}: no such interface (`ip link` lists them)")]
     NoInterface(String, #[source] io::Error),
+    /// The name by which other tools mean all interfaces.
+    #[error("`any` is no interface: name interfaces, as `-i eth2 -i eth3` (`rocescope capture -D` lists them)")]
+    AnyInterface,
     /// An interface is named more than once.
     #[error("{0} is given more than once")]
     RepeatedInterface(String),

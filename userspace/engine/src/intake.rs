@@ -342,6 +342,7 @@ impl Intake {
         Ok(Outcome {
             summary: self.pipeline.summary(),
             counters: *counters,
+            ended_early: None,
             store,
             store_error,
             connections: self.pipeline.connections(),

@@ -3,6 +3,7 @@
 use crate::live::VerdictReason;
 use crate::request::{IntakeRequest, SocketReason};
 use rocescope_capture::af_packet::Direction;
+use rocescope_host::xdp_program::XdpProgram;
 use rocescope_pipeline::Delivery;
 use rocescope_pipeline::filter::words;
 use rocescope_record::Counters;
@@ -33,6 +34,8 @@ pub enum Notice {
         /// Why it is a packet socket, if XDP might be expected.
         needs_socket: Option<SocketReason>,
     },
+    /// A packet socket on an interface with an XDP program, which sees the frames before it.
+    BesideXdp(String, XdpProgram),
     /// Packet sockets replace XDP; the reason.
     FallsBack(String),
     /// The part of the filter that the kernel applies; `None`: none of it.
@@ -118,6 +121,11 @@ impl fmt::Display for Notice {
                 Ok(())
             }
             Self::FallsBack(reason) => write!(f, "XDP is unavailable, falls back to packet sockets: {reason}"),
+            Self::BesideXdp(interface, program) => write!(
+                f,
+                "warning: an XDP program is on {interface}{}: this capture sees only the frames that it passes on",
+                by(program)
+            ),
             Self::KernelFilter(Some(words)) => {
                 write!(f, "filter: the kernel applies `{words}`, user space the whole filter")
             }
@@ -225,4 +233,12 @@ impl fmt::Debug for Notices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Notices")
     }
+}
+
+/// Whose program it is, after the name of the interface.
+fn by(program: &XdpProgram) -> String {
+    program
+        .process
+        .as_ref()
+        .map_or_else(String::new, |process| format!(" ({process})"))
 }

@@ -2,7 +2,7 @@
 
 use crate::error::EngineError;
 use crate::request::DatasetRequest;
-use rocescope_capture::file::FrameFiles;
+use rocescope_capture::file::{FrameFiles, FrameSource};
 use rocescope_model::{CAPTURE_TABLES, STEP_CAPTURE_TABLES, footer};
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};

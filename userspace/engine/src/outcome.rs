@@ -15,6 +15,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// The exact counters.
     pub counters: Counters,
+    /// Why the input ended early.
+    pub ended_early: Option<String>,
     /// What was written to and deleted from the dataset, if there is one.
     pub store: Option<(rocescope_store::Summary, Retained)>,
     /// Why writing stopped early.

@@ -7,6 +7,7 @@ use crate::origin::Origin;
 use crate::outcome::Outcome;
 use crate::request::IntakeRequest;
 use rocescope_capture::file::Frame;
+use rocescope_model::{EventRow, Text, Time};
 use rocescope_pipeline::{Delivery, Settings};
 use rocescope_record::observer::FrameTime;
 use rocescope_record::{Config, Counters, Observer, Set, Slot};
@@ -28,6 +29,8 @@ pub struct Session {
     latest_ns: u64,
     /// Whether the requested number of frames has been processed.
     is_over: bool,
+    /// Why the input ended early, and the share of it that was read, if known.
+    ended_early: Option<(String, Option<f64>)>,
 }
 
 impl Session {
@@ -44,6 +47,7 @@ impl Session {
             verify_icrc,
             latest_ns: 0,
             is_over: false,
+            ended_early: None,
         })
     }
 
@@ -170,6 +174,11 @@ impl Session {
         self.intake.pipeline.yield_connections(yields);
     }
 
+    /// The input ended early: why, and the share of it that was read, if known. The rows and the outcome state it.
+    pub(crate) fn end_early(&mut self, why: String, share: Option<f64>) {
+        self.ended_early = Some((why, share));
+    }
+
     /// Does what is due by the clock, without frames: see [`Intake::tick`].
     pub fn tick(&mut self) {
         self.intake.tick();
@@ -196,6 +205,25 @@ impl Session {
         if self.latest_ns > 0 {
             self.intake.turn(self.latest_ns, self.observer.counters())?;
         }
-        self.intake.finish(self.observer.counters())
+        if let Some((why, share)) = self.ended_early.as_ref().filter(|_| self.latest_ns > 0) {
+            let pipeline = &mut self.intake.pipeline;
+            let time_ns = self.latest_ns.min(i64::MAX as u64) as i64;
+            let event = EventRow {
+                observer: pipeline.settings().observer.clone(),
+                time: Time(time_ns),
+                time_ns,
+                kind: Text::from_static(EventRow::INPUT_ENDED),
+                value: *share,
+                count: 1,
+                detail: why.clone().into(),
+                ..EventRow::default()
+            };
+            pipeline.rows().events.push(event);
+        }
+        let outcome = self.intake.finish(self.observer.counters())?;
+        Ok(Outcome {
+            ended_early: self.ended_early.map(|(why, _)| why),
+            ..outcome
+        })
     }
 }

@@ -29,3 +29,4 @@ pub mod port;
 pub mod privileges;
 mod request;
 mod xdp_features;
+pub mod xdp_program;

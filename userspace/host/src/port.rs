@@ -3,6 +3,7 @@
 use crate::interface::Interface;
 use crate::listing::{self, Listed};
 use crate::xdp_features;
+use crate::xdp_program::{self, XdpProgram};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -41,6 +42,8 @@ pub struct Port {
     pub driver: Option<String>,
     /// Whether native XDP is possible.
     pub native_xdp: NativeXdp,
+    /// The XDP program on it.
+    pub xdp_program: Option<XdpProgram>,
     /// RDMA devices on it.
     pub rdma_devices: Vec<String>,
     /// MAC address, if it has six bytes.
@@ -86,6 +89,7 @@ impl Port {
             mtu_bytes: interface.mtu().ok(),
             driver: interface.driver().ok().filter(|name| !name.is_empty()),
             native_xdp,
+            xdp_program: xdp_program::on(interface.index),
             rdma_devices: rdma.remove(&interface.name).unwrap_or_default(),
             mac,
             addresses,

@@ -26,6 +26,8 @@ pub struct Report {
     pub totals: Totals,
     /// What found the disk full.
     pub not_stored: NotStored,
+    /// Why an input was not read to its end, one for each.
+    pub ended_early: Vec<String>,
     /// Packets of connections that were not tracked because the memory was full.
     pub untracked_packets: u64,
     /// Packets that connections left out because the capture fell behind.
@@ -93,6 +95,7 @@ impl Report {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_whole = self.origin.unreadable.is_empty() && self.origin.open_segments == 0 && self.not_stored.gaps == 0;
+        let is_whole = is_whole && self.ended_early.is_empty();
         is_whole && self.totals.complete() && self.agreement.holds()
     }
 

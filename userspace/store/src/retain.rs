@@ -12,7 +12,8 @@ use std::path::Path;
 pub struct Limits {
     /// Delete segments whose hour ends at or before this instant.
     pub older_than: Option<Time>,
-    /// Delete the oldest windows with all their rows, until the rest has at most this many bytes.
+    /// Delete the oldest windows with all their rows, until the rest has at most this many bytes; the newest remain, also
+    /// if they have more.
     pub max_bytes: Option<u64>,
 }
 
@@ -45,10 +46,13 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
         kept_bytes: groups.iter().map(Group::bytes).sum(),
         ..Retained::default()
     };
-    for group in groups {
+    let newest = groups.len().saturating_sub(1);
+    for (number, group) in groups.into_iter().enumerate() {
         let partition = Path::new(&group.partition);
         let too_old = oldest_kept.as_deref().is_some_and(|oldest| partition < oldest);
-        let too_many = limits.max_bytes.is_some_and(|max| retained.kept_bytes > max);
+        let too_many = limits
+            .max_bytes
+            .is_some_and(|max| number < newest && retained.kept_bytes > max);
         if !too_old && !too_many {
             // Sorted by time: no later segment is older, and enough bytes are deleted.
             break;

@@ -113,7 +113,7 @@ impl Reads<WindowRow> for Wire {
 
 impl Reads<EventRow> for Wire {
     fn is_read(column: &Column) -> bool {
-        const READ: [&str; 6] = ["observer", "time_ns", "kind", "src", "dst", "count"];
+        const READ: [&str; 7] = ["observer", "time_ns", "kind", "src", "dst", "count", "value"];
         READ.contains(&column.name)
     }
 

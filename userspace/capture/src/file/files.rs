@@ -12,7 +12,7 @@ use super::spans::FileSpan;
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Bits of the interface number for the interface within its file.
@@ -28,6 +28,15 @@ pub trait FrameSource {
 
     /// Bytes of the (uncompressed) captures consumed so far.
     fn consumed_bytes(&self) -> u64;
+
+    /// What a message calls it.
+    fn name(&self) -> String;
+
+    /// Total length in bytes; `None` if it is unknown: of a pipe or a compressed file.
+    fn length(&self) -> Option<u64>;
+
+    /// Whether it goes on until someone ends it.
+    fn is_pipe(&self) -> bool;
 }
 
 impl<R: Read> FrameSource for FrameReader<R> {
@@ -38,6 +47,18 @@ impl<R: Read> FrameSource for FrameReader<R> {
 
     fn consumed_bytes(&self) -> u64 {
         Self::consumed_bytes(self)
+    }
+
+    fn name(&self) -> String {
+        "the capture".into()
+    }
+
+    fn length(&self) -> Option<u64> {
+        None
+    }
+
+    fn is_pipe(&self) -> bool {
+        false
     }
 }
 
@@ -182,25 +203,6 @@ impl FrameFiles {
         &self.skipped
     }
 
-    /// Total length of the files in bytes, for progress; `None` if one is a pipe or compressed.
-    #[must_use]
-    pub const fn length(&self) -> Option<u64> {
-        self.length
-    }
-
-    /// The path of the file, or the first and the last path and the number of files.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match self.files.as_slice() {
-            [one] => one.path.display().to_string(),
-            [first, .., last] => {
-                let (first, last) = (first.path.display(), last.path.display());
-                format!("{} files, {first} to {last}", self.files.len())
-            }
-            [] => String::new(),
-        }
-    }
-
     /// The lane with the earliest frame; opens the files that are due.
     fn earliest(&mut self) -> Option<usize> {
         loop {
@@ -289,6 +291,32 @@ impl FrameSource for FrameFiles {
         let reading = self.lanes.iter().flatten();
         self.consumed + reading.map(|lane| lane.reader.consumed_bytes()).sum::<u64>()
     }
+
+    /// The path of the file, or the first and the last path and the number of files.
+    fn name(&self) -> String {
+        match self.files.as_slice() {
+            [one] => one.path.display().to_string(),
+            [first, .., last] => {
+                let (first, last) = (first.path.display(), last.path.display());
+                format!("{} files, {first} to {last}", self.files.len())
+            }
+            [] => String::new(),
+        }
+    }
+
+    fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    fn is_pipe(&self) -> bool {
+        self.files
+            .iter()
+            .any(|file| file.path == Path::new("-") || is_fifo(&file.path))
+    }
+}
+
+fn is_fifo(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo())
 }
 
 /// A file to open.

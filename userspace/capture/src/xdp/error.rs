@@ -3,6 +3,7 @@
 use aya::EbpfError;
 use aya::maps::MapError;
 use aya::programs::ProgramError;
+use rocescope_host::xdp_program::Process;
 use std::io;
 
 /// Why a live capture cannot start or continue. A cause that is part of the message is not a source: an error chain
@@ -22,12 +23,12 @@ pub enum Error {
     #[error("a map of the XDP program: {}", whole(.0.as_ref()))]
     Map(Box<MapError>),
     /// Another program is attached.
-    #[error("{}", occupied(*.interface, *.capture))]
+    #[error("{}", occupied(*.interface, .process.as_ref()))]
     Occupied {
         /// Index of the interface.
         interface: u32,
-        /// The process of the rocescope that captures there, if it is one.
-        capture: Option<u32>,
+        /// The process whose program it is, if it is known.
+        process: Option<Process>,
     },
     /// The interface does not support the program in this mode.
     #[error("the interface rejects XDP programs in {mode} mode")]
@@ -66,13 +67,14 @@ pub enum Error {
     Thread(String),
 }
 
-fn occupied(interface: u32, capture: Option<u32>) -> String {
+fn occupied(interface: u32, process: Option<&Process>) -> String {
     let beside = "`--mode af-packet` captures beside it if it passes frames on";
-    match capture {
-        Some(process) => format!(
-            "rocescope already captures there with XDP (process {process}); {beside}: `--verdict pass`, the default \
+    match process {
+        Some(Process { name, number }) if name == "rocescope" => format!(
+            "rocescope already captures there with XDP (process {number}); {beside}: `--verdict pass`, the default \
              only where the interface is in use"
         ),
+        Some(process) => format!("the XDP program of {process} is attached there and stays untouched; {beside}"),
         None => format!(
             "another XDP program is attached to interface {interface} and stays untouched (`ip link` shows it); {beside}"
         ),

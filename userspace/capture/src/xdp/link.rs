@@ -4,7 +4,7 @@
 //! program, and `aya` falls back to it; hence the system call here.
 
 use super::error::Error;
-use super::holder;
+use rocescope_host::xdp_program;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
@@ -89,7 +89,7 @@ fn create(program: BorrowedFd<'_>, interface: u32, mode: Mode) -> Result<(Attach
         return Err(match source.raw_os_error() {
             Some(libc::EBUSY | libc::EEXIST) => Error::Occupied {
                 interface,
-                capture: holder::process(interface),
+                process: xdp_program::process(interface),
             },
             _ => Error::Attach {
                 interface,

@@ -7,7 +7,6 @@
 //! | `object` | the embedded object, and its programs and maps by name |
 //! | `kernel` | the program and its maps, loaded |
 //! | `link` | attaches programs to interfaces; closing the descriptor detaches them |
-//! | `holder` | the process of another rocescope on an interface |
 //! | `flush` | a thread that flushes every CPU once a slice, so that no run stays in a cache |
 //! | `rings` | reads the ring of each CPU and tracks the runs that full rings lost |
 //! | `reader` | a thread that reads the rings into a bounded queue |
@@ -36,7 +35,6 @@ pub(crate) mod cpu;
 pub(crate) mod error;
 mod event;
 mod flush;
-mod holder;
 mod kernel;
 pub(crate) mod link;
 pub mod measure;

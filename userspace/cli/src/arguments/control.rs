@@ -28,15 +28,26 @@ pub struct ControlArguments {
 }
 
 impl ControlArguments {
-    /// The first option that is required and not set.
-    pub(crate) fn missing(&self) -> Option<&'static str> {
-        let given = [
+    /// The error if options that are required are not set.
+    pub(crate) fn missing(&self) -> Option<String> {
+        not_set(&[
             ("--collector", self.collector.is_some()),
             ("--cert", self.cert.is_some()),
             ("--key", self.key.is_some()),
             ("--ca", self.ca.is_some()),
-        ];
-        given.iter().find(|(_, is_given)| !is_given).map(|(option, _)| *option)
+        ])
+        .map(|missing| format!("{missing} not set"))
+    }
+}
+
+/// Options that are not set, with their verb.
+fn not_set(given: &[(&str, bool)]) -> Option<String> {
+    let missing = given.iter().filter(|(_, is_given)| !is_given);
+    let missing: Vec<&str> = missing.map(|(option, _)| *option).collect();
+    match missing.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} is")),
+        [all @ .., last] => Some(format!("{} and {last} are", all.join(", "))),
     }
 }
 
@@ -132,13 +143,12 @@ impl SubscriptionArguments {
     /// The error if a controller is set, and an option that it requires is not.
     pub(crate) fn missing(&self) -> Option<String> {
         self.collector.as_ref()?;
-        let given = [
-            ("cert", self.cert.is_some()),
-            ("key", self.key.is_some()),
-            ("ca", self.ca.is_some()),
-            ("control-file", self.control_file.is_some()),
-        ];
-        let (missing, _) = given.iter().find(|(_, is_given)| !is_given)?;
-        Some(format!("--collector requires --{missing}"))
+        let missing = not_set(&[
+            ("--cert", self.cert.is_some()),
+            ("--key", self.key.is_some()),
+            ("--ca", self.ca.is_some()),
+            ("--control-file", self.control_file.is_some()),
+        ])?;
+        Some(format!("--collector is set, and {missing} not"))
     }
 }

@@ -16,7 +16,7 @@ pub struct RetentionArguments {
     /// Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub keep_age: Option<Duration>,
-    /// Delete the oldest sealed segments when the total exceeds SIZE
+    /// Delete the oldest sealed segments when the total exceeds SIZE; the newest remain
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub keep_bytes: Option<u64>,
     /// Keep SIZE of the file system free: with --keep-age or --keep-bytes, delete the oldest segments first; otherwise

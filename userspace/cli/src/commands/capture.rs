@@ -14,7 +14,7 @@ use crate::stdout::{print, print_line};
 use anyhow::{Context, Result, ensure};
 use rocescope_agent::subscription::Subscription;
 use rocescope_analysis::incidents::Reports;
-use rocescope_capture::file::FileSpan;
+use rocescope_capture::file::{FileSpan, FrameSource};
 use rocescope_collector::control::message::Role;
 use rocescope_diagnose::incidents::Document;
 use rocescope_engine::document::{Source, check, json, ports, text};
@@ -81,15 +81,19 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
         // No one reads the lines any more.
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         Err(EngineError::File(error)) => Some(error),
+        // The dataset is there, and has no windows.
+        Err(error @ EngineError::NoFrames(_)) => {
+            session.finish()?;
+            return Err(error.into());
+        }
         Err(error) => return Err(error.into()),
     };
     let outcome = match session.finish() {
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         finished => finished?,
     };
-    let why = input_error.as_ref().map(ToString::to_string);
     let found = captured.borrow_mut().finish();
-    summarize(arguments, files.name(), files.files(), why, None, &outcome, &found)?;
+    summarize(arguments, files.name(), files.files(), None, &outcome, &found)?;
     match input_error {
         Some(error) => Err(error.into()),
         None => Ok(ExitCode::SUCCESS),
@@ -138,7 +142,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
         }
         None => {
             let found = captured.borrow_mut().finish();
-            summarize(arguments, name, &[], None, Some(report.clone()), &outcome, &found)?;
+            summarize(arguments, name, &[], Some(report.clone()), &outcome, &found)?;
             report.check()?;
             Ok(report.exit_status().map_or(ExitCode::SUCCESS, ExitCode::from))
         }
@@ -150,7 +154,6 @@ fn summarize(
     arguments: &CaptureArguments,
     name: String,
     files: &[FileSpan],
-    input_error: Option<String>,
     live: Option<LiveReport>,
     outcome: &Outcome,
     incidents: &Document,
@@ -164,7 +167,6 @@ fn summarize(
         udp_ports: &arguments.udp_ports,
         verify_icrc: arguments.verify_icrc,
         files,
-        input_error,
         live,
         incidents: Some(incidents),
         width: super::report::terminal_width(),

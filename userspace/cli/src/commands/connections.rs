@@ -10,6 +10,7 @@ use crate::reload::reload;
 use crate::requests;
 use crate::status::notices;
 use anyhow::{Result, anyhow, bail};
+use rocescope_capture::file::FrameSource;
 use rocescope_engine::document::connections::{Connection, Gathered, Report, gather, json, text};
 use rocescope_engine::document::files::notes;
 use rocescope_engine::live::LiveCapture;
@@ -139,7 +140,8 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
             let unsealed = span::unsealed(&found);
             match unsealed.is_empty() {
                 true => anyhow!(
-                    "{} has no connections: capture without --no-connections",
+                    "{} has no connections: captured with --no-connections, or the capture was killed before their first \
+                     rows, which come a minute after its start",
                     root.display()
                 ),
                 false => anyhow!(

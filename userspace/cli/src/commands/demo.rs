@@ -126,7 +126,6 @@ fn finish(session: Session, captured: &RefCell<Judging>, name: &str, out: &Path)
         hosts: &Hosts::default(),
         verify_icrc: false,
         files: &[],
-        input_error: None,
         live: None,
         incidents: Some(&incidents),
         width: super::report::terminal_width(),

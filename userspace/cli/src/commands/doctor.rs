@@ -4,9 +4,11 @@ use crate::arguments::{DoctorArguments, Output};
 use anyhow::{Context, Result};
 use rocescope_capture::doctor;
 use rocescope_host::doctor::{Finding, Level, host};
-use rocescope_host::interface::Interface;
+use rocescope_host::interface::{Interface, State};
+use rocescope_model::human::plural;
 use rocescope_model::json;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -22,7 +24,13 @@ pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     let mut findings = host();
     findings.extend(doctor::program());
     let is_named = !arguments.interfaces.is_empty();
-    for interface in &interfaces {
+    let is_down = |interface: &&Interface| !is_named && interface.state() == State::Down;
+    let down: Vec<&str> = interfaces.iter().filter(is_down).map(|one| one.name.as_str()).collect();
+    if !down.is_empty() {
+        let message = format!("Down, so not checked: {}. `-i IFACE` checks one.", down.join(", "));
+        findings.push(Finding::ok("links", message));
+    }
+    for interface in interfaces.iter().filter(|interface| !is_down(interface)) {
         match interface.in_use() {
             Some(reason) if !is_named => findings.push(in_use(interface, &reason)),
             _ => findings.extend(doctor::port(interface, arguments.attempt)),
@@ -71,7 +79,31 @@ fn text(findings: &[Finding]) -> String {
             let _ = writeln!(out, "      {:<12}  $ {command}", "");
         }
     }
+    let _ = writeln!(out, "\n{}", conclusion(findings));
     out
+}
+
+/// The findings in a line: whether this machine is ready, and what works if it is not.
+fn conclusion(findings: &[Finding]) -> String {
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count() as u64;
+    let fails = findings.iter().filter(|finding| finding.level == Level::Fail);
+    let places: BTreeSet<Option<&str>> = fails.map(|finding| finding.interface.as_deref()).collect();
+    let failed = match count(Level::Fail) {
+        1 => "1 check fails".to_owned(),
+        count => format!("{count} checks fail"),
+    };
+    let warnings = match count(Level::Warn) {
+        0 => String::new(),
+        count => format!(" ({})", plural(count, "warning")),
+    };
+    if places.contains(&None) {
+        return format!("not ready: {failed}{warnings}, so this user cannot capture live; capture files work");
+    }
+    let places: Vec<&str> = places.into_iter().flatten().collect();
+    match places.is_empty() {
+        true => format!("ready{warnings}"),
+        false => format!("ready, except {}: {failed}{warnings}", places.join(", ")),
+    }
 }
 
 #[derive(Serialize)]
@@ -101,4 +133,28 @@ fn json(findings: &[Finding]) -> String {
         verdict: worst(findings).name(),
         findings: documents.collect(),
     }) + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_says_what_works() {
+        let of = |interface: &str, finding: Finding| Finding {
+            interface: Some(interface.into()),
+            ..finding
+        };
+        let mut findings = vec![Finding::ok("kernel", "")];
+        assert_eq!(conclusion(&findings), "ready");
+        findings.push(of("eth2", Finding::warn("mtu", "")));
+        assert_eq!(conclusion(&findings), "ready (1 warning)");
+        findings.push(of("eth3", Finding::fail("link", "")));
+        assert_eq!(conclusion(&findings), "ready, except eth3: 1 check fails (1 warning)");
+        findings.push(Finding::fail("capabilities", ""));
+        assert_eq!(
+            conclusion(&findings),
+            "not ready: 2 checks fail (1 warning), so this user cannot capture live; capture files work"
+        );
+    }
 }

@@ -3,6 +3,7 @@
 use super::input;
 use crate::status::notices;
 use anyhow::{Context, Result, bail, ensure};
+use rocescope_capture::file::FrameSource;
 use rocescope_engine::origin::Origin;
 use rocescope_engine::request::udp_ports;
 use rocescope_engine::{DatasetRequest, EngineError, IntakeRequest, Session, replay};
@@ -92,13 +93,19 @@ pub(super) fn readable(paths: &[PathBuf]) -> Result<Readable> {
     let mut files = input::open(paths, &signals)?;
     let mut session = Session::open(&request(&root)?, &Origin::files(&files), &notices())?;
     let ended = replay::replay(&mut files, &mut session, &signals, |_| {});
+    let error = match ended {
+        Ok(()) => None,
+        // Results from before the input error are still valid.
+        Err(error @ EngineError::File(_)) => Some(error),
+        Err(error) => return Err(error.into()),
+    };
     let outcome = session.finish()?;
     outcome.check()?;
     Ok(Readable {
         root,
         name: files.name(),
         temporary: Some(folder),
-        error: ended.err(),
+        error,
     })
 }
 

@@ -40,6 +40,8 @@ pub(super) fn run(arguments: &RepairArguments) -> Result<ExitCode> {
         writeln!(text, "skipped  {}: {}", unreadable.path.display(), unreadable.reason)?;
     }
     if text.is_empty() {
+        // The error of a folder without a dataset.
+        rocescope_store::open(root)?;
         text.push_str("nothing to repair\n");
     }
     crate::print(&text)?;

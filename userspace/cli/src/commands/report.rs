@@ -19,7 +19,6 @@ use rocescope_model::{
 };
 use rocescope_report::collect::CollectiveFigures;
 use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
-use rocescope_runtime::status;
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -62,7 +61,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         && report.collective.is_none()
         && let Some(nothing) = span::nothing(root, &arguments.span)?
     {
-        status!("rocescope: {nothing}");
+        return Err(nothing);
     }
     if let Some(path) = &arguments.html {
         std::fs::write(path, html::document(&report)).with_context(|| format!("cannot write {}", path.display()))?;

@@ -236,7 +236,7 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
             Some("an agent sends its rows: set --collector".to_owned())
         }
         Command::Agent(agent) => agent.send.missing(),
-        Command::Control(control) => control.missing().map(|option| format!("{option} is not set")),
+        Command::Control(control) => control.missing(),
         Command::Connections(connections)
             if connections.inputs.is_empty()
                 && connections.read.is_empty()

@@ -26,8 +26,8 @@ pub(crate) struct Wire {
     pub(crate) retransmitted: Option<u64>,
     /// How often the sender went back, with a row for each.
     pub(crate) episodes: u64,
-    /// CNPs that this direction carried: those of events, and those of flows of CNPs alone. A flow has the service of its
-    /// first packet: CNPs that have the UDP source port of acknowledgements are in a flow of these.
+    /// CNPs that this direction carried: those of events, and the packets of flows that begin with one. A flow has the
+    /// service of its first packet: acknowledgements that share the UDP source port of CNPs are in the same row.
     pub(crate) cnp_events: u64,
     pub(crate) cnp_flows: u64,
     /// Packets that the fabric lost.
@@ -48,12 +48,12 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// CNPs that this direction carried. Neither source is complete: both have a limit a window.
+    /// CNPs that this direction carried. An event counts them exactly; without one, because events have a limit a window,
+    /// the flows do.
     pub(crate) const fn cnps(&self) -> u64 {
-        if self.cnp_events > self.cnp_flows {
-            self.cnp_events
-        } else {
-            self.cnp_flows
+        match self.cnp_events {
+            0 => self.cnp_flows,
+            exact => exact,
         }
     }
 

@@ -160,7 +160,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         source: &source.name,
         incidents: source.incidents.map_or(&[], |found| &found.incidents),
         notes: source.incidents.map_or(&[], |found| &found.notes),
-        input_error: source.input_error.as_deref(),
+        input_error: outcome.ended_early.as_deref(),
         start: summary.span_ns.map(|(start, _)| time(start)),
         end: summary.span_ns.map(|(_, end)| time(end)),
         frames: Object(vec![

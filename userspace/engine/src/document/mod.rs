@@ -44,8 +44,6 @@ pub struct Source<'a> {
     pub verify_icrc: bool,
     /// The capture files; empty for interfaces.
     pub files: &'a [FileSpan],
-    /// Why the input ended early.
-    pub input_error: Option<String>,
     /// The report of a live capture.
     pub live: Option<LiveReport>,
     /// What is wrong.

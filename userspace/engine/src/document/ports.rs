@@ -1,6 +1,7 @@
 //! The list of interfaces.
 
 use rocescope_host::port::{NativeXdp, Port};
+use rocescope_host::xdp_program::XdpProgram;
 use rocescope_model::json;
 use serde::Serialize;
 use std::fmt::Write;
@@ -35,7 +36,7 @@ fn cells(port: &Port) -> [String; 7] {
         port.state().to_owned(),
         port.speed_mbps.map_or("unknown".to_owned(), speed),
         port.driver.clone().unwrap_or_else(|| "unknown".to_owned()),
-        xdp(port.native_xdp).to_owned(),
+        used(port),
         joined(&port.rdma_devices),
         joined(&addresses),
     ]
@@ -60,6 +61,16 @@ const fn xdp(native: NativeXdp) -> &'static str {
     }
 }
 
+/// The mode, and who has a program there already.
+fn used(port: &Port) -> String {
+    let mode = xdp(port.native_xdp);
+    match &port.xdp_program {
+        None => mode.to_owned(),
+        Some(XdpProgram { process: None }) => format!("{mode}, in use"),
+        Some(XdpProgram { process: Some(process) }) => format!("{mode}, in use: {process}"),
+    }
+}
+
 #[derive(Serialize)]
 struct Document<'a> {
     interfaces: Vec<PortDocument<'a>>,
@@ -74,6 +85,8 @@ struct PortDocument<'a> {
     mtu_bytes: Option<u32>,
     driver: Option<&'a str>,
     xdp: &'a str,
+    xdp_in_use: bool,
+    xdp_process: Option<u32>,
     rdma_devices: &'a [String],
     mac: Option<String>,
     addresses: Vec<String>,
@@ -90,6 +103,11 @@ pub fn json(ports: &[Port]) -> String {
         mtu_bytes: port.mtu_bytes,
         driver: port.driver.as_deref(),
         xdp: xdp(port.native_xdp),
+        xdp_in_use: port.xdp_program.is_some(),
+        xdp_process: port
+            .xdp_program
+            .as_ref()
+            .and_then(|program| Some(program.process.as_ref()?.number)),
         rdma_devices: &port.rdma_devices,
         mac: port.mac.map(|mac| mac.map(|byte| format!("{byte:02x}")).join(":")),
         addresses: port.addresses.iter().map(ToString::to_string).collect(),
@@ -113,6 +131,7 @@ mod tests {
             mtu_bytes: None,
             driver: None,
             native_xdp,
+            xdp_program: None,
             rdma_devices: vec!["mlx5_0".into()],
             mac: Some([2, 0, 0, 0, 0, 10]),
             addresses: vec!["10.0.0.1".parse().unwrap()],

@@ -62,6 +62,9 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
         )?;
     }
     writeln!(out, "\n")?;
+    if let Some(why) = &outcome.ended_early {
+        writeln!(out, "{}\n", color.trouble(true, &format!("Input     {why}")))?;
+    }
     if let Some(hint) = no_roce::hint(counters, source.udp_ports) {
         writeln!(out, "{}\n", color.trouble(true, &hint))?;
     }

@@ -36,6 +36,7 @@ use crate::request::{CaptureRequest, Mode};
 use plan::{Plan, Source};
 use rocescope_host::interface::{Interface, Promiscuous};
 use rocescope_host::privileges;
+use rocescope_host::xdp_program;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::LiveSource;
 use rocescope_record::Config;
@@ -103,6 +104,9 @@ impl LiveCapture {
                 takes_frames: is_xdp && report.verdict.as_ref().is_some_and(|verdict| verdict.is_drop),
                 needs_socket: request.needs_socket().filter(|_| request.mode == Mode::Auto),
             });
+            if let Some(program) = xdp_program::on(interface.index).filter(|_| !is_xdp) {
+                notices.send(Notice::BesideXdp(name.clone(), program));
+            }
         }
         if is_xdp {
             notices.filter(&request.intake);
@@ -219,6 +223,9 @@ fn find(names: &[String]) -> Result<Vec<Interface>> {
     let mut found: Vec<Interface> = Vec::new();
     for name in names {
         let interface = Interface::find(name);
+        if interface.is_err() && name == "any" {
+            return Err(EngineError::AnyInterface);
+        }
         let interface = interface.map_err(|error| EngineError::NoInterface(name.clone(), error))?;
         if found.contains(&interface) {
             return Err(EngineError::RepeatedInterface(name.clone()));

@@ -19,7 +19,8 @@ table! {
         /// `yielded`: packets that connections left out because a live capture fell behind, whose losses are unknown,
         /// `slow_step`: an agent's monitor asked for a recording of the flow of a step; of
         /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`,
-        /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full or failing.
+        /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full or failing,
+        /// `input_ended`: a capture file that was not read to its end, because it was interrupted or is damaged.
         kind: Text, None, [same], show "Event";
         /// Source IP address of the flow; null if the event concerns no flow.
         src: Option<IpAddr>, None, [same], show "Source";
@@ -42,7 +43,8 @@ table! {
         /// from the first to the last loss that began in the window, in ns; gaps in it prove no fabric loss.
         /// `slow_step`: the round trip that was too long, in ns.
         /// `not_stored`: time from the start of the first of these windows to the end of the last, or from the first
-        /// to the last of these rows, in ns.
+        /// to the last of these rows, in ns. `input_ended`: the share of the bytes of the input that was read, null if
+        /// unknown.
         value: Option<f64>, None, [none], show "Value";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in the previous window, in bit/s.
         previous: Option<f64>, None, [none], show "Previous";
@@ -71,8 +73,11 @@ impl EventRow {
     /// The kind of a request of an agent's monitor.
     pub const SLOW_STEP: &'static str = "slow_step";
 
+    /// The kind of an input that was not read to its end.
+    pub const INPUT_ENDED: &'static str = "input_ended";
+
     /// Every kind, with the unit of its `value` and `previous`.
-    pub const KINDS: [(&'static str, Unit); 19] = [
+    pub const KINDS: [(&'static str, Unit); 20] = [
         ("nak", Unit::None),
         ("rnr_nak", Unit::Nanoseconds),
         ("jitter", Unit::BitsPerSecond),
@@ -92,6 +97,7 @@ impl EventRow {
         ("disconnect", Unit::None),
         ("reject", Unit::None),
         ("not_stored", Unit::Nanoseconds),
+        (Self::INPUT_ENDED, Unit::Ratio),
     ];
 
     /// Returns the unit of `value` and `previous` of an event of this kind.

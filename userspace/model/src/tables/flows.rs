@@ -41,8 +41,9 @@ table! {
         inner_vlan: Option<u16>, None, [same], hide "Inner VLAN";
         /// VXLAN network identifier; null for packets without VXLAN encapsulation.
         vni: Option<u32>, None, [same], hide "VNI";
-        /// Transport service: `RC`, `UC`, `RD`, `UD`, `XRC`, `MRC`, `CNP`, or `VENDOR` for the opcodes reserved
-        /// for manufacturers.
+        /// Transport service of the flow's first packet: `RC`, `UC`, `RD`, `UD`, `XRC`, `MRC`, `CNP`, or
+        /// `VENDOR` for the opcodes reserved for manufacturers. CNPs and acknowledgements with the same addresses, port
+        /// and QP share a row; events of the kind `cnp_burst` and the table `opcodes` count CNPs exactly.
         service: Text, None, [first], show "Service";
         /// Packets.
         packets: u64, Packets, [sum], show "Packets";

@@ -83,6 +83,7 @@ pub struct Collector {
     connections: Connections,
     events: Events,
     not_stored: NotStored,
+    ended_early: Vec<String>,
     untracked_packets: u64,
     yielded_packets: u64,
     mesh: Mesh,
@@ -104,6 +105,7 @@ impl Collector {
             connections: Connections::new(scope.top),
             events: Events::new(scope.top),
             not_stored: NotStored::default(),
+            ended_early: Vec::new(),
             untracked_packets: 0,
             yielded_packets: 0,
             mesh: Mesh::new(),
@@ -203,6 +205,7 @@ impl Collector {
             match &*row.kind {
                 "untracked" => self.untracked_packets = self.untracked_packets.saturating_add(row.count),
                 "yielded" => self.yielded_packets = self.yielded_packets.saturating_add(row.count),
+                EventRow::INPUT_ENDED => self.ended_early.push(row.detail.to_string()),
                 _ => {}
             }
         }
@@ -349,6 +352,7 @@ impl Collector {
             observers: self.observers.into_iter().collect(),
             totals: self.totals,
             not_stored: self.not_stored,
+            ended_early: self.ended_early,
             untracked_packets: self.untracked_packets,
             yielded_packets: self.yielded_packets,
             agreement: self.agreement,

@@ -111,6 +111,11 @@ fn findings(report: &Report) -> Vec<Finding> {
             nanos(report.not_stored.span_ns.unsigned_abs())
         )));
     }
+    for why in &report.ended_early {
+        findings.push(Finding::bad(format!(
+            "An input was not read to its end ({why}): all figures lack the rest."
+        )));
+    }
     if report.untracked_packets > 0 {
         findings.push(Finding::bad(format!(
             "Connections with {} were not tracked, because they found no memory: their losses and retransmissions are \

@@ -329,8 +329,8 @@ fn shipped_segments_are_joined_with_shipped_ones() {
     assert!(flows[..2].iter().all(|gone| !marker(root.path(), gone).exists()));
     // What is shipped may be deleted, the others wait.
     let none = Limits {
-        older_than: None,
-        max_bytes: Some(0),
+        older_than: Some(Time(i64::MAX)),
+        max_bytes: None,
     };
     let retained = retain(root.path(), none).unwrap();
     // Windows, flows, opcodes, events and packet delivery contexts; the last of a connection is of a later window.

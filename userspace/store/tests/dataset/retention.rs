@@ -56,11 +56,21 @@ fn the_oldest_are_deleted_until_the_rest_fits() {
         assert!(segments.iter().all(|segment| segment.partition >= deleted.partition));
         assert!(deleted.path.to_str().unwrap().contains("rail3-"));
     }
-    let none = Limits {
+    // By size the newest windows remain, with all their rows.
+    let smallest = Limits {
         older_than: None,
         max_bytes: Some(0),
     };
-    assert_eq!(retain(root.path(), none).unwrap().deleted_segments, left.len() as u64);
+    let newest = retain(root.path(), smallest).unwrap();
+    let rest = scan(root.path()).unwrap().segments;
+    assert_eq!(newest.deleted_segments, (left.len() - rest.len()) as u64);
+    let partitions: Vec<&str> = left.iter().map(|segment| &*segment.partition).collect();
+    assert!(!rest.is_empty() && rest.iter().all(|one| Some(&&*one.partition) == partitions.iter().max()));
+    let none = Limits {
+        older_than: Some(Time(i64::MAX)),
+        max_bytes: None,
+    };
+    assert_eq!(retain(root.path(), none).unwrap().deleted_segments, rest.len() as u64);
     assert_eq!(files(root.path()).len(), 2, "the locks");
     assert!(!root.path().join("flows").exists());
 }
@@ -94,8 +104,8 @@ fn a_segment_that_is_not_shipped_remains() {
     let shipped = root.path().join(SHIPPED);
     std::fs::create_dir(&shipped).unwrap();
     let everything = Limits {
-        older_than: None,
-        max_bytes: Some(0),
+        older_than: Some(Time(i64::MAX)),
+        max_bytes: None,
     };
     let retained = retain(root.path(), everything).unwrap();
     let all = segments.len() as u64;

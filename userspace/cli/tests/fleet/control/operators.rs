@@ -222,5 +222,8 @@ fn a_collector_without_a_controller_refuses_and_options_are_named() {
     let output = Command::new(binary()).args(["control", "status"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("--collector is not set"), "{said}");
+    assert!(
+        said.contains("--collector, --cert, --key and --ca are not set"),
+        "{said}"
+    );
 }

@@ -81,6 +81,8 @@ fn a_dataset_in_an_unwritable_directory() {
 #[test]
 fn a_missing_dataset_cannot_be_repaired() {
     refused(&["repair", "/nowhere"], "/nowhere");
+    let empty = tempfile::tempdir().unwrap();
+    refused(&["repair", empty.path().to_str().unwrap()], "contains no dataset");
 }
 
 /// The counts before the damage are still printed.
@@ -96,6 +98,37 @@ fn a_file_that_is_cut_short() {
     let found: serde_json::Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!(found["frames"], 100);
     assert!(found["input_error"].is_string());
+    // The dataset knows it too.
+    let root = folder.path().join("dataset");
+    let root = root.to_str().unwrap();
+    refused(&["capture", "-r", path, "--out", root], "the file ends inside a record");
+    let report = rocescope::run(&["report", root]);
+    let report = rocescope::text(&report.stdout);
+    assert!(
+        report.contains("An input was not read to its end (damaged: "),
+        "{report}"
+    );
+    assert!(!report.contains("Complete:"), "{report}");
+}
+
+/// Figures of 0 would look like a finding.
+#[test]
+fn a_file_without_frames() {
+    let capture = captures::named("cm_rping");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("header.pcap");
+    fs::write(&path, &capture.pcap[..24]).unwrap();
+    let path = path.to_str().unwrap();
+    for arguments in [&["capture", "-r"][..], &["diagnose"], &["report"], &["connections"]] {
+        let arguments = [arguments, &[path]].concat();
+        assert!(refused(&arguments, "header.pcap has no frames").is_empty());
+    }
+}
+
+/// Other tools capture all interfaces by this name.
+#[test]
+fn any_is_no_interface() {
+    refused(&["capture", "-i", "any"], "name interfaces, as `-i eth2 -i eth3`");
 }
 
 /// Each message names what was wrong and what to do instead, and a usage line is that of the command.

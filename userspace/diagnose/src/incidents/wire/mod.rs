@@ -62,6 +62,8 @@ pub struct Wire {
     crowded_out: u64,
     episodes: Episodes,
     observers: Observers,
+    /// Inputs that were not read to their end: the share that was, if known.
+    ended_early: Vec<Option<f64>>,
     /// The oldest and the newest time of any row.
     span_ns: Option<(i64, i64)>,
 }
@@ -135,6 +137,10 @@ impl Wire {
     /// Adds a row of `events`.
     pub fn event(&mut self, row: &EventRow) {
         self.reaches(row.time_ns);
+        if &*row.kind == EventRow::INPUT_ENDED {
+            self.ended_early.push(row.value);
+            return;
+        }
         self.episodes.add(row);
     }
 
@@ -228,6 +234,12 @@ impl Wire {
         tap::find(&view, &mut found);
         if !self.has_connections() && self.observers.packets() > 0 {
             found.notes.push(self.observers.without_connections());
+        }
+        for share in &self.ended_early {
+            let of = share.map_or_else(String::new, |share| format!(" after {:.0} % of it", 100.0 * share));
+            found.notes.push(format!(
+                "an input ended early{of}, interrupted or damaged: what follows in it is not judged"
+            ));
         }
         if self.crowded_out > 0 {
             found.notes.push(format!(

@@ -27,6 +27,8 @@ struct Observer {
     naks: u64,
     capture_lost: u64,
     mirror_lost: u64,
+    /// Whether it followed connections.
+    follows: bool,
     first_ns: Option<i64>,
     last_ns: i64,
 }
@@ -44,6 +46,7 @@ impl Observers {
         };
         let capture_lost = row.capture_lost_packets + row.capture_dropped_frames.unwrap_or(0);
         let mirror_lost = row.mirror_lost_packets.unwrap_or(0);
+        observer.follows |= row.mirror_lost_packets.is_some();
         observer.frames += row.frames;
         observer.malformed += row.malformed_frames;
         observer.packets += row.roce_packets;
@@ -61,9 +64,15 @@ impl Observers {
         self.all.values().map(|observer| observer.packets).sum()
     }
 
-    /// What is not known of a capture that did not follow connections.
+    /// What is not known of a capture without rows of connections.
     pub(super) fn without_connections(&self) -> String {
-        let unknown = "fabric loss is unknown: connections were not followed (`--no-connections`)";
+        let unknown = match self.all.values().any(|observer| observer.follows) {
+            true => {
+                "fabric loss is unknown: the capture was killed, or goes on, before its first rows of connections, which \
+                 come a minute after its start"
+            }
+            false => "fabric loss is unknown: connections were not followed (`--no-connections`)",
+        };
         match self.all.values().map(|observer| observer.naks).sum() {
             0 => unknown.to_string(),
             naks => format!(
