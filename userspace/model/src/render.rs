@@ -32,6 +32,36 @@ pub struct Options<'a> {
 /// ```
 #[must_use]
 pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
+    let (lines, right) = lines(cells, options);
+    align(&lines, &right)
+}
+
+/// Formats rows in lines of at most `width` characters, if leaving out these columns makes that possible: the first of
+/// them that the table has, then the next. A last line counts what is left out.
+#[must_use]
+pub fn fitted(cells: &dyn Cells, options: Options<'_>, width: usize, dropped_first: &[&str]) -> String {
+    let all = options.columns.unwrap_or_default();
+    let mut kept: Vec<&str> = all.to_vec();
+    let mut next = dropped_first.iter();
+    loop {
+        let columns = Some(kept.as_slice());
+        let text = table(cells, Options { columns, ..options });
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        let drops = widest.is_some_and(|widest| widest > width);
+        let dropped = drops.then(|| next.find(|name| kept.contains(*name))).flatten();
+        let Some(dropped) = dropped else {
+            let left_out = (all.len() - kept.len()) as u64;
+            return match left_out {
+                0 => text,
+                _ => format!("{text}{} in a wider terminal\n", human::plural(left_out, "more column")),
+            };
+        };
+        kept.retain(|name| name != dropped);
+    }
+}
+
+/// The cells of a table with its heading, and which columns are right-aligned.
+fn lines(cells: &dyn Cells, options: Options<'_>) -> (Vec<Vec<String>>, Vec<bool>) {
     let table = cells.table();
     let chosen: Vec<usize> = match options.columns {
         Some(names) => names.iter().filter_map(|n| table.position(n)).collect(),
@@ -52,8 +82,8 @@ pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
         };
         lines.push(chosen.iter().map(cell).collect());
     }
-    let right: Vec<bool> = columns.iter().map(|c| c.kind.is_number()).collect();
-    align(&lines, &right)
+    let right = columns.iter().map(|c| c.kind.is_number()).collect();
+    (lines, right)
 }
 
 /// Pads each column of `lines` to its widest cell; `right` selects the right-aligned columns. Characters that control a
@@ -109,8 +139,9 @@ fn heading(column: &Column, human: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Options, table};
+    use super::{Options, fitted, table};
     use crate::FlowRow;
+    use std::string::ToString;
     use std::vec;
     use std::vec::Vec;
 
@@ -148,5 +179,23 @@ mod tests {
         let text = table(&rows(), Options::default());
         let heading = text.lines().next().unwrap();
         assert!(heading.contains("Destination") && !heading.contains("Hash"));
+    }
+
+    #[test]
+    fn a_narrow_terminal_does_without_the_least_important_columns() {
+        let options = Options {
+            columns: Some(&["src", "dst", "packets", "messages"]),
+            human: true,
+            ..Options::default()
+        };
+        let fit = |width| fitted(&rows(), options, width, &["service", "messages", "dst"]);
+        let heading = |width| fit(width).lines().next().unwrap_or_default().to_string();
+        assert_eq!(fit(100), table(&rows(), options));
+        let all = heading(100).chars().count();
+        assert!(!heading(all - 1).contains("Messages") && heading(all - 1).contains("Destination"));
+        assert!(fit(all - 1).ends_with("\n1 more column in a wider terminal\n"));
+        // What must stay does, also where it is too wide.
+        assert!(fit(1).starts_with("Source") && fit(1).contains("Packets"));
+        assert!(fit(1).ends_with("\n2 more columns in a wider terminal\n"));
     }
 }

@@ -195,7 +195,7 @@ impl Formatter {
         rows.connections.reverse();
         rows.connections
             .retain(|row| seen.insert((row.connection, row.role.to_string())));
-        rows.connections.reverse();
+        ConnectionRow::sort_worst_first(&mut rows.connections);
         if let Some(column) = self.settings.sort {
             let descending = sort::is_descending(&FlowRow::TABLE.columns[column]);
             let order = sort::order(&rows.flows, 0..rows.flows.len(), column, descending);

@@ -2,6 +2,7 @@
 
 use super::input;
 use super::readable::are_captures;
+use super::report::terminal_width;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ConnectionsArguments, Output};
 use crate::color;
@@ -61,6 +62,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         events: &events,
         summary: found.summary,
         max_rows: arguments.measure.top,
+        width: terminal_width(),
     };
     crate::print(&match arguments.output {
         Output::Json => hosts.json(&json(&report)),

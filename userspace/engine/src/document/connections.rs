@@ -2,18 +2,19 @@
 //!
 //! Both are made from rows of `connections`, so a dataset prints what the capture printed.
 
-use super::color::Color;
+mod text;
+
+pub use text::text;
+
 use rocescope_model::filter::RowFilter;
 use rocescope_model::hosts::Hosts;
-use rocescope_model::human::plural;
 use rocescope_model::json::{self, Object, Row, Rows};
-use rocescope_model::render::{self, Options};
-use rocescope_model::{Cells, Column, ConnectionRow, EventRow, Row as _, Value};
+use rocescope_model::{Column, ConnectionRow, EventRow};
 use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_store::TimeRange;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::net::IpAddr;
 
 /// The two directions of a connection.
@@ -47,17 +48,12 @@ impl Connection {
         self.directions().map(begun).min().unwrap_or(0)
     }
 
-    /// Fabric loss, gaps, retransmitted packets and fatal NAKs.
-    fn trouble(&self) -> u64 {
-        let of = |row: &ConnectionRow| {
-            row.retransmitted_packets + row.unfilled_gap_packets + row.fabric_lost_packets() + row.nak_fatal
-        };
-        self.directions().map(of).sum()
+    fn trouble(&self) -> [u64; 5] {
+        ConnectionRow::trouble(self.directions())
     }
 }
 
-/// Groups rows by connection, with the latest row of each direction, sorted by the time of the first
-/// packet.
+/// Groups rows by connection, with the latest row of each direction, the worst first.
 #[must_use]
 pub fn gather(rows: Vec<ConnectionRow>) -> Vec<Connection> {
     let mut gathered = Gathered::default();
@@ -102,7 +98,7 @@ impl Gathered {
         }
     }
 
-    /// The connections, sorted by the time of the first packet.
+    /// The connections, the worst first: see [`ConnectionRow::trouble`].
     #[must_use]
     pub fn finish(self) -> Vec<Connection> {
         let from = self.time.from.map_or(i64::MIN, |from| from.0);
@@ -112,7 +108,7 @@ impl Gathered {
         let mut connections: Vec<Connection> = connections
             .filter(|connection| connection.directions().any(lived))
             .collect();
-        connections.sort_by_key(Connection::first_ns);
+        connections.sort_by_key(|connection| (Reverse(connection.trouble()), connection.first_ns()));
         connections
     }
 }
@@ -132,6 +128,8 @@ pub struct Report<'a> {
     pub max_rows: usize,
     /// Names of addresses.
     pub hosts: &'a Hosts,
+    /// Columns of the terminal, if the text is for one.
+    pub width: Option<usize>,
 }
 
 /// Columns in the JSON object of the connection instead of each direction.
@@ -248,148 +246,4 @@ impl End {
             start_psn: sent.and_then(|row| row.start_psn),
         }
     }
-}
-
-/// Columns that are always shown, and those shown if any row has a value.
-const ALWAYS: [&str; 7] = [
-    "service",
-    "src",
-    "src_qpn",
-    "dst",
-    "dst_qpn",
-    "packets",
-    "payload_bytes",
-];
-const SOMETIMES: [&str; 17] = [
-    "messages",
-    "retransmitted_packets",
-    "timeouts",
-    "out_of_order_packets",
-    "duplicate_packets",
-    "fabric_lost_upstream_packets",
-    "fabric_lost_downstream_packets",
-    "unanswered_packets",
-    "unfilled_gaps",
-    "nak_psn_sequence",
-    "rnr_nak",
-    "nak_fatal",
-    "ecn_ce_packets",
-    "cnp_received_packets",
-    "rtt_p50_ns",
-    "rtt_p99_ns",
-    "response_p50_ns",
-];
-const EVENTS: [&str; 8] = ["time", "kind", "src", "dst", "dst_qpn", "psn", "count", "detail"];
-
-/// Text: connections in two lines each, those with the most problems first, then their events.
-#[must_use]
-pub fn text(report: &Report<'_>, color: Color) -> String {
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = write_text(&mut out, report, color);
-    out
-}
-
-fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::Result {
-    let all = report.connections;
-    writeln!(out, "{}\n", report.source)?;
-    let paired = |by: &str| {
-        let is = |c: &&Connection| c.either().is_some_and(|row| &*row.paired_by == by);
-        all.iter().filter(is).count()
-    };
-    writeln!(
-        out,
-        "Connections  {}: {} paired by CM, {} by ACKs, {} not paired",
-        all.len(),
-        paired("cm"),
-        paired("ack"),
-        paired("none")
-    )?;
-    let sum = |of: fn(&ConnectionRow) -> u64| -> u64 { all.iter().flat_map(Connection::directions).map(of).sum() };
-    let lost = sum(ConnectionRow::fabric_lost_packets);
-    let gaps = sum(|row| row.unfilled_gaps);
-    let text = format!(
-        "Fabric loss  {}: {} upstream of the tap, {} downstream; {} in {} gaps never filled, of unknown cause",
-        plural(lost, "packet"),
-        sum(|row| row.fabric_lost_upstream_packets),
-        sum(|row| row.fabric_lost_downstream_packets + row.unanswered_packets),
-        sum(|row| row.unfilled_gap_packets),
-        gaps
-    );
-    writeln!(out, "{}", color.trouble(lost + gaps > 0, &text))?;
-    writeln!(
-        out,
-        "Requests     {} retransmitted, {} out of order, {} duplicate",
-        sum(|row| row.retransmitted_packets),
-        sum(|row| row.out_of_order_packets),
-        sum(|row| row.duplicate_packets)
-    )?;
-    writeln!(
-        out,
-        "Responses    {} PSN sequence error NAKs, {} RNR NAKs, {} fatal NAKs, {} CNPs",
-        sum(|row| row.nak_psn_sequence),
-        sum(|row| row.rnr_nak),
-        sum(|row| row.nak_fatal),
-        sum(|row| row.cnp_sent_packets)
-    )?;
-    if let Some(summary) = report.summary.filter(|summary| summary.tcp_handshakes > 0) {
-        writeln!(
-            out,
-            "TCP          {}, ambiguous for {}",
-            plural(summary.tcp_handshakes, "handshake"),
-            plural(summary.tcp_ambiguous, "connection")
-        )?;
-    }
-    if let Some(summary) = report.summary.filter(|summary| summary.delivery.untracked_packets > 0) {
-        writeln!(
-            out,
-            "Untracked    {} packets of directions that found no room; {} idle ones gave way (--connection-memory)",
-            summary.delivery.untracked_packets, summary.evicted
-        )?;
-    }
-    let mut shown: Vec<&Connection> = all.iter().collect();
-    shown.sort_by_key(|connection| std::cmp::Reverse(connection.trouble()));
-    shown.truncate(report.max_rows);
-    shown.sort_by_key(|connection| connection.first_ns());
-    if shown.len() < all.len() {
-        writeln!(
-            out,
-            "\nThe {} of {} connections with the most fabric loss and retransmissions (--top, or -o json for all)",
-            shown.len(),
-            all.len()
-        )?;
-    } else {
-        writeln!(out)?;
-    }
-    let rows: Vec<ConnectionRow> = shown.iter().flat_map(|c| c.directions()).cloned().collect();
-    if !rows.is_empty() {
-        let mut columns = ALWAYS.to_vec();
-        columns.extend(SOMETIMES.iter().filter(|name| has_any(&rows, name)));
-        columns.extend(["paired_by", "state"]);
-        out.push_str(&table(&rows, &columns, report.hosts));
-    }
-    if !report.events.is_empty() {
-        let first = &report.events[..report.events.len().min(report.max_rows)];
-        writeln!(out, "\nEvents  {} of {}", first.len(), report.events.len())?;
-        out.push_str(&table(&first.to_vec(), &EVENTS, report.hosts));
-    }
-    Ok(())
-}
-
-fn has_any(rows: &Vec<ConnectionRow>, name: &str) -> bool {
-    let Some(column) = ConnectionRow::TABLE.position(name) else {
-        return false;
-    };
-    (0..rows.len()).any(|row| !matches!(rows.value(row, column), Value::Null | Value::I64(0)))
-}
-
-fn table(cells: &dyn Cells, columns: &[&str], hosts: &Hosts) -> String {
-    let options = Options {
-        columns: Some(columns),
-        human: true,
-        hosts: Some(hosts),
-        ..Options::default()
-    };
-    let text = render::table(cells, options);
-    text.lines().map(|line| format!("  {line}\n")).collect()
 }

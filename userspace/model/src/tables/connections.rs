@@ -2,7 +2,10 @@
 
 use crate::row::table;
 use crate::{Text, Time};
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::net::IpAddr;
 
 table! {
@@ -218,5 +221,70 @@ impl ConnectionRow {
     #[must_use]
     pub const fn fabric_lost_packets(&self) -> u64 {
         self.fabric_lost_upstream_packets + self.fabric_lost_downstream_packets + self.unanswered_packets
+    }
+
+    /// How a connection fares, the sums of its directions; compared, the worst is the greatest. In this order: fatal NAKs;
+    /// packets lost, missing or retransmitted, and timeouts; NAKs that ask to wait or to go back; ECN marks and CNPs; packets.
+    pub fn trouble<'a>(directions: impl IntoIterator<Item = &'a Self>) -> [u64; 5] {
+        directions.into_iter().fold([0; 5], |sums, row| {
+            let lost = row.fabric_lost_packets() + row.unfilled_gap_packets;
+            let of = [
+                row.nak_fatal,
+                lost + row.retransmitted_packets + row.timeouts,
+                row.rnr_nak + row.nak_psn_sequence,
+                row.ecn_ce_packets + row.cnp_received_packets,
+                row.packets,
+            ];
+            core::array::from_fn(|at| sums[at].saturating_add(of[at]))
+        })
+    }
+
+    /// Sorts rows by the [trouble](Self::trouble) of their connection, the worst first; both directions stay together.
+    pub fn sort_worst_first(rows: &mut [Self]) {
+        let key = |row: &Self| (row.observer.to_string(), row.connection);
+        let mut sums: BTreeMap<(String, i64), [u64; 5]> = BTreeMap::new();
+        for row in &*rows {
+            let sum = sums.entry(key(row)).or_default();
+            let of = Self::trouble([row]);
+            *sum = core::array::from_fn(|at| sum[at].saturating_add(of[at]));
+        }
+        rows.sort_by_cached_key(|row| (Reverse(sums.get(&key(row)).copied()), key(row), row.role.to_string()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ConnectionRow;
+    use std::string::ToString;
+
+    #[test]
+    fn the_worst_connection_comes_first_and_its_directions_stay_together() {
+        let row = |connection, role: &'static str| ConnectionRow {
+            connection,
+            role: role.into(),
+            packets: 10,
+            ..ConnectionRow::default()
+        };
+        let mut rows = [
+            row(1, "a_to_b"),
+            row(2, "a_to_b"),
+            row(3, "a_to_b"),
+            row(4, "a_to_b"),
+            row(3, "b_to_a"),
+        ];
+        rows[0].ecn_ce_packets = 1_000;
+        rows[1].rnr_nak = 1;
+        rows[3].packets = 1_000;
+        rows[4].retransmitted_packets = 1;
+        ConnectionRow::sort_worst_first(&mut rows);
+        let order = rows.map(|row| (row.connection, row.role.to_string()));
+        let expected = [
+            (3, "a_to_b"),
+            (3, "b_to_a"),
+            (2, "a_to_b"),
+            (1, "a_to_b"),
+            (4, "a_to_b"),
+        ];
+        assert_eq!(order, expected.map(|(connection, role)| (connection, role.into())));
     }
 }

@@ -70,6 +70,33 @@ impl EventRow {
         "reject",
     ];
 
+    /// Kinds from the most to the least severe. Others rank in the middle.
+    const GRAVEST_FIRST: [&'static str; 15] = [
+        Self::INPUT_ENDED,
+        "retry_exhausted",
+        "fatal_nak",
+        "loss",
+        "reject",
+        "rnr_episode",
+        "retransmission",
+        "rnr_nak",
+        "nak",
+        "cnp_burst",
+        "jitter",
+        "elephant",
+        "elephant_end",
+        "disconnect",
+        "connect",
+    ];
+
+    /// The place of a kind among those from the most to the least severe.
+    #[must_use]
+    pub fn gravity(kind: &str) -> usize {
+        let place = Self::GRAVEST_FIRST.iter().position(|name| *name == kind);
+        // In the middle: neither last nor first.
+        place.unwrap_or(Self::GRAVEST_FIRST.len() / 2)
+    }
+
     /// The kind of a request of an agent's monitor.
     pub const SLOW_STEP: &'static str = "slow_step";
 

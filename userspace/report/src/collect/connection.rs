@@ -53,16 +53,9 @@ impl Connection {
         format!("{} ↔ {} QP {from}/{to}", row.src, row.dst)
     }
 
-    /// Returns its rank by fatal NAKs, then loss and retransmissions, then requests to wait.
-    pub(super) fn trouble(&self) -> (u64, u64, u64, u64) {
-        (
-            self.sum(|row| row.nak_fatal),
-            self.sum(|row| {
-                row.retransmitted_packets + row.unfilled_gap_packets + row.fabric_lost_packets() + row.timeouts
-            }),
-            self.sum(|row| row.rnr_nak + row.nak_psn_sequence),
-            self.sum(|row| row.packets),
-        )
+    /// Returns its rank: see [`ConnectionRow::trouble`].
+    pub(super) fn trouble(&self) -> [u64; 5] {
+        ConnectionRow::trouble(self.directions())
     }
 
     pub(super) fn is_over(&self, latest_ns: i64) -> bool {

@@ -90,7 +90,7 @@ impl ConnectionFigures {
             "ack" => ack,
             _ => none,
         } += 1;
-        let (fatal, lost, ..) = connection.trouble();
+        let [fatal, lost, ..] = connection.trouble();
         self.troubled += u64::from(fatal + lost > 0);
         self.resending += u64::from(connection.resent_share() >= RESENT_SHARE);
         self.timed += u64::from(connection.rtt_p99_ns().is_some());
@@ -134,7 +134,7 @@ struct Ended {
     figures: ConnectionFigures,
     resent: Top<u64, Connection>,
     ended: Top<u64, Connection>,
-    worst: Top<(u64, u64, u64, u64), Connection>,
+    worst: Top<[u64; 5], Connection>,
     slowest: Top<u64, Connection>,
 }
 
@@ -150,8 +150,8 @@ impl Ended {
             self.resent.offer((share * 1e6) as u64, || connection.clone());
         }
         let trouble = connection.trouble();
-        if trouble.0 > 0 {
-            self.ended.offer(trouble.0, || connection.clone());
+        if trouble[0] > 0 {
+            self.ended.offer(trouble[0], || connection.clone());
         }
         self.worst.offer(trouble, || connection.clone());
         if let Some(p99_ns) = connection.rtt_p99_ns() {

@@ -7,23 +7,6 @@ use std::collections::BTreeMap;
 
 /// Maximum number of kinds with their own count; further kinds are `other`.
 const MOST_KINDS: usize = 32;
-/// Kinds from most to least severe. Kinds not listed rank in the middle.
-const GRAVEST_FIRST: [&str; 14] = [
-    "retry_exhausted",
-    "fatal_nak",
-    "loss",
-    "reject",
-    "rnr_episode",
-    "retransmission",
-    "rnr_nak",
-    "nak",
-    "cnp_burst",
-    "jitter",
-    "elephant",
-    "elephant_end",
-    "disconnect",
-    "connect",
-];
 /// Initial period length of the fine series, which does not depend on windows.
 const FINE_NS: i64 = 1_000_000;
 
@@ -163,19 +146,13 @@ impl Events {
             ..kind.figures
         });
         let mut kinds: Vec<KindFigures> = kinds.collect();
-        kinds.sort_by_key(|kind| gravity(&kind.kind));
+        kinds.sort_by_key(|kind| EventRow::gravity(&kind.kind));
         EventFigures {
             kinds,
             series: self.series.unwrap_or_else(|| Series::new(FINE_NS)),
             fine: self.fine,
         }
     }
-}
-
-fn gravity(kind: &str) -> usize {
-    let place = GRAVEST_FIRST.iter().position(|name| *name == kind);
-    // In the middle: neither last nor first.
-    place.unwrap_or(GRAVEST_FIRST.len() / 2)
 }
 
 /// Returns the importance of a row within its kind: for a change of rate the change in bit/s, otherwise its count.
