@@ -68,6 +68,9 @@ pub struct AppearanceArguments {
     /// Show rates in bytes per second instead of bits per second
     #[arg(long)]
     pub bytes: bool,
+    /// Show times on the screen in local time instead of UTC; printed output and sentences have UTC
+    #[arg(long)]
+    pub local_time: bool,
     /// Maximum number of screen updates per second
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=60))]
     pub fps: u8,
