@@ -13,6 +13,7 @@ mod dataset_action;
 mod diagnose;
 mod diagnose_hosts;
 mod examples;
+mod format;
 mod generate;
 mod hostping;
 mod hosts;
@@ -42,11 +43,10 @@ pub use dataset::DatasetArguments;
 pub use dataset_action::{
     DatasetAction, MergeArguments, ProgramArguments, RepairArguments, SchemaArguments, SchemaOutput, VerifyArguments,
 };
-pub use diagnose::{
-    DiagnoseAction, DiagnoseArguments, DiagnosisOutput, Grouping, HostmeshArguments, IncidentsAction, NoteArguments,
-};
+pub use diagnose::{DiagnoseAction, DiagnoseArguments, Grouping, HostmeshArguments, IncidentsAction, NoteArguments};
 pub use diagnose_hosts::DiagnoseHostsArguments;
 pub use examples::{command, manual};
+pub use format::{ALL, ENDLESS, Format, formats};
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use hostping::{
     DiagnoseHostpingArguments, HostTopologyArguments, HostpingAction, HostpingBaselineArguments,
@@ -62,10 +62,10 @@ pub use paths::{
 };
 pub use probe::{ProbeArguments, ProbeBackend, RailsOfPeers};
 pub use recorder::RecorderArguments;
-pub use report::{ReportArguments, ReportOutput, ReportTable};
+pub use report::{ReportArguments, ReportTable};
 pub use retention::RetentionArguments;
 pub use span::{SPAN, SpanArguments};
-pub use top::{AppearanceArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
+pub use top::{AppearanceArguments, OnceArguments, TableName, ThemeName, TopArguments};
 pub(crate) use words::settle;
 
 use crate::filters::{address_filter, row_filter, run_filter};
@@ -171,18 +171,6 @@ pub enum Output {
     Json,
 }
 
-/// The format of the results of a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CaptureOutput {
-    /// Text tables
-    #[value(alias = "text")]
-    Table,
-    /// One JSON object
-    Json,
-    /// A line of JSON for each window as it ends, and one for the summary
-    Jsonl,
-}
-
 /// `rocescope capture`.
 #[derive(Clone, Debug, Args)]
 #[command(mut_arg("interfaces", |option| option.num_args(1)))]
@@ -213,9 +201,10 @@ pub struct CaptureArguments {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub check: Option<u16>,
-    /// Format of the summary, or of every window
-    #[arg(short, long, value_enum, default_value_t = CaptureOutput::Table)]
-    pub output: CaptureOutput,
+    /// Format: `table` and `json` are the summary, `jsonl` a line for each window as it ends and one for the summary, `csv`
+    /// and `markdown` the top flows
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(ALL), default_value = "table")]
+    pub output: Format,
     /// Count only packets that match EXPR, such as `host 10.0.0.1 and not service cnp`
     #[arg(long, value_name = "EXPR", value_parser = run_filter)]
     pub filter: Option<RunFilter>,
@@ -287,9 +276,9 @@ pub struct ConnectionsArguments {
     /// Print only connections with a direction that matches EXPR, such as `unfilled_gaps > 0 or qp 17`
     #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
     pub filter: Option<RowFilter>,
-    /// Format of the output
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub output: Output,
+    /// Format; of the connections alone in `jsonl`, `csv` and `markdown`, one row for each direction
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(ALL), default_value = "table")]
+    pub output: Format,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,

@@ -24,6 +24,7 @@ pub mod progress;
 pub mod reference;
 mod reload;
 mod requests;
+mod rows;
 pub mod status;
 mod status_line;
 mod stdout;

@@ -118,7 +118,9 @@ mod tests {
                 return Ok(None);
             }
             self.read += 1;
-            self.user.end();
+            if self.read == 1 {
+                self.user.end();
+            }
             Ok(Some(Frame {
                 bytes: &[],
                 link: None,
@@ -145,7 +147,7 @@ mod tests {
         }
     }
 
-    /// What the outcome and the rows say of an input of so many frames.
+    /// What the outcome and the rows say of an input of `all` frames.
     fn ended_early(all: u64, is_pipe: bool) -> (Option<String>, Vec<EventRow>) {
         let signals = Signals::install().unwrap();
         let user = signals.ender();
@@ -155,7 +157,12 @@ mod tests {
             is_pipe,
             user,
         };
-        let mut session = Session::new(Settings::default(), Config::default(), None::<Dataset>).unwrap();
+        let mut session = Session::new(
+            Settings::default(),
+            Config::exact(Settings::default().window_ns),
+            None::<Dataset>,
+        )
+        .unwrap();
         let events = Rc::new(RefCell::new(Vec::new()));
         let seen = Rc::clone(&events);
         session.tap(Box::new(move |rows| {

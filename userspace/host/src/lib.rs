@@ -22,6 +22,7 @@ pub mod doctor;
 pub mod ethtool;
 pub mod interface;
 pub mod listing;
+pub mod local_time;
 pub mod netlink;
 pub mod packet;
 pub mod pci;

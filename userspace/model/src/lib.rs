@@ -50,6 +50,7 @@ pub mod human;
 pub mod json;
 pub mod lines;
 pub mod markdown;
+pub mod markdown_table;
 pub mod nearest;
 pub mod recent;
 pub mod render;
@@ -76,8 +77,8 @@ pub use row::{Cells, Mismatch, Row};
 pub use source_port::source_port;
 pub use sparse::SparseBytes;
 pub use tables::{
-    AGENT_TABLES, CAPTURE_TABLES, COLLECTIVE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, DERIVED_TABLES,
-    DIAGNOSIS_TABLES, EventRow, FIRST_PROBE_QPN, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow,
+    AGENT_TABLES, CAPTURE_TABLES, COLLECTIVE_TABLES, COUNTER_TABLES, ChangeRow, ConnectionRow, CounterRow,
+    DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FIRST_PROBE_QPN, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow,
     HOST_DIAGNOSIS_TABLES, HostPortRow, HostVerdictRow, INCIDENT_NOTE_TABLES, INCIDENT_TABLES, IncidentNoteRow,
     IncidentRow, LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow, LoopbackRow, MeshRows, OPERATION_TABLES,
     OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow, STEP_CAPTURE_TABLES,

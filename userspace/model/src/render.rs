@@ -61,7 +61,7 @@ pub fn fitted(cells: &dyn Cells, options: Options<'_>, width: usize, dropped_fir
 }
 
 /// The cells of a table with its heading, and which columns are right-aligned.
-fn lines(cells: &dyn Cells, options: Options<'_>) -> (Vec<Vec<String>>, Vec<bool>) {
+pub(crate) fn lines(cells: &dyn Cells, options: Options<'_>) -> (Vec<Vec<String>>, Vec<bool>) {
     let table = cells.table();
     let chosen: Vec<usize> = match options.columns {
         Some(names) => names.iter().filter_map(|n| table.position(n)).collect(),

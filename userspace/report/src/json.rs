@@ -6,7 +6,7 @@ use crate::collect::{
 };
 use crate::report::{HostFaults, Period};
 use crate::sections::{self, Finding};
-use crate::{Report, csv};
+use crate::{Report, tables};
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_diagnose::incidents::Incident;
 use rocescope_diagnose::paths::Imbalance;
@@ -30,7 +30,7 @@ type List<'a, R> = Rows<'a, [R], Wanted>;
 /// Returns the object, indented, with a final newline.
 #[must_use]
 pub fn document(report: &Report) -> String {
-    let windows = csv::windows(report);
+    let windows = tables::windows(report);
     let telling = report.events.important(report.scope.top);
     let sla = report.mesh.as_ref().map(MeshFigures::sla);
     let sla = sla.unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! rows -> collect (bounded sums) -> Report -> sections -> text, markdown, html
-//!                                         `-----------> json, csv
+//!                                         `-----------> json, tables
 //! ```
 //!
 //! A dataset may contain days, so [`Collector`] takes the rows as they are read and keeps only sums. Its memory is
@@ -21,18 +21,18 @@
 //! | [`mod@compare`] | what changed between two reports |
 //! | [`chart`] | charts as SVG, one file for each kind |
 //! | [`text`], [`markdown`], [`html`] | the sections in each format |
-//! | [`mod@json`], [`csv`] | the values, for programs |
+//! | [`mod@json`], [`tables`] | the values, for programs |
 
 pub mod chart;
 pub mod collect;
 pub mod compare;
-pub mod csv;
 pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod report;
 pub mod sections;
 pub mod series;
+pub mod tables;
 pub mod text;
 mod words;
 

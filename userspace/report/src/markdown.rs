@@ -2,7 +2,7 @@
 
 use crate::Report;
 use crate::sections::{self, Grid, Level};
-use rocescope_model::human::visible;
+use rocescope_model::markdown_table::escape;
 
 /// Returns the document.
 #[must_use]
@@ -56,46 +56,5 @@ fn write_grid(out: &mut String, grid: &Grid) {
     line(&mut heads.map(|head| if head.right { "---:" } else { "---" }.into()));
     for row in &grid.rows {
         line(&mut row.iter().map(|cell| format!(" {} ", escape(&cell.text))));
-    }
-}
-
-/// Escapes markdown and HTML markup, line breaks and cell separators.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let text = visible(text);
-    let mut letters = text.chars().peekable();
-    let mut before = ' ';
-    while let Some(c) = letters.next() {
-        let next = letters.peek().copied().unwrap_or(' ');
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            // An underscore within a word is not markup.
-            '_' if before.is_alphanumeric() && next.is_alphanumeric() => out.push(c),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '@' => {
-                out.push('\\');
-                out.push(c);
-            }
-            // GitHub turns bare URLs into links.
-            ':' if next == '/' => out.push_str("&#58;"),
-            c => out.push(c),
-        }
-        before = c;
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escape;
-
-    #[test]
-    fn names_remain_text() {
-        assert_eq!(escape("a|b\nc"), "a\\|b\u{fffd}c");
-        assert_eq!(escape("<script>"), "&lt;script&gt;");
-        assert_eq!(escape("[x](http://a)"), "\\[x\\](http&#58;//a)");
-        assert_eq!(escape("RC_SEND *b*"), "RC_SEND \\*b\\*");
-        assert_eq!(escape("_x_"), "\\_x\\_");
     }
 }

@@ -1,22 +1,23 @@
 //! Formats cells and counts.
 
 use crate::glyphs::Glyphs;
+use crate::zone::Zone;
 use rocescope_model::human::{self, Rates};
 use rocescope_model::time::{DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS};
 use rocescope_model::{Column, Time, Type, Unit, Value};
 
 /// Formats a cell of this unit, short enough for a table.
 #[must_use]
-pub fn cell(value: &Value<'_>, unit: Unit, rates: Rates) -> String {
+pub fn cell(value: &Value<'_>, unit: Unit, rates: Rates, zone: Zone) -> String {
     match (value, unit) {
         (Value::Null, _) => "-".into(),
         (Value::Time(time), _) => {
             // The date is in the header.
-            let text = format!("{time:.3}");
+            let text = zone.text(*time, 3);
             text.get(11..23).map_or_else(|| text.clone(), str::to_owned)
         }
         // A fault may have begun days ago.
-        (Value::I64(ns), Unit::UnixNanoseconds) => format!("{:.0}", Time(*ns)),
+        (Value::I64(ns), Unit::UnixNanoseconds) => zone.stamp(Time(*ns)),
         (Value::F64(bps), Unit::BitsPerSecond) if bps.is_finite() => human::rate(*bps, rates),
         (value, unit) if is_count(unit) => {
             let text = human::readable(value, unit);

@@ -18,6 +18,7 @@
 //! | [`pane`] | [`Pane`]: a table, its columns, order and selection |
 //! | [`filter`], [`sort`] | which rows are shown, and in which order |
 //! | [`theme`], [`glyphs`], [`format`](mod@format) | colours, characters, numbers |
+//! | [`zone`] | UTC or local time |
 //! | [`layout`] | positions on the screen, for drawing and for the mouse |
 //! | [`incidents`] | the incidents at the time of a window |
 //! | [`inside`] | loopback tests inside hosts, and what they show |
@@ -51,6 +52,7 @@ mod so_far;
 pub mod sort;
 pub mod theme;
 pub mod view;
+pub mod zone;
 
 pub use control::{Control, Next, Stopped};
 pub use draw::draw;

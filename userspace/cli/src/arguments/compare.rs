@@ -1,6 +1,6 @@
 //! The arguments of `rocescope compare`.
 
-use super::{HostsArguments, Output, SpanArguments};
+use super::{ALL, Format, HostsArguments, SpanArguments, formats};
 use crate::units::{count, instant};
 use clap::Args;
 use rocescope_model::Time;
@@ -30,9 +30,9 @@ pub struct CompareArguments {
     /// Maximum number of changes of each table
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = count)]
     pub top: usize,
-    /// Format of the comparison
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub output: Output,
+    /// Format; of the changes alone in `jsonl`, `csv` and `markdown`
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(ALL), default_value = "table")]
+    pub output: Format,
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,

@@ -18,7 +18,7 @@ pub enum ConfigAction {
     Man(ManArguments),
 }
 
-/// `rocescope completions`.
+/// `rocescope config completions`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct CompletionsArguments {
     /// The shell
@@ -26,7 +26,7 @@ pub struct CompletionsArguments {
     pub shell: clap_complete::Shell,
 }
 
-/// `rocescope man`.
+/// `rocescope config man`.
 #[derive(Debug, Args)]
 pub struct ManArguments {
     /// Directory for the pages, one for each command; created if missing

@@ -1,6 +1,6 @@
 //! The arguments of `rocescope counters`.
 
-use super::{Output, RetentionArguments};
+use super::{ENDLESS, Format, RetentionArguments, formats};
 use crate::units::{DAY, HOUR, name, positive_duration, within};
 use clap::Args;
 use rocescope_agent::counters::Pace;
@@ -24,10 +24,10 @@ pub struct CountersArguments {
     /// Stop after DURATION
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "once")]
     pub duration: Option<Duration>,
-    /// Format: a line for each port and read; with `--once`, a line for each counter. JSON: an array for each read,
-    /// of all counters with `--once`, otherwise of those that changed
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub output: Output,
+    /// Format: a line for each port and read; with `--once`, a line for each counter. `json` is an array for each read,
+    /// `jsonl` and `csv` have a line for each counter: of all counters with `--once`, otherwise of those that changed
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(ENDLESS), default_value = "table")]
+    pub output: Format,
     /// Print nothing while rows are written to a dataset
     #[arg(short, long)]
     pub quiet: bool,

@@ -26,7 +26,7 @@ pub enum DatasetAction {
     Ship(ProgramArguments),
 }
 
-/// `rocescope schema`.
+/// `rocescope dataset schema`.
 #[derive(Debug, Args)]
 pub struct SchemaArguments {
     /// Only these tables
@@ -48,7 +48,7 @@ pub enum SchemaOutput {
     Markdown,
 }
 
-/// `rocescope merge`.
+/// `rocescope dataset merge`.
 #[derive(Debug, Args)]
 pub struct MergeArguments {
     /// Datasets of captures, counters and probes; captures need the same windows, thresholds and sketches, and a
@@ -66,7 +66,7 @@ pub struct MergeArguments {
     pub observer: String,
 }
 
-/// `rocescope verify`.
+/// `rocescope dataset verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
     /// Dataset to check
@@ -77,7 +77,7 @@ pub struct VerifyArguments {
     pub output: Output,
 }
 
-/// `rocescope repair`.
+/// `rocescope dataset repair`.
 #[derive(Debug, Args)]
 pub struct RepairArguments {
     /// Dataset to repair
@@ -85,7 +85,7 @@ pub struct RepairArguments {
     pub dataset: PathBuf,
 }
 
-/// `rocescope ship` and `rocescope sql`.
+/// `rocescope dataset ship` and `rocescope dataset sql`.
 #[derive(Debug, Args)]
 pub struct ProgramArguments {
     /// Options and arguments of a program of its own, which this command starts; `--help` prints them

@@ -1,8 +1,8 @@
 //! `rocescope diagnose`.
 
 use super::{
-    DiagnoseCollectiveArguments, DiagnoseHostpingArguments, DiagnoseHostsArguments, HostsArguments, Output,
-    SpanArguments,
+    ALL, DiagnoseCollectiveArguments, DiagnoseHostpingArguments, DiagnoseHostsArguments, Format, HostsArguments,
+    Output, SpanArguments, formats,
 };
 use crate::units::{DAY, name, within};
 use clap::{Args, Subcommand, ValueEnum};
@@ -20,9 +20,9 @@ pub struct DiagnoseArguments {
     /// The time.
     #[command(flatten)]
     pub span: SpanArguments,
-    /// Format of the incidents
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub output: Output,
+    /// Format of the incidents; rows of the table `incidents` in `jsonl`, `csv` and `markdown`
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(ALL), default_value = "table")]
+    pub output: Format,
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,
@@ -74,8 +74,8 @@ pub struct HostmeshArguments {
     #[command(flatten)]
     pub span: SpanArguments,
     /// Format of the diagnosis
-    #[arg(short, long, value_enum, default_value_t = DiagnosisOutput::Text)]
-    pub output: DiagnosisOutput,
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
     /// Nodes and their addresses (TOML); default: each address is a node
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
@@ -97,15 +97,6 @@ pub struct HostmeshArguments {
     /// Name of the analyzer in the rows it writes
     #[arg(long, value_name = "NAME", default_value = "diagnose")]
     pub observer: String,
-}
-
-/// The format of a diagnosis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DiagnosisOutput {
-    /// Text, one line for each problem
-    Text,
-    /// One JSON object: problems, and the rows of `verdicts` and `sla`
-    Json,
 }
 
 /// What `rocescope incidents` does.

@@ -1,6 +1,6 @@
 //! `rocescope report`.
 
-use super::{HostsArguments, SpanArguments};
+use super::{ALL, Format, HostsArguments, SpanArguments, formats};
 use crate::filters::filter;
 use crate::units::count;
 use clap::{Args, ValueEnum};
@@ -15,10 +15,10 @@ pub struct ReportArguments {
     /// standard input
     #[arg(value_name = "DATASET|FILE", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Format of the report; default: `text`, or nothing with `--html`
-    #[arg(short, long, value_enum)]
-    pub output: Option<ReportOutput>,
-    /// Table that `-o csv` prints
+    /// Format; `csv` and `jsonl` print one table; default: `table`, or nothing with `--html`
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(ALL))]
+    pub output: Option<Format>,
+    /// Table that `-o csv` and `-o jsonl` print
     #[arg(long, value_enum, default_value_t = ReportTable::Flows)]
     pub table: ReportTable,
     /// Write a self-contained HTML page with charts
@@ -42,19 +42,6 @@ pub struct ReportArguments {
     /// Include only rows of this capture box
     #[arg(long, value_name = "NAME")]
     pub observer: Option<String>,
-}
-
-/// The format of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReportOutput {
-    /// Text for terminals
-    Text,
-    /// Markdown for issues and wikis
-    Markdown,
-    /// One JSON object
-    Json,
-    /// One table as CSV; see `--table`
-    Csv,
 }
 
 /// A table of a report.

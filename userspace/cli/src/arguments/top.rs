@@ -1,6 +1,6 @@
 //! The arguments of `rocescope top`.
 
-use super::{HostsArguments, LiveArguments, MeasureArguments, SPAN, SpanArguments};
+use super::{ENDLESS, Format, HostsArguments, LiveArguments, MeasureArguments, SPAN, SpanArguments, formats};
 use crate::filters::filter;
 use crate::units::{instant, speed};
 use clap::{Args, ValueEnum};
@@ -68,6 +68,9 @@ pub struct AppearanceArguments {
     /// Show rates in bytes per second instead of bits per second
     #[arg(long)]
     pub bytes: bool,
+    /// Show times on the screen in local time instead of UTC; printed output and sentences have UTC
+    #[arg(long)]
+    pub local_time: bool,
     /// Maximum number of screen updates per second
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=60))]
     pub fps: u8,
@@ -107,9 +110,10 @@ pub struct OnceArguments {
     /// Print COUNT windows
     #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "once", value_parser = clap::value_parser!(u64).range(1..))]
     pub windows: u64,
-    /// Format of the windows
-    #[arg(short, long, value_enum, default_value_t = OnceOutput::Table)]
-    pub output: OnceOutput,
+    /// Format: `table` and `csv` print one table, `json` a line for each window with the rows of every table, `jsonl` the
+    /// same for every window until the end, without `--once`
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(ENDLESS), default_value = "table")]
+    pub output: Format,
     /// Table for the formats `table` and `csv`; default: `flows`, or `pairs` if there are only probes
     #[arg(long, value_enum, requires = "once")]
     pub table: Option<TableName>,
@@ -122,26 +126,13 @@ impl OnceArguments {
     /// A format for printed windows without `--once`.
     pub fn is_printed(&self) -> anyhow::Result<bool> {
         match self.output {
-            OnceOutput::Jsonl => Ok(true),
-            OnceOutput::Json | OnceOutput::Csv if !self.once => {
+            Format::Jsonl => Ok(true),
+            Format::Json | Format::Csv if !self.once => {
                 anyhow::bail!("-o json and -o csv need --once; -o jsonl prints every window until the end")
             }
             _ => Ok(self.once),
         }
     }
-}
-
-/// The format of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OnceOutput {
-    /// Text: totals, and the first rows of a table
-    Table,
-    /// One line of JSON for each window, with the rows of every table
-    Json,
-    /// The same for every window until the end, without `--once`
-    Jsonl,
-    /// All columns of a table as CSV (RFC 4180)
-    Csv,
 }
 
 /// A table of a window.

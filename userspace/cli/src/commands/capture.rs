@@ -3,11 +3,12 @@
 use super::input;
 use super::judging::judging;
 use super::membership::Membership;
-use crate::arguments::{CaptureArguments, CaptureOutput};
+use crate::arguments::{CaptureArguments, Format};
 use crate::color;
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
+use crate::rows;
 use crate::status::{notices, status_lines};
 use crate::status_line;
 use crate::stdout::{print, print_line};
@@ -17,7 +18,7 @@ use rocescope_analysis::incidents::Reports;
 use rocescope_capture::file::{FileSpan, FrameSource};
 use rocescope_collector::control::message::Role;
 use rocescope_diagnose::incidents::Document;
-use rocescope_engine::document::{Source, check, json, ports, text};
+use rocescope_engine::document::{Source, check, flow_rows, json, ports, text};
 use rocescope_engine::intake::Tap;
 use rocescope_engine::live::check::PortCheck;
 use rocescope_engine::live::{LiveCapture, LiveReport};
@@ -44,9 +45,12 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
             "standard output is a terminal: `--write -` writes frames to a pipe or a file"
         );
         ensure!(
-            arguments.output != CaptureOutput::Jsonl,
+            arguments.output != Format::Jsonl,
             "standard output carries the frames of `--write -`: write them to a file for `-o jsonl`"
         );
+    }
+    if arguments.check.is_some() {
+        ensure_document("--check", arguments.output)?;
     }
     let request = requests::capture(arguments)?;
     if arguments.read.is_empty() {
@@ -61,7 +65,7 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
     let mut files = input::open(&arguments.read, &signals)?;
     input::ensure_not_written(&files, arguments.write.as_deref())?;
     let mut session = Session::open(request, &Origin::files(&files), &notices())?;
-    let lines = (arguments.output == CaptureOutput::Jsonl).then(|| windows(arguments));
+    let lines = (arguments.output == Format::Jsonl).then(|| windows(arguments));
     let reports = Reports {
         on_incident: arguments.on_incident.clone(),
         observer: arguments.measure.observer.clone(),
@@ -81,6 +85,11 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
         // No one reads the lines any more.
         Err(EngineError::Stopped) => return Ok(ExitCode::SUCCESS),
         Err(EngineError::File(error)) => Some(error),
+        // The dataset is there, and has no windows.
+        Err(error @ EngineError::NoFrames(_)) => {
+            session.finish()?;
+            return Err(error.into());
+        }
         Err(error) => return Err(error.into()),
     };
     let outcome = match session.finish() {
@@ -108,7 +117,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
     let metrics = request.metrics.as_ref().map(|metrics| metrics.incidents.clone());
     let capture = LiveCapture::open(request, signals, reload(member)?, notices())?;
     let name = capture.origin().source.clone();
-    let is_lines = arguments.output == CaptureOutput::Jsonl && arguments.check.is_none();
+    let is_lines = arguments.output == Format::Jsonl && arguments.check.is_none();
     let lines = is_lines.then(|| windows(arguments));
     let tap = lines.or_else(|| status_line::tap(arguments));
     let records = arguments.recorder.keep_frames.is_some();
@@ -167,9 +176,10 @@ fn summarize(
         width: super::report::terminal_width(),
     };
     let summary = match arguments.output {
-        CaptureOutput::Json => hosts.json(&json::summary(&source, outcome)),
-        CaptureOutput::Jsonl => hosts.json(&json::line(&source, outcome)),
-        CaptureOutput::Table => text::summary(&source, outcome, color::of_stdout()),
+        Format::Json => hosts.json(&json::summary(&source, outcome)),
+        Format::Jsonl => hosts.json(&json::line(&source, outcome)),
+        Format::Table => text::summary(&source, outcome, color::of_stdout()),
+        format @ (Format::Csv | Format::Markdown) => rows::text(&flow_rows(&outcome.summary), format, &hosts),
     };
     // Standard output may carry the frames.
     match &outcome.frames {
@@ -179,13 +189,21 @@ fn summarize(
     Ok(outcome.check()?)
 }
 
-fn list_interfaces(output: CaptureOutput) -> Result<ExitCode> {
+fn list_interfaces(output: Format) -> Result<ExitCode> {
+    ensure_document("--list-interfaces", output)?;
     let ports = Port::all().context("the interfaces cannot be listed")?;
     print(&match output {
-        CaptureOutput::Table => ports::text(&ports),
-        CaptureOutput::Json | CaptureOutput::Jsonl => ports::json(&ports),
+        Format::Table => ports::text(&ports),
+        _ => ports::json(&ports),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is no rows has two formats.
+fn ensure_document(option: &str, output: Format) -> Result<()> {
+    let is_document = matches!(output, Format::Table | Format::Json | Format::Jsonl);
+    ensure!(is_document, "{option} prints no rows: `-o table` or `-o json`");
+    Ok(())
 }
 
 /// Prints every window as a line when it ends. When no one reads them any more, that ends a capture which stores nothing.
@@ -224,11 +242,11 @@ fn windows(arguments: &CaptureArguments) -> Tap {
 }
 
 /// Prints the verdict on the port.
-fn conclude(output: CaptureOutput, port: &PortCheck, outcome: &Outcome) -> Result<ExitCode> {
+fn conclude(output: Format, port: &PortCheck, outcome: &Outcome) -> Result<ExitCode> {
     let findings = port.findings();
     print(&match output {
-        CaptureOutput::Table => check::text(port, &findings),
-        CaptureOutput::Json | CaptureOutput::Jsonl => check::json(port, &findings),
+        Format::Table => check::text(port, &findings),
+        _ => check::json(port, &findings),
     })?;
     outcome.check()?;
     Ok(if port.roce == 0 {

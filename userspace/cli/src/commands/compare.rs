@@ -4,7 +4,8 @@ use super::diagnose::incidents;
 use super::readable::{Readable, readable};
 use super::report::{collect, origin, selected, terminal_width, unknown};
 use super::span::{self, CONNECTIONS_NS};
-use crate::arguments::{CompareArguments, Output, SpanArguments};
+use crate::arguments::{CompareArguments, Format, SpanArguments};
+use crate::rows;
 use anyhow::{Result, bail};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{ConnectionRow, Time, json};
@@ -32,8 +33,9 @@ pub(super) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     let b = side(source_b.as_ref().unwrap_or(&source_a), &of_b, observer, &hosts)?;
     let comparison = Comparison::of(&a, &b, arguments.top);
     crate::print(&match arguments.output {
-        Output::Json => hosts.json(&(json::pretty(&comparison) + "\n")),
-        Output::Table => text::document(&comparison, &hosts, terminal_width()),
+        Format::Json => hosts.json(&(json::pretty(&comparison) + "\n")),
+        Format::Table => text::document(&comparison, &hosts, terminal_width()),
+        format => rows::text(&comparison.rows(), format, &hosts),
     })?;
     source_a.check()?;
     source_b.map_or(Ok(()), Readable::check)?;

@@ -4,11 +4,12 @@ use super::input;
 use super::readable::are_captures;
 use super::report::terminal_width;
 use super::span::{self, CONNECTIONS_NS};
-use crate::arguments::{ConnectionsArguments, Output};
+use crate::arguments::{ConnectionsArguments, Format};
 use crate::color;
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
+use crate::rows;
 use crate::status::notices;
 use anyhow::{Result, anyhow, bail};
 use rocescope_capture::file::FrameSource;
@@ -65,8 +66,12 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         width: terminal_width(),
     };
     crate::print(&match arguments.output {
-        Output::Json => hosts.json(&json(&report)),
-        Output::Table => text(&report, color::of_stdout()),
+        Format::Json => hosts.json(&json(&report)),
+        Format::Table => text(&report, color::of_stdout()),
+        format => {
+            let directions = connections.iter().flat_map(Connection::directions);
+            rows::text(&directions.cloned().collect::<Vec<_>>(), format, &hosts)
+        }
     })?;
     match found.error {
         Some(error) => Err(error),

@@ -7,7 +7,8 @@ use super::diagnose::{hosts, incidents};
 use super::paths::held;
 use super::readable::readable;
 use super::span::{self, CONNECTIONS_NS};
-use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
+use crate::arguments::{Format, ReportArguments, ReportTable};
+use crate::rows;
 use anyhow::{Context, Result, bail};
 use rocescope_analysis::collectives::diagnosis;
 use rocescope_analysis::incidents::analyzer_of;
@@ -18,7 +19,7 @@ use rocescope_model::{
     ProbeRow, Revised, Revisions, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
 };
 use rocescope_report::collect::CollectiveFigures;
-use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
+use rocescope_report::{Collector, Origin, Report, Scope, collect, html, json, markdown, tables, text};
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -71,13 +72,15 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
             source.check()?;
             return Ok(ExitCode::SUCCESS);
         }
-        (output, _) => output.unwrap_or(ReportOutput::Text),
+        (output, _) => output.unwrap_or(Format::Table),
     };
     crate::print(&match output {
-        ReportOutput::Text => text::document(&report, terminal_width()),
-        ReportOutput::Markdown => markdown::document(&report),
-        ReportOutput::Json => report.origin.hosts.json(&json::document(&report)),
-        ReportOutput::Csv => csv::table(&report, table(arguments.table)),
+        Format::Table => text::document(&report, terminal_width()),
+        Format::Markdown => markdown::document(&report),
+        Format::Json => report.origin.hosts.json(&json::document(&report)),
+        format @ (Format::Csv | Format::Jsonl) => tables::table(&report, table(arguments.table), |cells| {
+            rows::text(cells, format, &report.origin.hosts)
+        }),
     })?;
     source.check()?;
     Ok(ExitCode::SUCCESS)
@@ -94,23 +97,24 @@ fn collective(found: &Scan) -> Result<Option<CollectiveFigures>> {
 
 /// What traffic is grouped by; the table of groups needs one.
 fn by(arguments: &ReportArguments) -> Option<GroupBy> {
-    let is_table = arguments.output == Some(ReportOutput::Csv) && arguments.table == ReportTable::Groups;
+    let is_table =
+        matches!(arguments.output, Some(Format::Csv | Format::Jsonl)) && arguments.table == ReportTable::Groups;
     arguments.by.or(is_table.then(GroupBy::default))
 }
 
-const fn table(table: ReportTable) -> csv::Table {
+const fn table(table: ReportTable) -> tables::Table {
     match table {
-        ReportTable::Flows => csv::Table::Flows,
-        ReportTable::Groups => csv::Table::Groups,
-        ReportTable::Connections => csv::Table::Connections,
-        ReportTable::Pdcs => csv::Table::Pdcs,
-        ReportTable::Opcodes => csv::Table::Opcodes,
-        ReportTable::Events => csv::Table::Events,
-        ReportTable::Windows => csv::Table::Windows,
-        ReportTable::Pairs => csv::Table::Pairs,
-        ReportTable::Sla => csv::Table::Sla,
-        ReportTable::Verdicts => csv::Table::Verdicts,
-        ReportTable::Links => csv::Table::Links,
+        ReportTable::Flows => tables::Table::Flows,
+        ReportTable::Groups => tables::Table::Groups,
+        ReportTable::Connections => tables::Table::Connections,
+        ReportTable::Pdcs => tables::Table::Pdcs,
+        ReportTable::Opcodes => tables::Table::Opcodes,
+        ReportTable::Events => tables::Table::Events,
+        ReportTable::Windows => tables::Table::Windows,
+        ReportTable::Pairs => tables::Table::Pairs,
+        ReportTable::Sla => tables::Table::Sla,
+        ReportTable::Verdicts => tables::Table::Verdicts,
+        ReportTable::Links => tables::Table::Links,
     }
 }
 
@@ -144,9 +148,9 @@ pub(super) fn collect(
     let mut opcodes = selected::<OpcodeRow>(found, observer, time).timeline()?;
     while let Some(start_ns) = windows.next_ns() {
         collector.window(
-            &rows(windows.take(start_ns)?),
-            &rows(flows.take(start_ns)?),
-            &rows(opcodes.take(start_ns)?),
+            &unnumbered(windows.take(start_ns)?),
+            &unnumbered(flows.take(start_ns)?),
+            &unnumbered(opcodes.take(start_ns)?),
         );
     }
     for rows in selected::<EventRow>(found, observer, time).batches() {
@@ -204,7 +208,7 @@ fn latest<R: Revised>(mut rows: Vec<R>, revisions: &Revisions) -> Vec<R> {
     rows
 }
 
-fn rows<R>(numbered: Vec<(usize, R)>) -> Vec<R> {
+fn unnumbered<R>(numbered: Vec<(usize, R)>) -> Vec<R> {
     numbered.into_iter().map(|(_, row)| row).collect()
 }
 

@@ -47,9 +47,8 @@ fn evidence(seconds: impl Iterator<Item = WindowRows>, name: &str) -> f64 {
     let mut captured = Captured::default();
     seconds.for_each(|rows| captured.rows(&rows));
     let incidents = captured.document().incidents;
-    let [congestion] = incidents.as_slice() else {
-        panic!("{incidents:#?}")
-    };
+    assert_eq!(incidents.len(), 1, "{incidents:#?}");
+    let congestion = &incidents[0];
     assert_eq!(
         (&*congestion.class, &*congestion.place.name),
         ("congestion", "10.0.0.9")

@@ -27,7 +27,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn directions(&self) -> impl Iterator<Item = &ConnectionRow> {
+    /// The directions that were seen.
+    pub fn directions(&self) -> impl Iterator<Item = &ConnectionRow> {
         self.a_to_b.iter().chain(&self.b_to_a)
     }
 

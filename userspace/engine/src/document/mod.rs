@@ -71,7 +71,8 @@ fn opcode_rows(summary: &Summary) -> Vec<OpcodeRow> {
 }
 
 /// The top flows of the capture as rows of `flows`, whose window is the whole capture.
-fn flow_rows(summary: &Summary) -> Vec<FlowRow> {
+#[must_use]
+pub fn flow_rows(summary: &Summary) -> Vec<FlowRow> {
     let (start, end) = summary.span_ns.unwrap_or_default();
     let flows = summary.top_flows.iter().zip(1..);
     flows

@@ -107,6 +107,9 @@ impl LiveCapture {
                 takes_frames: is_xdp && report.verdict.as_ref().is_some_and(|verdict| verdict.is_drop),
                 needs_socket: request.needs_socket().filter(|_| request.mode == Mode::Auto),
             });
+            if let Some(program) = xdp_program::on(interface.index).filter(|_| !is_xdp) {
+                notices.send(Notice::BesideXdp(name.clone(), program));
+            }
         }
         if is_xdp {
             notices.filter(&request.intake);

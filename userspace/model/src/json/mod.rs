@@ -25,6 +25,13 @@ pub fn compact(document: &impl Serialize) -> String {
     serde_json::to_string(document).unwrap_or_default()
 }
 
+/// Formats rows as one object a line, without sketches.
+#[must_use]
+pub fn lines(cells: &dyn Cells) -> String {
+    let line = |row| compact(&RowAt(cells, row, &no_sketch)) + "\n";
+    (0..cells.rows()).map(line).collect()
+}
+
 /// An object with keys known only at run time, in the order of this list.
 #[derive(Clone, Debug)]
 pub struct Object<K, V>(pub Vec<(K, V)>);

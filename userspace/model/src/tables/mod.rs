@@ -1,6 +1,7 @@
 //! The tables, one file each, and the rows of a finished window: [`WindowRows`] of captured traffic, [`MeshRows`] of
 //! probes.
 
+mod changes;
 mod connections;
 mod counters;
 mod events;
@@ -29,6 +30,7 @@ mod telemetry;
 mod verdicts;
 mod windows;
 
+pub use changes::ChangeRow;
 pub use connections::ConnectionRow;
 pub use counters::CounterRow;
 pub use events::EventRow;

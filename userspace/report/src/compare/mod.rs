@@ -19,7 +19,7 @@ use crate::Report;
 use connections::ConnectionSpan;
 use incidents::{Found, IncidentChange};
 use rocescope_diagnose::incidents::Document;
-use rocescope_model::{Time, Unit};
+use rocescope_model::{ChangeRow, Time, Unit};
 use serde::Serialize;
 
 /// One of the two spans.
@@ -149,6 +149,27 @@ impl Comparison {
                 .map(|(name, changes)| Table::of(name, changes, top))
                 .collect(),
         }
+    }
+}
+
+impl Comparison {
+    /// The changes of all tables as rows.
+    #[must_use]
+    pub fn rows(&self) -> Vec<ChangeRow> {
+        let of = |table: &'static str, change: &Change| ChangeRow {
+            compared: table.into(),
+            figure: change.figure.clone().into(),
+            unit: change.unit.name().into(),
+            per_second: change.per_second,
+            a: change.a,
+            b: change.b,
+            change: change.change.into(),
+            relative_ratio: change.relative,
+        };
+        let tables = self.tables.iter();
+        tables
+            .flat_map(|table| table.changes.iter().map(move |change| of(table.table, change)))
+            .collect()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::pane::Pane;
 use crate::recent::Shown;
 use crate::theme::Tone;
 use crate::view::View;
+use crate::zone::Zone;
 use ratatui::layout::Rect;
 use rocescope_model::{Column, Type, Unit, Value, human};
 
@@ -71,7 +72,7 @@ fn page(view: &View, screen: Rect) -> Option<(Vec<Line>, Rect)> {
     let width = WIDTH.min(screen.width.saturating_sub(4));
     let help_width = usize::from(width.saturating_sub(4 + NAME + VALUE));
     let mut lines = match view.focus() {
-        Pane::Mesh => verdicts(shown, width.saturating_sub(4 + NAME)),
+        Pane::Mesh => verdicts(shown, width.saturating_sub(4 + NAME), view.options.zone),
         _ => history(view, shown, row),
     };
     let cells = view.focus().cells(shown);
@@ -112,14 +113,14 @@ fn history(view: &View, shown: &Shown, row: usize) -> Vec<Line> {
 }
 
 /// All verdicts of the mesh.
-fn verdicts(shown: &Shown, width: u16) -> Vec<Line> {
+fn verdicts(shown: &Shown, width: u16, zone: Zone) -> Vec<Line> {
     let mut lines = Vec::new();
     let width = width.into();
     for verdict in &shown.mesh.verdicts {
         let headline = verdict_text::headline(verdict);
         sentence("verdict", &headline, width, Tone::Bad, &mut lines);
         sentence("do", &verdict.action, width, Tone::Text, &mut lines);
-        let grounds = verdict_text::grounds(verdict);
+        let grounds = verdict_text::grounds(verdict, zone);
         sentence("because", &grounds, width, Tone::Faint, &mut lines);
     }
     lines

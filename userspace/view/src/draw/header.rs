@@ -11,6 +11,7 @@ use crate::pane::Pane;
 use crate::recent::Shown;
 use crate::theme::Tone;
 use crate::view::View;
+use crate::zone::Zone;
 use ratatui::layout::Rect;
 use rocescope_model::human::grouped;
 use rocescope_model::{Time, Unit, Value, WindowRow, human};
@@ -90,7 +91,7 @@ fn source(view: &View) -> (Vec<Piece>, Vec<Piece>) {
         Motion::Paused => piece("PAUSED", Tone::Notice, 8),
         Motion::Ended => piece("ended", Tone::Faint, 6),
     });
-    left.extend(header.newest.as_ref().map(newest));
+    left.extend(header.newest.as_ref().map(|known| newest(known, view.options.zone)));
     if view.is_held() {
         let behind = view.recent.newest().zip(view.held);
         let behind = behind.map_or(0, |(newest, held)| newest - held);
@@ -107,9 +108,10 @@ fn source(view: &View) -> (Vec<Piece>, Vec<Piece>) {
             (Pane::Mesh, Some(mesh)) => (Time(mesh.start_ns), mesh.window_ns),
             _ => (shown.total.window_start, shown.total.window_ns),
         };
-        let time = format!("{start:.3}");
+        let zone = view.options.zone;
+        let time = zone.text(start, 3);
         let (date, clock) = (time.get(..10).unwrap_or(""), time.get(11..23).unwrap_or(""));
-        right.push(piece(format!("{date} UTC"), Tone::Faint, 4));
+        right.push(piece(format!("{date} {}", zone.name(start)), Tone::Faint, 4));
         right.push(piece(clock, Tone::Heading, 10));
         let length = format::length(length_ns);
         right.push(piece(format!("+{length}"), Tone::Text, 9));
@@ -118,9 +120,9 @@ fn source(view: &View) -> (Vec<Piece>, Vec<Piece>) {
 }
 
 /// How old the newest data are; with the date where they are not of today.
-fn newest(newest: &Newest) -> Piece {
-    let time = format!("{:.0}", newest.end);
-    let is_today = time.get(..10) == format!("{:.0}", newest.now).get(..10);
+fn newest(newest: &Newest, zone: Zone) -> Piece {
+    let time = zone.text(newest.end, 0);
+    let is_today = time.get(..10) == zone.text(newest.now, 0).get(..10);
     let (date, clock) = (time.get(..10).unwrap_or(""), time.get(11..19).unwrap_or(""));
     let when = match is_today {
         true => clock.to_owned(),

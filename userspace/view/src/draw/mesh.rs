@@ -91,7 +91,7 @@ fn metric(view: &View, pair: &PairRow, cell: Rect, pen: &mut Pen<'_>) {
         (Severity::Fine, Value::F64(ratio)) if *ratio == 0.0 => Tone::Faint,
         (Severity::Fine, _) => Tone::Text,
     };
-    let text = format::cell(&value, column.unit, view.options.rates);
+    let text = format::cell(&value, column.unit, view.options.rates, view.options.zone);
     let text = format!("{}{}", severity.mark(), text.trim_end());
     let text = format::fit(&text, cell.width.into());
     let x = cell.right() - text.chars().count() as u16;

@@ -228,7 +228,12 @@ fn cell(
                 (Pane::Incidents, Value::Text(text)) if what.name == "state" => super::incidents::tone(text),
                 _ => tone(what, &value),
             };
-            let mut text = format::cell(&value, human::unit(cells, row, at), view.options.rates);
+            let mut text = format::cell(
+                &value,
+                human::unit(cells, row, at),
+                view.options.rates,
+                view.options.zone,
+            );
             if let Some(name) = view.options.hosts.name_of(&text) {
                 let both = format!("{name} ({text})");
                 text = if both.chars().count() <= width {

@@ -9,12 +9,13 @@ use crate::header::{Header, Losses, Motion, Newest, ProcessUsage};
 use crate::keys::Key;
 use crate::pane::Pane;
 use crate::view::{Effect, Mouse, Options, Seek, View};
+use crate::zone::Zone;
 use crate::{Glyphs, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
-use rocescope_model::time::SECOND_NS;
+use rocescope_model::time::{HOUR_NS, MINUTE_NS, SECOND_NS};
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
 
 /// A window with four flows; the rate of flow `n` in window `second` is a little above `n` Mbit/s.
@@ -231,6 +232,20 @@ fn a_frozen_screen_stays_while_windows_arrive_and_steps_back_through_them() {
     rig.shows(&["00:00:03.000", "4.30 Mbit/s"]);
     rig.press("left left left left");
     rig.shows(&["earliest window kept", "00:00:00.000"]);
+}
+
+#[test]
+fn times_are_in_utc_or_in_the_zone_that_is_asked_for() {
+    small().shows(&["2026-01-01 UTC  00:00:02.000"]);
+    let options = Options {
+        zone: Zone::local(|_| 5 * HOUR_NS + 30 * MINUTE_NS),
+        ..Options::default()
+    };
+    let mut rig = Rig::new(120, 40, options);
+    rig.shows(&["2026-01-01 UTC+5:30  05:30:02.000"]);
+    // Events are in the same zone.
+    rig.press("4");
+    rig.shows(&["05:30:02.000  nak"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::theme::Tone;
 use crate::view::View;
+use crate::zone::Zone;
 use rocescope_diagnose::hostmesh::problem::evidence;
 use rocescope_model::human::wrap;
 use rocescope_model::human::{grouped, readable};
@@ -26,7 +27,9 @@ pub(crate) fn verdicts(view: &View, width: u16) -> Vec<Vec<Line>> {
     };
     if !mesh.verdicts.is_empty() {
         let verdicts = mesh.verdicts.iter();
-        return verdicts.map(|verdict| verdict_lines(verdict, width)).collect();
+        return verdicts
+            .map(|verdict| verdict_lines(verdict, width, view.options.zone))
+            .collect();
     }
     let (text, tone) = match mesh.sla.first() {
         Some(sla) if !sla.unjudged.is_empty() => (format!("not judged: {}", sla.unjudged), Tone::Notice),
@@ -42,10 +45,10 @@ pub(crate) fn verdicts(view: &View, width: u16) -> Vec<Vec<Line>> {
     vec![lines(&text, tone, width)]
 }
 
-fn verdict_lines(verdict: &VerdictRow, width: u16) -> Vec<Line> {
+fn verdict_lines(verdict: &VerdictRow, width: u16, zone: Zone) -> Vec<Line> {
     let mut block = lines(&headline(verdict), Tone::Bad, width);
     block.extend(lines(&format!("do: {}", verdict.action), Tone::Text, width));
-    block.extend(lines(&grounds(verdict), Tone::Faint, width));
+    block.extend(lines(&grounds(verdict, zone), Tone::Faint, width));
     block
 }
 
@@ -55,8 +58,8 @@ pub(crate) fn headline(verdict: &VerdictRow) -> String {
 }
 
 /// Since when, the share of probes, and the evidence.
-pub(crate) fn grounds(verdict: &VerdictRow) -> String {
-    let since = format!("{:.0}", Time(verdict.since_ns));
+pub(crate) fn grounds(verdict: &VerdictRow, zone: Zone) -> String {
+    let since = zone.text(Time(verdict.since_ns), 0);
     let clock = since.get(11..19).unwrap_or(&since);
     let share = ratio(Some(verdict.anomalous_ratio));
     let why = evidence(verdict, verdict.score);

@@ -17,6 +17,7 @@ use crate::series::Series;
 use crate::so_far::SoFar;
 use crate::sort;
 use crate::theme::Theme;
+use crate::zone::Zone;
 use core::net::IpAddr;
 use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
@@ -41,6 +42,8 @@ pub struct Options {
     pub keys: Keys,
     /// Bits or bytes per second.
     pub rates: Rates,
+    /// UTC or local time.
+    pub zone: Zone,
     /// Names of addresses.
     pub hosts: Arc<Hosts>,
     /// Whether the source can go to any of its windows; if not, the view goes back to the windows it keeps.

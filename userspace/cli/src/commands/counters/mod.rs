@@ -2,16 +2,18 @@
 
 mod outputs;
 
-use crate::arguments::{CountersArguments, Output};
-use anyhow::{Result, ensure};
+use crate::arguments::{CountersArguments, Format};
+use crate::rows;
+use anyhow::{Result, bail, ensure};
 use outputs::CounterOutputs;
 use rocescope_agent::counters::document::{Lines, once as values, queue_pairs};
 use rocescope_agent::counters::{CounterMetrics, following, moment, serve, summary, unknown_metrics};
 use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::reader::StatisticsFrom;
 use rocescope_host::counters::{Reader, Rows, Sources, Wanted};
+use rocescope_model::hosts::Hosts;
 use rocescope_model::human::plural;
-use rocescope_model::{CounterRow, Text, json};
+use rocescope_model::{CounterRow, Text, csv, json};
 use rocescope_runtime::cost::Cost;
 use rocescope_runtime::host_name::host_name;
 use rocescope_runtime::resources::allow_most_files;
@@ -38,8 +40,9 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
         );
         let pairs = reader.queue_pairs();
         crate::print(&match arguments.output {
-            Output::Table => queue_pairs::text(&pairs),
-            Output::Json => queue_pairs::json(&pairs),
+            Format::Table => queue_pairs::text(&pairs),
+            Format::Json => queue_pairs::json(&pairs),
+            _ => bail!("--queue-pairs: `-o table` or `-o json`; with --out, the table `queue_pairs` has the rows"),
         })?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -160,8 +163,8 @@ fn once(arguments: &CountersArguments, reader: &mut Reader) -> Result<()> {
         status!("{nothing}");
     }
     crate::print(&match arguments.output {
-        Output::Table => values::text(&rows),
-        Output::Json => json::pretty(&json::Rows(&rows, |_: &_| true)) + "\n",
+        Format::Table => values::text(&rows),
+        format => rows::text(&rows, format, &Hosts::default()),
     })?;
     if !arguments.quiet {
         if reader.devices().next().is_none() && arguments.device.is_empty() {
@@ -189,7 +192,7 @@ fn watch(
     let begun = Instant::now();
     let mut lines = Lines::default();
     let mut rows: Vec<CounterRow> = Vec::new();
-    let prints = !arguments.quiet && (arguments.out.is_none() || arguments.output == Output::Json);
+    let prints = !arguments.quiet && (arguments.out.is_none() || arguments.output != Format::Table);
     let mut next = begun;
     cost.shrink()?;
     loop {
@@ -213,8 +216,10 @@ fn watch(
         }
         if prints {
             crate::print(&match arguments.output {
-                Output::Table => lines.text(&rows),
-                Output::Json => json::compact(&json::Rows(&rows, |_: &_| true)) + "\n",
+                Format::Table => lines.text(&rows),
+                Format::Json => json::compact(&json::Rows(&rows, |_: &_| true)) + "\n",
+                Format::Csv if reader.counts().reads > 1 => csv::rows(&rows),
+                format => rows::text(&rows, format, &Hosts::default()),
             })?;
         }
         rows.clear();

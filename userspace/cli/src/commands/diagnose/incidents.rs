@@ -1,10 +1,11 @@
 //! `rocescope diagnose`: the incidents of capture files or of a dataset.
 
-use crate::arguments::{DiagnoseArguments, Grouping, Output};
+use crate::arguments::{DiagnoseArguments, Format, Grouping};
 use crate::commands::readable::readable;
 use crate::commands::report::terminal_width;
 use crate::commands::span;
-use anyhow::{Context, Result, ensure};
+use crate::rows;
+use anyhow::{Context, Result, bail, ensure};
 use rocescope_analysis::incidents::Settings;
 use rocescope_analysis::incidents::dataset::{diagnose, write};
 use rocescope_analysis::incidents::history::by_place;
@@ -39,8 +40,9 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
             )
         })?;
         crate::print(&match arguments.output {
-            Output::Table => names.text(&places.text()),
-            Output::Json => names.json(&places.json()),
+            Format::Table => names.text(&places.text()),
+            Format::Json => names.json(&places.json()),
+            _ => bail!("--by place prints no rows of a table: `-o table` or `-o json`"),
         })?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -59,8 +61,9 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
         write(&source.root, &document, &arguments.observer, now().0)?;
     }
     crate::print(&match arguments.output {
-        Output::Table => names.text(&document.text(terminal_width())),
-        Output::Json => names.json(&document.json()),
+        Format::Table => names.text(&document.text(terminal_width())),
+        Format::Json => names.json(&document.json()),
+        format => rows::text(&document.rows(&arguments.observer, now().0), format, &names),
     })?;
     source.check()?;
     Ok(ExitCode::SUCCESS)

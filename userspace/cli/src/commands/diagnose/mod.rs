@@ -4,7 +4,7 @@ pub(super) mod hosts;
 pub(super) mod incidents;
 
 use super::span;
-use crate::arguments::{DiagnoseAction, DiagnoseArguments, DiagnosisOutput, HostmeshArguments};
+use crate::arguments::{DiagnoseAction, DiagnoseArguments, HostmeshArguments, Output};
 use anyhow::{Context, Result, ensure};
 use rocescope_analysis::dataset;
 use rocescope_analysis::mesh::diagnosis::{self, Settings};
@@ -40,8 +40,8 @@ fn mesh(arguments: &HostmeshArguments) -> Result<ExitCode> {
     let document = diagnosis::diagnose(&found, &settings)?;
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
-        DiagnosisOutput::Text => hosts.text(&document.text()),
-        DiagnosisOutput::Json => hosts.json(&document.json()),
+        Output::Table => hosts.text(&document.text()),
+        Output::Json => hosts.json(&document.json()),
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,10 @@
 //! Theme, characters and keys from arguments and environment.
 
 use crate::arguments::{AppearanceArguments, ThemeName};
+use rocescope_host::local_time::ahead_s;
 use rocescope_model::human::Rates;
+use rocescope_model::time::SECOND_NS;
+use rocescope_view::zone::Zone;
 use rocescope_view::{Glyphs, Keys, Options, Theme};
 
 pub(super) fn options(appearance: &AppearanceArguments, seekable: bool) -> Options {
@@ -26,6 +29,10 @@ pub(super) fn options(appearance: &AppearanceArguments, seekable: bool) -> Optio
         },
         keys,
         rates: rates(appearance),
+        zone: match appearance.local_time {
+            true => Zone::local(|time| ahead_s(time.0.div_euclid(SECOND_NS)).saturating_mul(SECOND_NS)),
+            false => Zone::default(),
+        },
         hosts: appearance.hosts.names(),
         seekable,
     }

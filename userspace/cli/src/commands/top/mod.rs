@@ -111,7 +111,7 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) ->
     let mut view = rocescope_view::View::new(header, options);
     view.turn_to_pane(pane);
     if let Some(by) = arguments.appearance.by {
-        view.group_by(by.into());
+        view.group_by(by);
     }
     if let Some(column) = &arguments.appearance.sort {
         view.sort(Pane::Flows, column)

@@ -1,7 +1,7 @@
 //! Prints windows as text, JSON and CSV, without a terminal.
 
 use super::appearance;
-use crate::arguments::{OnceOutput, TableName, TopArguments};
+use crate::arguments::{self, TableName, TopArguments};
 use crate::stdout::print_line;
 use anyhow::{Result, anyhow};
 use rocescope_model::filter::Filter;
@@ -26,9 +26,9 @@ impl Printer {
         let sort = sort.map(|name| sort::column(FlowRow::TABLE, name));
         let settings = Settings {
             format: match once.output {
-                OnceOutput::Table => Format::Table,
-                OnceOutput::Json | OnceOutput::Jsonl => Format::Json,
-                OnceOutput::Csv => Format::Csv,
+                arguments::Format::Table | arguments::Format::Markdown => Format::Table,
+                arguments::Format::Json | arguments::Format::Jsonl => Format::Json,
+                arguments::Format::Csv => Format::Csv,
             },
             table: once.table.map(of),
             by: appearance.by,
@@ -41,7 +41,7 @@ impl Printer {
         Ok(Self {
             formatter: Formatter::new(settings, filter)?,
             left: match once.output {
-                OnceOutput::Jsonl if !once.once => u64::MAX,
+                arguments::Format::Jsonl if !once.once => u64::MAX,
                 _ => once.windows,
             },
         })

@@ -12,6 +12,7 @@
 //! | `beside` | readers beside a running writer, and after its `kill -9` |
 //! | `filter` | kept and rejected packets sum to the whole |
 //! | `files` | several files, rotated sets and directories, as one capture; words after the options |
+//! | `formats` | the formats of rows |
 //! | `frames` | `--count`, `--write` and `-D` |
 //! | `output` | keys of the JSON, for every form of the file |
 //! | `refusals` | wrong inputs and paths: one line, exit code not 0 |
@@ -36,6 +37,7 @@ mod damaged;
 mod files;
 mod filter;
 mod flipped;
+mod formats;
 mod frames;
 mod full_disk;
 mod fuzzed;

@@ -1,7 +1,7 @@
 //! The incidents of a dataset: known at the start if the search is short, else shown when they are found.
 
 use super::index::Index;
-use crate::arguments::{OnceOutput, TableName, TopArguments};
+use crate::arguments::{Format, TableName, TopArguments};
 use crate::commands::top::feed::Feed;
 use anyhow::Result;
 use rocescope_analysis::incidents::{Background, Settings};
@@ -33,9 +33,8 @@ impl Search {
     /// Begins, and waits a moment; what is printed waits until the end.
     pub(super) fn begin(root: &Path, time: TimeRange, arguments: &TopArguments) -> Self {
         let once = &arguments.once;
-        let is_printed = once.once || once.output == OnceOutput::Jsonl;
-        let shows =
-            matches!(once.output, OnceOutput::Json | OnceOutput::Jsonl) || once.table == Some(TableName::Incidents);
+        let is_printed = once.once || once.output == Format::Jsonl;
+        let shows = matches!(once.output, Format::Json | Format::Jsonl) || once.table == Some(TableName::Incidents);
         if is_printed && !shows {
             return Self::NotWanted;
         }

@@ -1,8 +1,8 @@
-//! One table as CSV.
+//! The rows of one table.
 
 use crate::Report;
 use crate::collect::{Connection, MeshFigures};
-use rocescope_model::{Cells, ConnectionRow, Row, Time, WindowRow, csv};
+use rocescope_model::{Cells, ConnectionRow, Row, Time, WindowRow};
 
 /// The tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,34 +31,33 @@ pub enum Table {
     Links,
 }
 
-/// Formats the table with the columns of the registry, without sketches and lists; times of sums are those of the whole
-/// span.
+/// Passes the rows of the table to `print`; times of sums are those of the whole span.
 #[must_use]
-pub fn table(report: &Report, table: Table) -> String {
+pub fn table(report: &Report, table: Table, print: impl Fn(&dyn Cells) -> String) -> String {
     match table {
-        Table::Flows => rows(&report.flows.rows),
-        Table::Groups => rows(
+        Table::Flows => print(&report.flows.rows),
+        Table::Groups => print(
             &report
                 .groups
                 .as_ref()
                 .map_or_else(Vec::new, |groups| groups.rows.clone()),
         ),
-        Table::Pdcs => rows(&report.pdcs.rows),
-        Table::Opcodes => rows(&report.opcodes.rows),
-        Table::Events => rows(&report.events.important(usize::MAX)),
+        Table::Pdcs => print(&report.pdcs.rows),
+        Table::Opcodes => print(&report.opcodes.rows),
+        Table::Events => print(&report.events.important(usize::MAX)),
         Table::Connections => {
             let worst = report.connections.worst.iter();
             let directions = worst.flat_map(Connection::directions);
-            rows(&directions.cloned().collect::<Vec<ConnectionRow>>())
+            print(&directions.cloned().collect::<Vec<ConnectionRow>>())
         }
-        Table::Windows => rows(&windows(report)),
-        Table::Pairs => of_mesh(report, |mesh| mesh.pairs.clone()),
-        Table::Sla => of_mesh(report, MeshFigures::sla),
-        Table::Verdicts => of_mesh(report, |mesh| {
+        Table::Windows => print(&windows(report)),
+        Table::Pairs => of_mesh(report, print, |mesh| mesh.pairs.clone()),
+        Table::Sla => of_mesh(report, print, MeshFigures::sla),
+        Table::Verdicts => of_mesh(report, print, |mesh| {
             let problems = mesh.problems.iter();
             problems.map(|problem| problem.worst.clone()).collect()
         }),
-        Table::Links => of_mesh(report, |mesh| mesh.links.clone()),
+        Table::Links => of_mesh(report, print, |mesh| mesh.links.clone()),
     }
 }
 
@@ -74,10 +73,10 @@ pub(crate) fn windows(report: &Report) -> Vec<WindowRow> {
     periods.collect()
 }
 
-fn of_mesh<R: Row>(report: &Report, list: impl FnOnce(&MeshFigures) -> Vec<R>) -> String {
-    rows(&report.mesh.as_ref().map(list).unwrap_or_default())
-}
-
-fn rows(cells: &dyn Cells) -> String {
-    csv::heading(cells.table()) + &csv::rows(cells)
+fn of_mesh<R: Row>(
+    report: &Report,
+    print: impl Fn(&dyn Cells) -> String,
+    list: impl FnOnce(&MeshFigures) -> Vec<R>,
+) -> String {
+    print(&report.mesh.as_ref().map(list).unwrap_or_default())
 }
