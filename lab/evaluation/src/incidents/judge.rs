@@ -1,72 +1,26 @@
 //! A scenario, generated, analyzed and compared with what was planted.
 
 use super::cases::{ALL_TO_ALL, Case};
+use super::judged::{Judged, Planted};
 use rocescope_diagnose::incidents::{Captured, Incident};
 use rocescope_generate::{Generator, Scenario};
 use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::{Clock, Config, Observer, Slot};
 use rocescope_wire::{FrameLengths, LinkType};
-use std::fmt;
-
-/// What was reported of the planted faults.
-#[derive(Debug, Default)]
-pub(super) struct Judged {
-    pub(super) planted: u64,
-    pub(super) right: u64,
-    pub(super) further: u64,
-    wrong: Vec<String>,
-}
-
-impl Judged {
-    pub(super) fn is_perfect(&self) -> bool {
-        self.right == self.planted && self.further == 0
-    }
-
-    pub(super) fn add(&mut self, other: &Self) {
-        self.planted += other.planted;
-        self.right += other.right;
-        self.further += other.further;
-    }
-}
-
-impl fmt::Display for Judged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            planted,
-            right,
-            further,
-            wrong,
-        } = self;
-        write!(f, "{right} of {planted} right, {further} further{}", wrong.concat())
-    }
-}
 
 pub(super) fn judge(case: &Case, seed: u64) -> Judged {
     let text = format!("{ALL_TO_ALL}{}", case.groups.concat());
-    let mut left = incidents(&Scenario::parse(&text).unwrap(), seed);
-    let mut judged = Judged {
-        planted: case.expected.len() as u64,
-        ..Judged::default()
-    };
-    for (class, place) in case.expected {
-        match left
-            .iter()
-            .position(|one| one.class == *class && one.place.name == *place)
-        {
-            Some(at) => {
-                left.remove(at);
-                judged.right += 1;
-            }
-            None => judged.wrong.push(format!("\n    not reported: {class} {place}")),
-        }
-    }
-    judged.further = left.len() as u64;
-    judged.wrong.extend(
-        left.iter()
-            .map(|one| format!("\n    further: {} {}", one.class, one.sentence())),
-    );
-    judged
+    let found = incidents(&Scenario::parse(&text).unwrap(), seed);
+    let planted: Vec<Planted<'_>> = case
+        .expected
+        .iter()
+        .map(|(class, place)| -> Planted<'_> {
+            let is_it = move |one: &Incident| one.class == *class && one.place.name == *place;
+            (format!("{class} {place}"), Box::new(is_it))
+        })
+        .collect();
+    Judged::of(&planted, found)
 }
 
 struct At(u64);

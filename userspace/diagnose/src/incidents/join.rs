@@ -131,7 +131,9 @@ fn is_cause(found: &[Incident], cause: usize, effect: usize) -> bool {
         return false;
     }
     let is_same_place = one.place.kind == other.place.kind && one.place.name == other.place.name;
-    if !is_same_place && !one.place.meets(&other.place) {
+    // A mirror is beside all that it shows.
+    let is_shown = one.is_of_the_tap() && other.told_by == ToldBy::Wire;
+    if !is_same_place && !is_shown && !one.place.meets(&other.place) {
         return false;
     }
     if one.class == "reordering" && other.told_by == ToldBy::Wire {

@@ -47,7 +47,7 @@ const EFFECTS: &[(&str, &[&[&str]])] = &[
     ("pfc_storm", &[SLOW_WAY]),
     ("no_cnps", &[&["receiver_drops"], SLOW_WAY]),
     ("cnps_ignored", &[&["receiver_drops"], SLOW_WAY]),
-    ("mirror_repeats", &[&["duplicates", "network_loss"]]),
+    ("mirror_repeats", &[&["duplicates", "timeouts"]]),
     ("reordering", &[&["network_loss", "jitter"]]),
     ("loss", &[BROKEN_WAY]),
     ("receiver_drops", &[&["network_loss", "jitter", "lossy_qp"]]),

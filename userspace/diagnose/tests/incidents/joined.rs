@@ -213,6 +213,20 @@ fn what_has_one_cause_is_one_incident() {
     );
 }
 
+/// A mirror has no addresses: its repeats look like timeouts of whatever it shows.
+#[test]
+fn a_mirror_that_repeats_explains_timeouts_that_the_tap_sees() {
+    let mirror = || fault("mirror_repeats", Place::named("mirror", "mirror of box"), ToldBy::Hosts);
+    let timeouts = |told_by| fault("timeouts", Place::address(address(4)), told_by);
+    is_one(
+        Vec::from([timeouts(ToldBy::Wire), mirror()]),
+        "mirror_repeats",
+        "mirror of box",
+    );
+    are(Vec::from([timeouts(ToldBy::Hosts), mirror()]), 2);
+    are(Vec::from([loss(1, 2, 20), mirror()]), 2);
+}
+
 #[test]
 fn what_has_two_causes_is_two_incidents() {
     use ToldBy::{Hosts, Mesh};

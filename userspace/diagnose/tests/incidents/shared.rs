@@ -228,7 +228,7 @@ fn few_marks_without_a_queue_are_congestion_control_at_work() {
     );
     // A queue, and an incident instead of the note.
     assert_eq!(marked(20_000, 2_000_000), (1, None));
-    // So many marks are the queue of a switch before the tap, which the round trips behind it do not show.
+    // One packet in ten or more marked is the queue of a switch upstream of the tap, which the round trips behind it do not show.
     assert_eq!(marked(2_000, 12_000), (1, None));
 }
 
