@@ -2,35 +2,42 @@
 
 use super::host::Host;
 use super::{HOSTS, SHARES, SLIDES, diagnose, run};
-use crate::incidents::Runs;
-use crate::incidents::judged::{Judged, Planted};
+use crate::incidents::judged::{Judged, Planted, Run};
 use crate::table::Size;
 use rocescope_diagnose::hostping::{Document, Matrix, measured, topology};
 use rocescope_diagnose::incidents::{Incident, Wire, convert, join};
 use rocescope_fabric::random::Draws;
 
-pub(crate) fn evaluate(size: Size) -> Runs {
+pub(crate) fn runs(size: Size) -> Vec<Run> {
     let shares = size.choose(&SHARES[4..5], &SHARES[..]);
     let mut draws = Draws::new(1);
     let mut runs = Vec::new();
     for tree in HOSTS {
         let host = Host::healthy(topology::read(tree).unwrap());
-        runs.push(("healthy".to_owned(), judge(&host, &run(&host, &mut draws), None)));
+        runs.push(planted("healthy".into(), &host, run(&host, &mut draws), None));
         for link in 0..host.capacity.len() {
             for share in shares {
                 let sick = host.with(link, *share);
                 let ends = host.topology.ends(link);
-                let judged = judge(&host, &run(&sick, &mut draws), Some(ends));
-                runs.push((format!("{} – {} at {share}", ends.0, ends.1), judged));
+                let name = format!("{} – {} at {share}", ends.0, ends.1);
+                runs.push(planted(name, &host, run(&sick, &mut draws), Some(ends)));
             }
         }
     }
     let host = Host::healthy(topology::read(HOSTS[0]).unwrap());
     for (at, (matrix, link)) in SLIDES.into_iter().enumerate() {
         let matrix = Matrix::of(&measured::read(matrix).unwrap(), &host.topology).unwrap();
-        runs.push((format!("slide {at}"), judge(&host, &matrix, link)));
+        runs.push(planted(format!("slide {at}"), &host, matrix, link));
     }
     runs
+}
+
+fn planted(name: String, host: &Host, matrix: Matrix, link: Option<(&str, &str)>) -> Run {
+    let (host, link) = (host.clone(), link.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    Run::new(name, move || {
+        let link = link.as_ref().map(|(a, b)| (a.as_str(), b.as_str()));
+        judge(&host, &matrix, link)
+    })
 }
 
 fn judge(host: &Host, matrix: &Matrix, link: Option<(&str, &str)>) -> Judged {

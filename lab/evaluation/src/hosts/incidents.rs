@@ -5,23 +5,19 @@ use super::run::play;
 use super::script::{Expected, Script};
 use super::world::{address, host};
 use super::{ALL_SEEDS, SEEDS, run};
-use crate::incidents::Runs;
-use crate::incidents::judged::{Judged, Planted};
-use crate::parallel;
+use crate::incidents::judged::{Judged, Planted, Run};
 use crate::table::Size;
 use rocescope_diagnose::hosts::Class;
 use rocescope_diagnose::incidents::faults::Faults;
 use rocescope_diagnose::incidents::{Incident, Wire, join};
 
-pub(crate) fn evaluate(size: Size) -> Runs {
+pub(crate) fn runs(size: Size) -> Vec<Run> {
     let seeds = size.choose(SEEDS, ALL_SEEDS);
-    let runs: Vec<(Cause, u64)> = Cause::ALL
+    let all = Cause::ALL
         .into_iter()
-        .flat_map(|cause| (1..=seeds).map(move |seed| (cause, seed)))
-        .collect();
-    parallel::each(&runs, |(cause, seed)| {
-        (format!("{cause:?} seed {seed}"), judge(*cause, *seed))
-    })
+        .flat_map(|cause| (1..=seeds).map(move |seed| (cause, seed)));
+    all.map(|(cause, seed)| Run::new(format!("{cause:?} seed {seed}"), move || judge(cause, seed)))
+        .collect()
 }
 
 fn judge(cause: Cause, seed: u64) -> Judged {

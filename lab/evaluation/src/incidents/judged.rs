@@ -6,6 +6,21 @@ use std::fmt;
 /// A planted fault: its name, and whether an incident is it.
 pub(crate) type Planted<'a> = (String, Box<dyn Fn(&Incident) -> bool + 'a>);
 
+/// Something to run, with faults or without, and what is reported of it.
+pub(crate) struct Run {
+    pub(super) name: String,
+    pub(super) judge: Box<dyn Fn() -> Judged + Send + Sync>,
+}
+
+impl Run {
+    pub(crate) fn new(name: String, judge: impl Fn() -> Judged + Send + Sync + 'static) -> Self {
+        Self {
+            name,
+            judge: Box::new(judge),
+        }
+    }
+}
+
 /// What was reported of the planted faults.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {

@@ -1,7 +1,7 @@
 //! Incidents: one for each planted fault, of the right class and place, and none beside it, over all systems.
 //!
 //! Captured connections have scenarios of their own: eight hosts that all talk to each other, with faults in it. The other
-//! systems are those of their evaluations, with what `diagnose` makes of their findings.
+//! systems are those of their evaluations, with what `diagnose` makes of their findings. `LAB_SYSTEM=mesh` runs one alone.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -14,43 +14,47 @@ mod judge;
 pub(crate) mod judged;
 
 use crate::table::{Goal, Line, Size, percent};
-use crate::{hostping, hosts, mesh, parallel};
-use cases::{CASES, Case};
-use judged::Judged;
+use crate::{collectives, hostping, hosts, mesh, parallel, steps};
+use cases::CASES;
+use judged::{Judged, Run};
 
 /// The seeds of a usual run, and of a full one.
 const SEEDS: u64 = 2;
 const ALL_SEEDS: u64 = 20;
 
+/// The runs of a system.
+type Runs = fn(Size) -> Vec<Run>;
+
+/// All systems.
+const SYSTEMS: [(&str, Runs); 6] = [
+    ("captured connections", captured),
+    ("hosts' counters", hosts::incidents::runs),
+    ("mesh of probes", mesh::incidents::runs),
+    ("inside hosts", hostping::incidents::runs),
+    ("collectives, switches", collectives::incidents::runs),
+    ("collectives, steps", steps::incidents::runs),
+];
+
 pub(crate) fn evaluate(size: Size) -> Vec<Line> {
-    let systems = [
-        ("captured connections", captured(size)),
-        ("hosts' counters", hosts::incidents::evaluate(size)),
-        ("mesh of probes", mesh::incidents::evaluate(size)),
-        ("inside hosts", hostping::incidents::evaluate(size)),
-    ];
-    let mut lines = Vec::new();
-    for (system, runs) in systems {
-        lines.extend(of_system(system, &runs, size));
-    }
-    lines
+    let wanted = std::env::var("LAB_SYSTEM").unwrap_or_default();
+    let systems = SYSTEMS.iter().filter(|(name, _)| name.contains(&wanted));
+    systems
+        .flat_map(|(name, runs)| of_system(name, &runs(size), size))
+        .collect()
 }
 
-/// The runs of a system, by name.
-pub(crate) type Runs = Vec<(String, Judged)>;
-
-fn of_system(system: &str, runs: &Runs, size: Size) -> Vec<Line> {
+fn of_system(system: &str, runs: &[Run], size: Size) -> Vec<Line> {
     let (mut faulty, mut healthy) = (Judged::default(), Judged::default());
     let (mut faulty_runs, mut healthy_runs) = (0, 0);
-    for (name, found) in runs {
+    for (run, found) in runs.iter().zip(parallel::each(runs, |run| (run.judge)())) {
         if size.details || !found.is_perfect() {
-            println!("{system}: {name:<36} {found}");
+            println!("{system}: {:<36} {found}", run.name);
         }
         let (sum, count) = match found.planted == 0 {
             true => (&mut healthy, &mut healthy_runs),
             false => (&mut faulty, &mut faulty_runs),
         };
-        sum.add(found);
+        sum.add(&found);
         *count += 1;
     }
     let right = percent(faulty.right, faulty.planted);
@@ -80,50 +84,31 @@ fn of_system(system: &str, runs: &Runs, size: Size) -> Vec<Line> {
     ]
 }
 
-fn captured(size: Size) -> Runs {
+fn captured(size: Size) -> Vec<Run> {
     let seeds = size.choose(SEEDS, ALL_SEEDS);
-    let runs: Vec<(&Case, u64)> = CASES
-        .iter()
-        .flat_map(|case| (1..=seeds).map(move |seed| (case, seed)))
-        .collect();
-    parallel::each(&runs, |(case, seed)| {
-        (format!("{} seed {seed}", case.name), judge::judge(case, *seed))
-    })
+    let all = CASES.iter().flat_map(|case| (1..=seeds).map(move |seed| (case, seed)));
+    all.map(|(case, seed)| Run::new(format!("{} seed {seed}", case.name), move || judge::judge(case, seed)))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Runs, Size, captured, of_system};
+    use super::{SYSTEMS, Size, of_system};
     use crate::table::Line;
-    use crate::{hostping, hosts, mesh};
 
-    const SMALL: Size = Size {
-        full: false,
-        details: true,
-    };
-
-    fn assert_met(runs: &Runs) {
-        let lines = of_system("incidents", runs, SMALL);
-        assert!(lines.iter().all(Line::is_met), "{lines:#?}");
-    }
+    /// One run in N of each system: `cargo xtask lab incidents` has all.
+    const ONE_IN: [usize; 6] = [9, 17, 19, 2, 12, 3];
 
     #[test]
-    fn every_planted_fault_of_captured_connections_is_one_incident() {
-        assert_met(&captured(SMALL));
-    }
-
-    #[test]
-    fn every_scripted_cause_of_hosts_is_one_incident() {
-        assert_met(&hosts::incidents::evaluate(SMALL));
-    }
-
-    #[test]
-    fn every_planted_fault_of_a_mesh_is_one_incident() {
-        assert_met(&mesh::incidents::of(SMALL, 9));
-    }
-
-    #[test]
-    fn every_slow_link_inside_a_host_is_one_incident() {
-        assert_met(&hostping::incidents::evaluate(SMALL));
+    fn every_planted_fault_is_one_incident() {
+        let size = Size {
+            full: false,
+            details: true,
+        };
+        for ((name, runs), one_in) in SYSTEMS.iter().zip(ONE_IN) {
+            let runs: Vec<_> = runs(size).into_iter().step_by(one_in).collect();
+            let lines = of_system(name, &runs, size);
+            assert!(lines.iter().all(Line::is_met), "{lines:#?}");
+        }
     }
 }

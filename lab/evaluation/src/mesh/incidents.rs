@@ -1,9 +1,7 @@
 //! The incidents of the faults of a mesh: one for each link or NIC that fails.
 
 use super::accuracy::{ALL_SEEDS, LEAST_LOSS, SCENARIOS, SEEDS, Scenario, one};
-use crate::incidents::Runs;
-use crate::incidents::judged::{Judged, Planted};
-use crate::parallel;
+use crate::incidents::judged::{Judged, Planted, Run};
 use crate::table::Size;
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_diagnose::hostmesh::document::Finding;
@@ -14,22 +12,17 @@ use std::collections::BTreeSet;
 /// Classes of packets that do not arrive.
 const LOST: [&str; 5] = ["loss", "blackhole", "link_down", "flapping", "silent"];
 
-pub(crate) fn evaluate(size: Size) -> Runs {
-    of(size, 1)
-}
-
-/// One in `every` scenarios: a mesh takes as long as all the rest.
-pub(crate) fn of(size: Size, every: usize) -> Runs {
+pub(crate) fn runs(size: Size) -> Vec<Run> {
     let seeds = size.choose(SEEDS, ALL_SEEDS);
-    let runs: Vec<(Scenario, u64)> = SCENARIOS
+    let scenarios = SCENARIOS
         .into_iter()
-        .filter(|scenario| scenario.links.iter().all(|loss| *loss >= LEAST_LOSS))
-        .step_by(every)
-        .flat_map(|scenario| (0..seeds).map(move |seed| (scenario, seed)))
-        .collect();
-    parallel::each(&runs, |(scenario, seed)| {
-        (format!("{} seed {seed}", scenario.name), judge(scenario, *seed, size))
+        .filter(|scenario| scenario.links.iter().all(|loss| *loss >= LEAST_LOSS));
+    let all = scenarios.flat_map(|scenario| (0..seeds).map(move |seed| (scenario, seed)));
+    all.map(|(scenario, seed)| {
+        let name = format!("{} seed {seed}", scenario.name);
+        Run::new(name, move || judge(&scenario, seed, size))
     })
+    .collect()
 }
 
 fn judge(scenario: &Scenario, seed: u64, size: Size) -> Judged {
