@@ -97,7 +97,7 @@ mod tests {
     use crate::table::Line;
 
     /// One run in N of each system: `cargo xtask lab incidents` has all.
-    const ONE_IN: [usize; 6] = [9, 17, 19, 2, 12, 3];
+    const ONE_IN: [usize; 6] = [9, 37, 19, 2, 24, 3];
 
     #[test]
     fn every_planted_fault_is_one_incident() {
