@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `connections` | losses and counters of connections | the generator's, packet by packet |
 //! | [`hosts`] | verdicts about hosts | scripted faults of a model of a NIC |
-//! | `incidents` | incidents of captured traffic | faults of generated traffic |
+//! | `incidents` | incidents of all systems | faults of generated traffic, and those of the evaluations below |
 //! | `mesh` | verdicts about a mesh of probes | faults of the simulated fabric |
 //! | `collectives` | root causes of slow collectives | flows and pauses of the simulated network |
 //! | `steps` | steps of collectives from the wire, and the culprit | the generator's |
@@ -18,11 +18,13 @@
 //! | [`vedrfolnir`] | runs of the simulator of Vedrfolnir's authors, as rows; a test has its own evaluation | |
 //! | [`recorded`] | the dataset `examples/fabric`, from the simulators | |
 //! | `parallel` | runs on all processors | |
+//! | `generated` | generated traffic as a capture box takes it | |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "an evaluation stops where it fails")]
 
 mod collectives;
 mod connections;
 mod fudan;
+mod generated;
 pub mod hostping;
 pub mod hosts;
 mod incidents;

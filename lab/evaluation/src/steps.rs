@@ -2,61 +2,37 @@
 //!
 //! `LAB_FIRST_SEED=77 cargo xtask lab steps --full` runs other seeds.
 
+pub(crate) mod incidents;
 #[cfg(test)]
 mod tests;
 
+use crate::generated;
 use crate::table::{Goal, Line, Size, percent};
-use bytemuck::Zeroable;
 use rocescope_collective::culprit::{Culprit, culprits};
 use rocescope_collective::steps::{Builder, Steps};
 use rocescope_collective::waiting::critical_path;
+use rocescope_generate::Truth;
 use rocescope_generate::truth::StepTruth;
-use rocescope_generate::{Generator, Scenario, Truth};
 use rocescope_model::StepRow;
 use rocescope_pipeline::connections::ConnectionSettings;
-use rocescope_pipeline::{Pipeline, Settings};
-use rocescope_record::observer::FrameTime;
-use rocescope_record::{Config, Observer, Slot};
-use rocescope_wire::{FrameLengths, LinkType};
 use std::collections::BTreeMap;
 
 const SEEDS: u64 = 2;
 const ALL_SEEDS: u64 = 20;
 
+/// What is known of connections, with the steps of collectives.
+fn settings() -> ConnectionSettings {
+    ConnectionSettings {
+        steps: true,
+        ..ConnectionSettings::default()
+    }
+}
+
 /// The rows of `steps` of a scenario, and its truth.
 fn capture(scenario: &str, seed: u64) -> (Vec<StepRow>, Truth) {
-    let scenario = Scenario::parse(scenario).unwrap();
-    let mut generator = Generator::new(&scenario, seed);
-    let settings = Settings {
-        sketches: false,
-        connections: Some(ConnectionSettings {
-            steps: true,
-            ..ConnectionSettings::default()
-        }),
-        ..Settings::default()
-    };
-    let config = Config::exact(settings.window_ns);
-    let mut observer = Observer::new(config, vec![[Slot::zeroed(); 2]; 4_096]);
-    let mut pipeline = Pipeline::new(settings).unwrap();
     let mut rows = Vec::new();
-    let mut frame = Vec::new();
-    while let Some(next) = generator.next_frame(&mut frame) {
-        if !pipeline.is_current(next.at_ns) {
-            observer.flush(Some(next.at_ns), &mut pipeline);
-            pipeline.turn(next.at_ns, observer.counters());
-            rows.append(&mut pipeline.rows().steps);
-        }
-        let lengths = FrameLengths {
-            captured: frame.len() as u32,
-            original: next.original_bytes,
-        };
-        let clock = FrameTime(next.at_ns);
-        observer.observe(&frame, LinkType::Ethernet, lengths, 0, &clock, &mut pipeline);
-    }
-    observer.flush(None, &mut pipeline);
-    pipeline.finish(observer.counters());
-    rows.append(&mut pipeline.rows().steps);
-    (rows, generator.truth())
+    let truth = generated::capture(scenario, seed, settings(), |mut window| rows.append(&mut window.steps));
+    (rows, truth)
 }
 
 /// Eight ranks and two channels; only headers are captured.

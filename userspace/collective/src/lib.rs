@@ -15,6 +15,7 @@
 //! | [`monitor`] | when a host asks the network why a step is slow |
 //! | [`analysis`] | all of it |
 //! | [`document`], [`dot`] | the result as text, JSON and a graph |
+//! | [`incidents`] | what `diagnose` reports of it |
 //!
 //! Everything here is a pure function of rows (`no_std`). Time and memory are linear in the steps.
 #![no_std]
@@ -31,6 +32,7 @@ pub mod document;
 pub mod dot;
 pub mod evidence;
 mod ids;
+pub mod incidents;
 pub mod monitor;
 pub mod natural;
 pub mod paper;

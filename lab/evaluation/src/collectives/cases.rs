@@ -4,6 +4,7 @@ use rocescope_collective::steps::FlowKey;
 use rocescope_fabric::packets::{Algorithm, Background, Collective, Network, Node, Port, Scenario, Settings, Storm};
 use rocescope_fabric::random::{Draws, mix};
 use rocescope_model::Text;
+use std::collections::BTreeSet;
 
 /// What is wrong in a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +99,7 @@ impl Case {
         case
     }
 
-    fn route(&self, flow: &Background) -> Vec<Port> {
+    pub(super) fn route(&self, flow: &Background) -> Vec<Port> {
         let scenario = &self.scenario;
         scenario.network.route(flow.src, flow.dst, flow.src_port, scenario.seed)
     }
@@ -189,7 +190,27 @@ impl Case {
         }
     }
 
-    fn name(&self, port: Port) -> (Text, Text) {
+    /// Some of the flows outside the collective, in groups: those of a group share ports of switches, one by one.
+    pub(super) fn groups(&self, some: &[FlowKey]) -> Vec<Vec<FlowKey>> {
+        let mut groups: Vec<(BTreeSet<Port>, Vec<FlowKey>)> = Vec::new();
+        let background = self.scenario.background.iter();
+        for flow in background.filter(|flow| some.contains(&self.key(flow))) {
+            let mut ports: BTreeSet<Port> = self.route(flow).into_iter().skip(1).collect();
+            let mut flows = vec![self.key(flow)];
+            groups.retain(|(other, of_other)| {
+                let is_apart = other.is_disjoint(&ports);
+                if !is_apart {
+                    ports.extend(other);
+                    flows.extend(of_other);
+                }
+                is_apart
+            });
+            groups.push((ports, flows));
+        }
+        groups.into_iter().map(|(_, flows)| flows).collect()
+    }
+
+    pub(super) fn name(&self, port: Port) -> (Text, Text) {
         let network = &self.scenario.network;
         (
             network.name(network.node(port)),

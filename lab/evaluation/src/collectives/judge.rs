@@ -6,7 +6,7 @@ use rocescope_collective::analysis::{Analysis, analyze};
 use rocescope_collective::causes::Kind;
 use rocescope_collective::steps::{Builder, FlowKey};
 use rocescope_collective::telemetry::{Source, Telemetry};
-use rocescope_fabric::packets::{Collected, Watch, run};
+use rocescope_fabric::packets::{Collected, Outcome, Watch, run};
 use std::collections::BTreeMap;
 
 /// How right a method is.
@@ -42,46 +42,61 @@ pub(super) struct Judged {
     pub(super) events: u64,
 }
 
-/// Runs a case under all methods; `None` if it is none: no other flow meets the collective, or no pause reaches it.
-pub(super) fn judge(case: &Case, methods: &[Method], scale: u64) -> Option<Judged> {
-    let scenario = &case.scenario;
-    let ranks = &scenario.collective.ranks;
-    let rtt_ns = |rank: usize| {
-        let to = ranks[(rank + 1) % ranks.len()];
-        let path = scenario
-            .network
-            .route(ranks[rank], to, scenario.collective.src_ports[rank], scenario.seed);
-        scenario.settings.base_rtt_ns(path.len())
-    };
-    let rtts_ns: Vec<i64> = (0..ranks.len()).map(rtt_ns).collect();
-    let mut watches: Vec<Box<dyn Watch>> = methods.iter().map(|method| method.watch(&rtts_ns, scale)).collect();
-    let mut watches: Vec<&mut dyn Watch> = watches.iter_mut().map(|watch| &mut **watch as &mut dyn Watch).collect();
-    let outcome = run(scenario, &mut watches);
-    assert_eq!(outcome.dropped, 0, "the headroom holds");
-    assert!(outcome.completed, "the collective ends");
-    let met: Vec<FlowKey> = scenario
-        .background
-        .iter()
-        .zip(&outcome.met)
-        .filter(|(_, met)| **met)
-        .map(|(flow, _)| case.key(flow))
-        .collect();
-    let is_case = match case.class {
-        Class::Contention | Class::Incast => !met.is_empty(),
-        Class::Storm | Class::Backpressure => outcome.halted > 0,
-        Class::Healthy => true,
-    };
-    if !is_case {
-        return None;
+/// A case that ran under all methods.
+pub(super) struct Ran {
+    pub(super) outcome: Outcome,
+    /// Flows of the case that stood in a queue with the collective.
+    pub(super) met: Vec<FlowKey>,
+}
+
+impl Ran {
+    /// Runs a case under all methods; `None` if it is none: no other flow meets the collective, or no pause reaches it.
+    pub(super) fn of(case: &Case, methods: &[Method], scale: u64) -> Option<Self> {
+        let scenario = &case.scenario;
+        let ranks = &scenario.collective.ranks;
+        let rtt_ns = |rank: usize| {
+            let to = ranks[(rank + 1) % ranks.len()];
+            let path = scenario
+                .network
+                .route(ranks[rank], to, scenario.collective.src_ports[rank], scenario.seed);
+            scenario.settings.base_rtt_ns(path.len())
+        };
+        let rtts_ns: Vec<i64> = (0..ranks.len()).map(rtt_ns).collect();
+        let mut watches: Vec<Box<dyn Watch>> = methods.iter().map(|method| method.watch(&rtts_ns, scale)).collect();
+        let mut watches: Vec<&mut dyn Watch> = watches.iter_mut().map(|watch| &mut **watch as &mut dyn Watch).collect();
+        let outcome = run(scenario, &mut watches);
+        assert_eq!(outcome.dropped, 0, "the headroom holds");
+        assert!(outcome.completed, "the collective ends");
+        let met: Vec<FlowKey> = scenario
+            .background
+            .iter()
+            .zip(&outcome.met)
+            .filter(|(_, met)| **met)
+            .map(|(flow, _)| case.key(flow))
+            .collect();
+        let is_case = match case.class {
+            Class::Contention | Class::Incast => !met.is_empty(),
+            Class::Storm | Class::Backpressure => outcome.halted > 0,
+            Class::Healthy => true,
+        };
+        is_case.then_some(Self { outcome, met })
     }
-    let scores = methods.iter().zip(&outcome.collected).map(|(method, collected)| {
+
+    /// What the analyzer of a method makes of what it collected.
+    pub(super) fn analysis(&self, collected: &Collected, method: Method) -> Analysis {
         let mut builder = Builder::default();
-        for row in &outcome.steps {
+        for row in &self.outcome.steps {
             builder.add(row);
         }
-        let telemetry = kept(collected, *method);
-        let analysis = analyze(builder.finish(), &telemetry);
-        let (verdict, wrong_roots) = verdict(case, &met, &analysis);
+        analyze(builder.finish(), &kept(collected, method))
+    }
+}
+
+/// Judges all methods over a case; `None` if it is none.
+pub(super) fn judge(case: &Case, methods: &[Method], scale: u64) -> Option<Judged> {
+    let ran = Ran::of(case, methods, scale)?;
+    let scores = methods.iter().zip(&ran.outcome.collected).map(|(method, collected)| {
+        let (verdict, wrong_roots) = verdict(case, &ran.met, &ran.analysis(collected, *method));
         Score {
             verdict,
             wrong_roots,
@@ -92,9 +107,9 @@ pub(super) fn judge(case: &Case, methods: &[Method], scale: u64) -> Option<Judge
     });
     Some(Judged {
         scores: scores.collect(),
-        never_met: scenario.background.len() - met.len(),
-        took_ns: outcome.end_ns,
-        events: outcome.events,
+        never_met: case.scenario.background.len() - ran.met.len(),
+        took_ns: ran.outcome.end_ns,
+        events: ran.outcome.events,
     })
 }
 

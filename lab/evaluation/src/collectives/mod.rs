@@ -8,8 +8,10 @@
 //! | `methods` | the methods that are compared |
 //! | `judge` | a case under all methods; how right each is |
 //! | `table` | the tables |
+//! | `incidents` | the same cases, and what `diagnose` reports of them |
 
 mod cases;
+pub(crate) mod incidents;
 mod judge;
 mod methods;
 mod table;
@@ -84,12 +86,16 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     lines
 }
 
-/// The case with this number: seeds whose flows do not reach the collective are skipped.
+/// What came of the case with this number: seeds whose flows do not reach the collective are skipped.
 fn find(class: Class, number: u64, methods: &[Method], scale: u64) -> Judged {
+    of_number(number, |seed| judge(&Case::draw(class, seed, scale), methods, scale))
+}
+
+fn of_number<T>(number: u64, of_seed: impl Fn(u64) -> Option<T>) -> T {
     let mut seed = number;
     loop {
-        if let Some(judged) = judge(&Case::draw(class, seed, scale), methods, scale) {
-            return judged;
+        if let Some(found) = of_seed(seed) {
+            return found;
         }
         seed += 1_000;
     }

@@ -3,9 +3,11 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`host`] | a host in numbers: what tests measure if each link has a capacity |
+//! | `incidents` | the same faults, and what `diagnose` reports of them |
 //! | [`loopback`] | loopback tests of it: a backend without hardware |
 
 pub mod host;
+pub(crate) mod incidents;
 pub mod loopback;
 
 use self::host::Host;

@@ -17,10 +17,12 @@
 //! | `world` | the hosts, and copies of their `/sys` |
 //! | `run` | all rows of a run through the analysis; what is right |
 //! | `paper` | tests: the three scenarios of the paper |
+//! | `incidents` | the same runs, and what `diagnose` reports of them |
 //! | `random` | random numbers of a run |
 
 mod cause;
 mod frame;
+pub(crate) mod incidents;
 mod nic;
 #[cfg(test)]
 mod paper;

@@ -7,15 +7,15 @@ use rocescope_diagnose::hostmesh::WindowDiagnosis;
 use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::random::Draws;
 use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, LinkId, Nic, Rails, Topology};
-use rocescope_model::Time;
+use rocescope_model::{Time, VerdictRow};
 use std::collections::BTreeSet;
 
 /// The faults of a run.
 #[derive(Clone, Copy)]
-struct Scenario {
-    name: &'static str,
+pub(super) struct Scenario {
+    pub(super) name: &'static str,
     /// Loss of links between switches.
-    links: &'static [f64],
+    pub(super) links: &'static [f64],
     /// Whether they lose packets in both directions.
     both_ways: bool,
     /// Whether all of them belong to one switch.
@@ -55,7 +55,7 @@ const fn at_one_switch_both_ways(name: &'static str, links: &'static [f64]) -> S
     }
 }
 
-const SCENARIOS: [Scenario; 24] = [
+pub(super) const SCENARIOS: [Scenario; 24] = [
     one_way("link, 0.3 %", &[0.003], 0),
     one_way("link, 1 %", &[0.01], 0),
     one_way("link, 5 %", &[0.05], 0),
@@ -113,9 +113,9 @@ fn share(part: usize, whole: usize) -> String {
 }
 
 /// The seeds of a fault, and the smallest loss that a small cluster sends enough probes for.
-const SEEDS: u64 = 1;
-const ALL_SEEDS: u64 = 20;
-const LEAST_LOSS: f64 = 0.05;
+pub(super) const SEEDS: u64 = 1;
+pub(super) const ALL_SEEDS: u64 = 20;
+pub(super) const LEAST_LOSS: f64 = 0.05;
 /// Two windows are too few for this loss at the sizes of `docs/bench/mesh.md`.
 const HIDDEN_LOSS: f64 = 0.003;
 
@@ -213,12 +213,14 @@ fn hosts(size: Size) -> u32 {
 }
 
 /// The places that were reported in a window.
-struct Seen {
+pub(super) struct Seen {
+    /// The verdicts on it.
+    pub(super) verdicts: Vec<VerdictRow>,
     by_us: BTreeSet<String>,
     by_paper: BTreeSet<String>,
 }
 
-fn one(scenario: &Scenario, seed: u64, size: Size) -> (BTreeSet<String>, Vec<Seen>) {
+pub(super) fn one(scenario: &Scenario, seed: u64, size: Size) -> (BTreeSet<String>, Vec<Seen>) {
     // Groups, upper switches of a rail, spines.
     let topology = Rails::three_tiers(hosts(size), 8, 64, 8, 16).build().unwrap();
     let mut fabric = Fabric::new(topology, seed);
@@ -298,6 +300,7 @@ fn one(scenario: &Scenario, seed: u64, size: Size) -> (BTreeSet<String>, Vec<See
         windows.push(Seen {
             by_us: named(&found),
             by_paper,
+            verdicts: found.verdicts,
         });
         let is_all = |named: fn(&Seen) -> &BTreeSet<String>| {
             let so_far = windows.iter().flat_map(named).collect::<BTreeSet<_>>();

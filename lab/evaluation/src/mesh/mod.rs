@@ -5,10 +5,12 @@
 //! | module | what it measures |
 //! |---|---|
 //! | `accuracy` | precision and recall in a cluster in three tiers, of 2,000 hosts with 8 NICs in full size |
+//! | `incidents` | the same faults, and what `diagnose` reports of them |
 //! | `quiet` | an hour of 512 hosts without faults |
 //! | `speed` | in full size: time and memory for a window of 10,000 hosts with 8 NICs |
 
 mod accuracy;
+pub(crate) mod incidents;
 mod quiet;
 mod speed;
 

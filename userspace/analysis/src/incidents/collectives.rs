@@ -3,17 +3,10 @@
 use super::gathered::{Gathered, Settings};
 use crate::Error;
 use crate::collectives::diagnosis::diagnose;
-use rocescope_collective::analysis::Analysis;
-use rocescope_collective::document::{CauseDocument, CulpritDocument, Document};
+use rocescope_collective::incidents;
 use rocescope_collective::read::nccl_debug::Ranks;
-use rocescope_diagnose::incidents::{Certainty, Incident, Place, Source, ToldBy};
-use rocescope_model::human::{plural, readable};
-use rocescope_model::{Row, StepRow, Unit, Value};
-use std::collections::BTreeSet;
-use std::net::IpAddr;
-
-/// A culprit that cost less of the collective's time than this share is noise.
-const LEAST_SHARE: f64 = 0.05;
+use rocescope_model::human::plural;
+use rocescope_model::{Row, StepRow};
 
 pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Error> {
     let found = settings.open(settings.time)?;
@@ -21,84 +14,11 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
         return Ok(());
     }
     let analysis = diagnose(&found, None, &Ranks::default())?;
-    let Some((first_ns, last_ns)) = analysis.steps.span_ns() else {
+    if analysis.steps.steps.is_empty() {
         return Ok(());
-    };
-    let document = Document::of(&analysis);
-    let length_ns = last_ns.saturating_sub(first_ns).max(1);
-    #[expect(clippy::cast_precision_loss, reason = "a share needs no more digits")]
-    let is_large = |culprit: &&CulpritDocument| culprit.cost_ns as f64 >= LEAST_SHARE * length_ns as f64;
-    for culprit in document.culprits.iter().filter(is_large) {
-        gathered
-            .incidents
-            .push(of_culprit(&analysis, culprit, (first_ns, last_ns)));
     }
-    gathered.incidents.extend(document.root_causes.iter().map(of_cause));
+    gathered.incidents.extend(incidents::of(&analysis));
     let steps = plural(analysis.steps.steps.len() as u64, "step");
     gathered.judged.push(format!("{steps} of the slowest collective"));
     Ok(())
-}
-
-/// The addresses from which a host sends its steps.
-fn addresses(analysis: &Analysis, host: &str) -> BTreeSet<IpAddr> {
-    let steps = &analysis.steps;
-    let sent = steps.steps.iter().filter(|step| **steps.host(step) == *host);
-    sent.filter_map(|step| steps.flow(step)).map(|flow| flow.src).collect()
-}
-
-fn of_culprit(analysis: &Analysis, culprit: &CulpritDocument, (first_ns, last_ns): (i64, i64)) -> Incident {
-    let src = addresses(analysis, &culprit.host);
-    let mut place = match &culprit.dst_host {
-        Some(to) => Place::named("pair", format!("{} > {to}", culprit.host)),
-        None => Place {
-            host: Some(culprit.host.clone()),
-            addresses: src.clone(),
-            ..Place::named("host", culprit.host.as_str())
-        },
-    };
-    if let Some(to) = &culprit.dst_host {
-        let dst = addresses(analysis, to);
-        place.pairs = src.iter().flat_map(|src| dst.iter().map(|dst| (*src, *dst))).collect();
-        place.dst_qpn = culprit.dst_qpn;
-    }
-    let mut incident = Incident::new(culprit.kind, place, ToldBy::Collectives, Source::Collectives);
-    (incident.since_ns, incident.until_ns, incident.is_open) = (first_ns, last_ns, true);
-    incident.certainty = Certainty::Likely;
-    incident.reason = "its steps took longer than others of the same kind".to_string();
-    let cost = readable(&Value::I64(culprit.cost_ns), Unit::Nanoseconds);
-    incident.meaning = format!("cost a collective {cost}: {}", culprit.text.trim_end_matches('.'));
-    incident.action = match culprit.kind {
-        "slow_rank" => "look at this host: CPU, GPU clocks, memory, the data loader",
-        "late_start" => "look at what this host did before: data loading, checkpoints, a slow GPU",
-        _ => "look at the links between these hosts: `rocescope paths`, counters of both ports",
-    }
-    .to_string();
-    #[expect(clippy::cast_precision_loss, reason = "a figure to read")]
-    incident.rests_on("steps", culprit.host.as_str(), "cost", culprit.cost_ns as f64, "ns");
-    incident
-}
-
-fn of_cause(cause: &CauseDocument) -> Incident {
-    let flows = cause.flows.iter().chain(&cause.victims);
-    let place = Place {
-        switch: Some(cause.switch.clone()),
-        pairs: flows.map(|flow| (flow.src, flow.dst)).collect(),
-        ..Place::named("switch", format!("switch {}, port {}", cause.switch, cause.port))
-    };
-    let mut incident = Incident::new(cause.kind, place, ToldBy::Collectives, Source::Collectives);
-    (incident.since_ns, incident.until_ns, incident.is_open) = (cause.first_ns, cause.last_ns, true);
-    incident.certainty = Certainty::Likely;
-    incident.reason = "queues and pauses of switches show it".to_string();
-    let (meaning, action) = cause.text.split_once(';').unwrap_or((&cause.text, "look at this port"));
-    incident.meaning = meaning.to_string();
-    incident.action = action.trim().to_string();
-    #[expect(clippy::cast_precision_loss, reason = "a figure to read")]
-    incident.rests_on(
-        "telemetry",
-        incident.place.name.clone(),
-        "windows",
-        cause.windows as f64,
-        "windows",
-    );
-    incident
 }

@@ -131,15 +131,37 @@ fn is_cause(found: &[Incident], cause: usize, effect: usize) -> bool {
         return false;
     }
     let is_same_place = one.place.kind == other.place.kind && one.place.name == other.place.name;
-    if !is_same_place && !one.place.meets(&other.place) {
+    // A mirror is beside all that it shows.
+    let is_shown = one.is_of_the_tap() && other.told_by == ToldBy::Wire;
+    if !is_same_place && !is_shown && !one.place.meets(&other.place) {
         return false;
     }
     if one.class == "reordering" && other.told_by == ToldBy::Wire {
         return late(one) * LATE_FOR_LOST >= other.victims.lost_packets.unwrap_or(0);
     }
-    // Two analyses look at one fault; one analysis keeps two faults apart.
     let is_one_fault = family(&one.class) == family(&other.class);
+    if one.told_by == ToldBy::Collectives && other.told_by == ToldBy::Collectives {
+        // A flow that fills the queues of several ports on its way is one cause; what it halts is none.
+        return (is_same_place || fill_queues_together(one, other)) && (!is_one_fault || cause < effect);
+    }
+    // Two analyses look at one fault; one analysis keeps two faults apart.
     !is_one_fault || (cause < effect && (is_same_place || one.told_by != other.told_by))
+}
+
+/// Whether a flow has a part in both, by what is known of their flows without those that suffer.
+fn fill_queues_together(one: &Incident, other: &Incident) -> bool {
+    let flows = |incident: &Incident| {
+        let mut flows = incident.place.pairs.clone();
+        incident.victims.worst.iter().for_each(|victim| {
+            flows.remove(&(victim.src, victim.dst));
+        });
+        match flows.is_empty() {
+            // A storm has no flows of its own.
+            true => incident.place.pairs.clone(),
+            false => flows,
+        }
+    };
+    !flows(one).is_disjoint(&flows(other))
 }
 
 /// The packets that came late, as far as the evidence goes.

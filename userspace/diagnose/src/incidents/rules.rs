@@ -10,6 +10,7 @@ const BROKEN_WAY: &[&str] = &[
     "jitter",
     "lossy_qp",
     "slow_link",
+    "timeouts",
 ];
 /// Packets that do not get through in time.
 const SLOW_WAY: &[&str] = &[
@@ -47,7 +48,7 @@ const EFFECTS: &[(&str, &[&[&str]])] = &[
     ("pfc_storm", &[SLOW_WAY]),
     ("no_cnps", &[&["receiver_drops"], SLOW_WAY]),
     ("cnps_ignored", &[&["receiver_drops"], SLOW_WAY]),
-    ("mirror_repeats", &[&["duplicates", "network_loss"]]),
+    ("mirror_repeats", &[&["duplicates", "timeouts"]]),
     ("reordering", &[&["network_loss", "jitter"]]),
     ("loss", &[BROKEN_WAY]),
     ("receiver_drops", &[&["network_loss", "jitter", "lossy_qp"]]),
@@ -56,6 +57,20 @@ const EFFECTS: &[(&str, &[&[&str]])] = &[
     ("network_loss", &[&["jitter", "lossy_qp", "slow_link"]]),
     ("slow_receiver", &[&["jitter", "slow_rank"]]),
     ("congestion", &[SLOW_WAY]),
+    (
+        "incast",
+        &[&[
+            "flow_contention",
+            "pfc_backpressure",
+            "load_imbalance",
+            "slow_link",
+            "slow_rank",
+        ]],
+    ),
+    (
+        "flow_contention",
+        &[&["pfc_backpressure", "load_imbalance", "slow_link", "slow_rank"]],
+    ),
     ("slow_nic", &[&["latency", "asymmetric_path", "slow_rank", "slow_link"]]),
 ];
 

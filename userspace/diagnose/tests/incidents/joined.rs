@@ -213,6 +213,66 @@ fn what_has_one_cause_is_one_incident() {
     );
 }
 
+/// A mirror has no addresses: its repeats look like timeouts of whatever it shows.
+#[test]
+fn a_mirror_that_repeats_explains_timeouts_that_the_tap_sees() {
+    let mirror = || fault("mirror_repeats", Place::named("mirror", "mirror of box"), ToldBy::Hosts);
+    let timeouts = |told_by| fault("timeouts", Place::address(address(4)), told_by);
+    is_one(
+        Vec::from([timeouts(ToldBy::Wire), mirror()]),
+        "mirror_repeats",
+        "mirror of box",
+    );
+    are(Vec::from([timeouts(ToldBy::Hosts), mirror()]), 2);
+    are(Vec::from([loss(1, 2, 20), mirror()]), 2);
+}
+
+/// A port of a switch whose queue a flow of these pairs fills; the last of them suffers.
+fn queue(class: &str, switch: &str, flows: &[(u8, u8)], halted: (u8, u8)) -> Incident {
+    let mut pairs: Vec<(u8, u8)> = flows.into();
+    pairs.push(halted);
+    let mut queue = fault(
+        class,
+        Place {
+            kind: "switch".into(),
+            ..link(switch, &pairs)
+        },
+        ToldBy::Collectives,
+    );
+    queue.victims = Victims::of(Vec::from([Victim {
+        src: address(halted.0),
+        dst: address(halted.1),
+        dst_qpn: None,
+        lost_packets: 0,
+        retransmitted_packets: 0,
+    }]));
+    queue
+}
+
+/// Each port was two incidents, and a flow was one incident at each port of its way.
+#[test]
+fn what_a_flow_does_to_several_queues_is_one_incident_and_other_flows_are_others() {
+    let contention = |switch, src| queue("flow_contention", switch, &[(src, 9)], (7, 8));
+    is_one(
+        Vec::from([
+            contention("s1", 1),
+            queue("pfc_backpressure", "s1", &[(2, 3)], (7, 8)),
+            contention("s2", 1),
+        ]),
+        "flow_contention",
+        "s1",
+    );
+    // What both halt is no cause.
+    are(Vec::from([contention("s1", 1), contention("s2", 2)]), 2);
+    let incast = || queue("incast", "s3", &[(1, 9), (2, 9), (3, 9)], (7, 8));
+    is_one(
+        Vec::from([contention("s1", 1), incast(), contention("s2", 2)]),
+        "incast",
+        "s3",
+    );
+    are(Vec::from([contention("s1", 4), incast()]), 2);
+}
+
 #[test]
 fn what_has_two_causes_is_two_incidents() {
     use ToldBy::{Hosts, Mesh};

@@ -308,3 +308,54 @@ fn what_one_sided_taps_do_not_see_is_a_note_and_no_black_hole() {
         found.notes
     );
 }
+
+/// A lost packet of another pair made the place of 58 losses an address, and each quiet fabric had an incident.
+#[test]
+fn a_trace_of_loss_is_a_note_and_does_not_widen_the_place_of_a_fault() {
+    let sender = |src: u8, dst: u8, packets: u64, lost: u64| ConnectionRow {
+        packets,
+        fabric_lost_upstream_packets: lost,
+        ..connection(src, dst, u32::from(src) * 256 + u32::from(dst))
+    };
+    let found = |rows: &[ConnectionRow]| {
+        let mut wire = Wire::default();
+        rows.iter().for_each(|row| wire.connection(row));
+        let found = wire.find();
+        let places: Vec<_> = found.incidents.iter().map(|one| one.place.name.clone()).collect();
+        (places, found.notes.len())
+    };
+    let (fault, trace) = (sender(2, 1, 1_000, 58), sender(3, 1, 1_200, 1));
+    assert_eq!(found(&[fault.clone(), trace.clone()]).0, ["10.0.0.2 > 10.0.0.1"]);
+    assert_eq!(found(std::slice::from_ref(&trace)), (Vec::new(), 1));
+    // More, or a larger share, or many pairs: a fault.
+    assert_eq!(found(&[sender(3, 1, 100_000, 6)]).0.len(), 1);
+    assert_eq!(found(&[sender(3, 1, 400, 1)]).0.len(), 1);
+    let many: Vec<ConnectionRow> = (2..7).map(|src| sender(src, 1, 2_000, 1)).collect();
+    assert_eq!(found(&many).0, ["10.0.0.1 or its link"]);
+    assert_eq!(found(&many[1..]), (Vec::new(), 1));
+}
+
+#[test]
+fn a_few_rnr_naks_are_a_note_unless_a_sender_gives_up() {
+    let found = |naks: u64, gives_up: bool| {
+        let mut wire = Wire::default();
+        wire.connection(&ConnectionRow {
+            rnr_nak: naks,
+            ..connection(1, 2, 7)
+        });
+        wire.event(&EventRow {
+            kind: "rnr_nak".into(),
+            ..lost(1, 2, 5, naks)
+        });
+        if gives_up {
+            wire.event(&EventRow {
+                kind: "retry_exhausted".into(),
+                ..lost(2, 1, 6, 1)
+            });
+        }
+        let found = wire.find();
+        (found.incidents.len(), found.notes.len())
+    };
+    assert_eq!((found(15, false), found(16, false)), ((0, 1), (1, 0)));
+    assert_eq!(found(9, true).0, 1);
+}

@@ -2,7 +2,7 @@
 
 use super::ends::{Group, Share, group};
 use super::episodes::{Episode, Sign};
-use super::{Direction, View, lossy, no_answer, order, queue_pair};
+use super::{Direction, Found, View, lossy, no_answer, order, queue_pair, traces};
 use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victim, Victims};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -14,14 +14,15 @@ use rocescope_model::human::{grouped, plural};
 /// What a port shows of its losses.
 const COUNTERS: &str = "drops by port and queue, CRC and FEC errors, and light levels";
 
-pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
+pub(super) fn find(view: &View<'_>, found: &mut Found) {
     if view.is_part {
-        from_events(view, found);
+        from_events(view, &mut found.incidents);
     }
     let is_lossy = |direction: &&&Direction| {
         direction.lost() > 0 && !no_answer::is_unanswered(view, direction) && !order::explains_losses(direction)
     };
-    let lossy: Vec<&Direction> = view.all.iter().filter(is_lossy).copied().collect();
+    let mut lossy: Vec<&Direction> = view.all.iter().filter(is_lossy).copied().collect();
+    found.notes.extend(traces::take_out(&mut lossy, view.all));
     for group in lossy::groups(&lossy, view.all) {
         let is_in = |way: &&&Direction| group.pairs.contains(&(way.src, way.dst));
         let ways: Vec<&Direction> = lossy.iter().filter(is_in).copied().collect();
@@ -34,7 +35,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Vec<Incident>) {
             episodes.push(Episode::lived(&ways));
         }
         let is_only = episodes.len() == 1;
-        found.extend(
+        found.incidents.extend(
             episodes
                 .iter()
                 .map(|episode| incident(view, &group, (&ways, &lossy), *episode, is_only)),

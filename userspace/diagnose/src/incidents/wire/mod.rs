@@ -6,6 +6,7 @@
 //! | [`direction`] | what is kept of a direction |
 //! | [`episodes`] | when a sign showed itself |
 //! | `ends`, `lossy` | which pairs have one cause |
+//! | `traces` | losses that are too few for a fault |
 //! | `loss`, `no_answer`, `slow_receiver`, `fatal_nak`, `order`, `timeouts`, `tap` | one file for each kind of faults |
 //! | `marks` | marks of congestion without a queue |
 //! | `one_direction`, `sampled` | what a tap knows that sees one direction, or one packet of many |
@@ -24,6 +25,7 @@ mod sampled;
 mod slow_receiver;
 mod tap;
 mod timeouts;
+mod traces;
 
 use super::incident::{Incident, Victims};
 use super::place::Place;
@@ -226,7 +228,7 @@ impl Wire {
             None => {
                 no_answer::find(&view, &mut found.incidents);
                 order::find(&view, &mut found);
-                loss::find(&view, &mut found.incidents);
+                loss::find(&view, &mut found);
                 one_direction::find(&view, &mut found);
                 timeouts::find(&view, &mut found);
             }

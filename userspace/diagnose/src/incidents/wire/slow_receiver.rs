@@ -11,10 +11,12 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 use rocescope_model::human::plural;
 
-/// Fewer in all happen when an application starts.
-const FEWEST: u64 = 3;
+/// Fewer in all happen when an application starts: they are a note, unless a sender gives up.
+const FEWEST: u64 = 16;
 /// Fewer a second happen where an application posts buffers in time for nearly all messages: retries absorb them.
 const RATE: f64 = 0.5;
+/// A sender that gives up because of such NAKs does it within this time after the last of them: a timer of 655 ms and more.
+const GIVES_UP_NS: i64 = 2_000_000_000;
 
 pub(super) fn find(view: &View<'_>, found: &mut Found) {
     let mut rare = Vec::new();
@@ -24,11 +26,18 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
     }
     for (receiver, ways) in receivers {
         let naks: u64 = ways.iter().map(|way| way.rnr_naks).sum();
-        if naks < FEWEST {
+        let pairs = ways.iter().flat_map(|way| [(way.src, way.dst), (way.dst, way.src)]);
+        let mut given_up = view.episodes.of(Sign::RetryExhausted, pairs.clone());
+        let episodes = view.episodes.of(Sign::RnrNak, pairs.clone());
+        given_up.retain(|end| {
+            let mut naks = episodes.iter();
+            naks.any(|naks| end.first_ns <= naks.last_ns.saturating_add(GIVES_UP_NS) && end.last_ns >= naks.first_ns)
+        });
+        if naks < FEWEST && given_up.is_empty() {
+            rare.push(format!("{naks} from {receiver}"));
             continue;
         }
-        let pairs = ways.iter().flat_map(|way| [(way.src, way.dst), (way.dst, way.src)]);
-        for episode in view.episodes.of(Sign::RnrNak, pairs.clone()) {
+        for episode in episodes {
             let place = Place {
                 pairs: ways.iter().map(|way| (way.dst, way.src)).collect(),
                 ..Place::address(receiver)
@@ -44,7 +53,6 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
             };
             incident.victims = Victims::of(ways.iter().map(|way| way.sender_as_victim(again(way))).collect());
             incident.victims.lost_packets = None;
-            let given_up = view.episodes.of(Sign::RetryExhausted, pairs.clone());
             let seconds = episode.last_ns.saturating_sub(episode.first_ns) as f64 / 1e9;
             if (episode.count as f64) < RATE * seconds && given_up.is_empty() {
                 rare.push(format!("{} from {receiver}", episode.count));
@@ -71,7 +79,7 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
     }
     if !rare.is_empty() {
         found.notes.push(format!(
-            "receiver-not-ready NAKs at a rate that retries absorb: {}",
+            "receiver-not-ready NAKs, as few as at the start of an application or at a rate that retries absorb: {}",
             rare.join(", ")
         ));
     }

@@ -1,0 +1,102 @@
+//! What made a collective slow, as incidents.
+
+use crate::analysis::Analysis;
+use crate::document::{CauseDocument, CulpritDocument, Document};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use rocescope_diagnose::incidents::{Certainty, Incident, Place, Source, ToldBy, Victim, Victims};
+use rocescope_model::human::readable;
+use rocescope_model::{Unit, Value};
+
+/// A culprit that cost less of the collective's time than this share is noise.
+const LEAST_SHARE: f64 = 0.05;
+
+/// The culprits and root causes of a collective; none if it has no steps.
+#[must_use]
+pub fn of(analysis: &Analysis) -> Vec<Incident> {
+    let Some((first_ns, last_ns)) = analysis.steps.span_ns() else {
+        return Vec::new();
+    };
+    let document = Document::of(analysis);
+    let length_ns = last_ns.saturating_sub(first_ns).max(1);
+    let is_large = |culprit: &&CulpritDocument| culprit.cost_ns as f64 >= LEAST_SHARE * length_ns as f64;
+    let culprits = document.culprits.iter().filter(is_large);
+    culprits
+        .map(|culprit| of_culprit(analysis, culprit, (first_ns, last_ns)))
+        .chain(document.root_causes.iter().map(of_cause))
+        .collect()
+}
+
+/// The addresses from which a host sends its steps.
+fn addresses(analysis: &Analysis, host: &str) -> BTreeSet<IpAddr> {
+    let steps = &analysis.steps;
+    let sent = steps.steps.iter().filter(|step| **steps.host(step) == *host);
+    sent.filter_map(|step| steps.flow(step)).map(|flow| flow.src).collect()
+}
+
+fn of_culprit(analysis: &Analysis, culprit: &CulpritDocument, (first_ns, last_ns): (i64, i64)) -> Incident {
+    let src = addresses(analysis, &culprit.host);
+    let mut place = match &culprit.dst_host {
+        Some(to) => Place::named("pair", format!("{} > {to}", culprit.host)),
+        None => Place {
+            host: Some(culprit.host.clone()),
+            addresses: src.clone(),
+            ..Place::named("host", culprit.host.as_str())
+        },
+    };
+    if let Some(to) = &culprit.dst_host {
+        let dst = addresses(analysis, to);
+        place.pairs = src.iter().flat_map(|src| dst.iter().map(|dst| (*src, *dst))).collect();
+        place.dst_qpn = culprit.dst_qpn;
+    }
+    let mut incident = Incident::new(culprit.kind, place, ToldBy::Collectives, Source::Collectives);
+    (incident.since_ns, incident.until_ns, incident.is_open) = (first_ns, last_ns, true);
+    incident.certainty = Certainty::Likely;
+    incident.reason = "its steps took longer than others of the same kind".to_string();
+    let cost = readable(&Value::I64(culprit.cost_ns), Unit::Nanoseconds);
+    incident.meaning = format!("cost a collective {cost}: {}", culprit.text.trim_end_matches('.'));
+    incident.action = match culprit.kind {
+        "slow_rank" => "look at this host: CPU, GPU clocks, memory, the data loader",
+        "late_start" => "look at what this host did before: data loading, checkpoints, a slow GPU",
+        _ => "look at the links between these hosts: `rocescope paths`, counters of both ports",
+    }
+    .to_string();
+    incident.rests_on("steps", culprit.host.as_str(), "cost", culprit.cost_ns as f64, "ns");
+    incident
+}
+
+fn of_cause(cause: &CauseDocument) -> Incident {
+    let flows = cause.flows.iter().chain(&cause.victims);
+    let victims = cause.victims.iter().map(|flow| Victim {
+        src: flow.src,
+        dst: flow.dst,
+        dst_qpn: None,
+        lost_packets: 0,
+        retransmitted_packets: 0,
+    });
+    let place = Place {
+        switch: Some(cause.switch.clone()),
+        pairs: flows.map(|flow| (flow.src, flow.dst)).collect(),
+        ..Place::named("switch", format!("switch {}, port {}", cause.switch, cause.port))
+    };
+    let mut incident = Incident::new(cause.kind, place, ToldBy::Collectives, Source::Collectives);
+    (incident.since_ns, incident.until_ns, incident.is_open) = (cause.first_ns, cause.last_ns, true);
+    incident.victims = Victims::of(victims.collect());
+    (incident.victims.lost_packets, incident.victims.retransmitted_packets) = (None, None);
+    incident.certainty = Certainty::Likely;
+    incident.reason = "queues and pauses of switches show it".to_string();
+    let (meaning, action) = cause.text.split_once(';').unwrap_or((&cause.text, "look at this port"));
+    incident.meaning = meaning.to_string();
+    incident.action = action.trim().to_string();
+    incident.rests_on(
+        "telemetry",
+        incident.place.name.clone(),
+        "windows",
+        cause.windows as f64,
+        "windows",
+    );
+    incident
+}
