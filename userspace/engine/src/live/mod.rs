@@ -96,9 +96,6 @@ impl LiveCapture {
             if is_xdp && request.keeps_vlan_tags {
                 restored.extend(vlan::leave_in(interface)?);
             }
-            if let Some(program) = xdp_program::on(interface.index).filter(|_| !is_xdp) {
-                notices.send(Notice::BesideXdp(name.clone(), program));
-            }
             notices.send(Notice::Capturing {
                 interface: name.clone(),
                 mode,
