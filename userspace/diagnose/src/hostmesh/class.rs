@@ -56,6 +56,8 @@ pub(crate) enum Class {
     SlowHost,
     Unsent,
     Silent,
+    /// Lost at an unknown place.
+    Unlocated,
 }
 
 impl Class {
@@ -72,6 +74,7 @@ impl Class {
             (Symptom::Delay, _) => return Self::SlowHost,
             (Symptom::Silence, _) => return Self::Silent,
             (Symptom::Latency | Symptom::Asymmetry, _) => return Self::of_latency(evidence),
+            (Symptom::Loss, FaultLocation::Mesh) => return Self::Unlocated,
             (Symptom::Loss, _) => {}
         }
         if evidence.corrupt * 2 >= anomalous {
@@ -141,6 +144,7 @@ impl Class {
             Self::SlowHost => "slow_host",
             Self::Unsent => "unsent",
             Self::Silent => "silent",
+            Self::Unlocated => "unlocated_loss",
         }
     }
 
@@ -161,7 +165,8 @@ impl Class {
             | Self::Blackhole
             | Self::Asymmetric
             | Self::Unsent
-            | Self::Silent => {
+            | Self::Silent
+            | Self::Unlocated => {
                 return None;
             }
         })
@@ -211,6 +216,7 @@ impl Class {
                 "most of the mesh is silent at once, so the cause is what its agents share: the collector, its network or its certificates"
             }
             Self::Silent => "the host, its agent, or its connection to the collector is down",
+            Self::Unlocated => "no NIC, link or switch explains it",
         }
     }
 
@@ -283,6 +289,9 @@ impl Class {
             }
             Self::Silent => {
                 "check that the host answers (`ping`), then its agent and the agent's log (`systemctl status rocescope-agent`); rows in its spool come when it reaches the collector again"
+            }
+            Self::Unlocated => {
+                "trace one of these 5-tuples hop by hop from its host, and compare the routes to its destination on the switches at that tier; with `--topology` switches have names, and hops that did not answer follow from the others"
             }
         }
     }

@@ -74,9 +74,9 @@ impl Judge<'_> {
         let mut affected: Vec<(u64, Key)> = Vec::new();
         let mut probes: Vec<(i64, bool)> = Vec::new();
         let mut by_tuple: Vec<(u32, i64, bool)> = Vec::new();
-        for (number, cell) in (0..).zip(&self.cells.all) {
+        for (number, cell) in (0_u32..).zip(&self.cells.all) {
             let crossing = Crossing::of(cell, tuples);
-            if !crossing.meets(place, names) {
+            if !crossing.meets(place, names) || !self.is_judged(place, number) {
                 continue;
             }
             found.corrupt += u64::from(cell.corrupt);
@@ -120,6 +120,11 @@ impl Judge<'_> {
         found.is_split = is_split(&by_tuple);
         found.tuples = self.worst_tuples(affected);
         found
+    }
+
+    /// Whether a verdict on a place is about a cell: that on the mesh is about what no other is about.
+    fn is_judged(&self, place: FaultLocation, cell: u32) -> bool {
+        place != FaultLocation::Mesh || self.unlocated.is_some_and(|unlocated| unlocated.has(cell))
     }
 
     /// Formats the most affected 5-tuples for a row.

@@ -39,7 +39,7 @@ impl Analyzer {
             FaultLocation::Pair { src: from, dst: to } => {
                 return Some((src, dst) == (Some(from), Some(to)));
             }
-            FaultLocation::Collector => return Some(false),
+            FaultLocation::Collector | FaultLocation::Mesh => return Some(false),
             _ => {}
         }
         let key = Key {

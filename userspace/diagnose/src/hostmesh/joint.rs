@@ -325,7 +325,7 @@ impl Crossed {
                     mark(&mut crossed.fine_to, dst);
                     crossed.fine.push((bit, *place));
                 }
-                FaultLocation::Host(_) | FaultLocation::Collector => {}
+                FaultLocation::Host(_) | FaultLocation::Collector | FaultLocation::Mesh => {}
             }
         }
         crossed

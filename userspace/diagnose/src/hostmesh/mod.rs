@@ -18,6 +18,7 @@
 //! | `place` | places that may be at fault, and which of them a probe crosses |
 //! | `count`, `tally`, `suspects` | the places that explain the drops, most likely first |
 //! | `untraced` | faults of NICs and pairs that no trace has reached |
+//! | `unlocated` | loss that no place explains |
 //! | `unsent` | which probes that could not be sent are evidence, and about which NIC |
 //! | `unanswered` | which other hosts answered nothing |
 //! | `baseline`, `latency` | baselines, and which probes and hosts exceed them |
@@ -74,6 +75,7 @@ mod tally;
 mod tuples;
 mod unanswered;
 mod uncertain;
+mod unlocated;
 mod unsent;
 mod untraced;
 mod verdict;

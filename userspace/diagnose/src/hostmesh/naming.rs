@@ -87,6 +87,7 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
             ("host", String::from(name.as_str()))
         }
         FaultLocation::Collector => ("collector", String::from(row.observer.as_str())),
+        FaultLocation::Mesh => ("mesh", "mesh".into()),
     };
     row.place_kind = kind.into();
     row.place = place.into();

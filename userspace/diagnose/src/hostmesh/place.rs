@@ -38,6 +38,8 @@ pub(crate) enum FaultLocation {
     Host(u32),
     /// The collector, or what all agents need to reach it.
     Collector,
+    /// The mesh as a whole: somewhere in it.
+    Mesh,
 }
 
 /// What a cell crosses.
@@ -111,6 +113,7 @@ impl<'a> Crossing<'a> {
             } => (src, dst, udp_src_port, udp_dst_port) == (a, b, c, d),
             FaultLocation::Host(host) => names.nics[src as usize].host == host,
             FaultLocation::Collector => false,
+            FaultLocation::Mesh => true,
         }
     }
 }
@@ -148,7 +151,7 @@ pub(crate) const fn rank(place: FaultLocation) -> u8 {
         FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_) => 0,
         FaultLocation::Link(_) | FaultLocation::Cable(..) => 1,
         FaultLocation::Ports(_) => 2,
-        FaultLocation::Switch(_) | FaultLocation::Host(_) | FaultLocation::Collector => 3,
+        FaultLocation::Switch(_) | FaultLocation::Host(_) | FaultLocation::Collector | FaultLocation::Mesh => 3,
         FaultLocation::Pair { .. } => 4,
         FaultLocation::Route { .. } => 5,
         FaultLocation::Tuple { .. } => 6,

@@ -327,7 +327,7 @@ impl Suspect {
         }
     }
 
-    const fn count(&self) -> Count {
+    pub(crate) const fn count(&self) -> Count {
         Count {
             probes: self.probes,
             anomalous: self.anomalous,

@@ -15,10 +15,35 @@ use rocescope_model::Text;
 /// The maximum number of hosts that are named.
 const NAMED: usize = 3;
 
+/// How the hosts answered probes of others, by number.
+#[derive(Debug)]
+pub(super) struct Answers {
+    /// Probes to a host, and those without an answer.
+    missed: Vec<Count>,
+    /// Whether it reports probes of its own.
+    runs: Vec<bool>,
+    max_ignored: u64,
+}
+
+impl Answers {
+    /// Whether most probes to a host had no answer.
+    pub(super) fn is_missed(&self, host: u32) -> bool {
+        let count = self.missed.get(host as usize);
+        count.is_some_and(|count| self.is_some(*count) && is_most(*count))
+    }
+
+    const fn is_some(&self, count: Count) -> bool {
+        count.anomalous > self.max_ignored
+    }
+}
+
+const fn is_most(count: Count) -> bool {
+    count.anomalous * 2 > count.probes
+}
+
 impl Analyzer {
-    /// States which hosts answered nothing, for `sla.unjudged`. It has no counts, so that it stays the same from window to
-    /// window.
-    pub(super) fn unanswered(&self, records: &[Record]) -> Vec<String> {
+    /// Returns how the hosts answered.
+    pub(super) fn answers(&self, records: &[Record]) -> Answers {
         let nic_of = |nic: u32| &self.names.nics[nic as usize];
         let hosts = self.names.hosts.len();
         let (mut missed, mut runs) = (vec![Count::default(); hosts], vec![false; hosts]);
@@ -31,14 +56,24 @@ impl Analyzer {
                 missed[to].add(u64::from(from != to), u64::from(is_missed));
             }
         }
+        Answers {
+            missed,
+            runs,
+            max_ignored: self.settings.max_ignored,
+        }
+    }
+
+    /// States which hosts answered nothing, for `sla.unjudged`. It has no counts, so that it stays the same from window to
+    /// window.
+    pub(super) fn unanswered(&self, answers: &Answers) -> Vec<String> {
+        let Answers { missed, runs, .. } = answers;
         // Of two hosts that do not reach each other, the one that others do not reach either.
-        let is_most = |count: &Count| count.anomalous * 2 > count.probes;
-        let is_some = |count: &Count| count.anomalous > self.settings.max_ignored;
-        let is_one = missed.iter().any(|count| is_some(count) && is_most(count));
+        let is_one = (0..).zip(missed).any(|(host, _)| answers.is_missed(host));
         let hosts = |is_running: bool| -> Vec<&str> {
-            let all = self.names.hosts.iter().zip(&missed).zip(&runs);
-            let hosts =
-                all.filter(|((_, count), runs)| is_some(count) && (!is_one || is_most(count)) && **runs == is_running);
+            let all = self.names.hosts.iter().zip(missed).zip(runs);
+            let hosts = all.filter(|((_, count), runs)| {
+                answers.is_some(**count) && (!is_one || is_most(**count)) && **runs == is_running
+            });
             hosts.map(|((host, _), _)| name(host)).collect()
         };
         let mut stated = Vec::new();

@@ -12,6 +12,7 @@ use super::place::FaultLocation;
 use super::record::Record;
 use super::suspects::{Suspect, Symptom};
 use super::uncertain::take_uncertain;
+use super::unlocated::Unlocated;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -32,6 +33,8 @@ pub(super) struct Judge<'a> {
     pub(super) start_ns: i64,
     /// Places where probes are late.
     pub(super) late: &'a [Suspect],
+    /// Loss that no suspect explains.
+    pub(super) unlocated: Option<&'a Unlocated>,
     pub(super) history: History,
 }
 
@@ -48,7 +51,7 @@ pub(super) struct Verdicts {
 }
 
 impl Judge<'_> {
-    /// Returns the verdicts on all suspects.
+    /// Returns the verdicts on all suspects, and last on what none of them explains.
     pub(super) fn verdicts(mut self, suspects: [(Symptom, &Vec<Suspect>); 5]) -> Verdicts {
         let mut found = Vec::new();
         for (symptom, suspects) in suspects {
@@ -58,6 +61,9 @@ impl Judge<'_> {
         }
         let Analyzer { names, tuples, .. } = self.analyzer;
         let uncertain = take_uncertain(&mut found, self.cells, tuples, names);
+        if let Some(Unlocated { suspect, .. }) = self.unlocated {
+            found.push((self.verdict(Symptom::Loss, suspect), Where(suspect.place)));
+        }
         let (rows, places) = found.into_iter().unzip();
         Verdicts {
             rows,
@@ -121,8 +127,9 @@ impl Judge<'_> {
         either.also.extend(twin);
         name(&mut row, &either, &self.analyzer.names);
         self.votes(&mut row, suspect);
-        row.sentence = Text::from(match class {
-            Class::Silent => silence(&row, suspect),
+        row.sentence = Text::from(match (class, self.unlocated) {
+            (Class::Silent, _) => silence(&row, suspect),
+            (Class::Unlocated, Some(unlocated)) => unlocated.sentence() + &only_class,
             _ => sentence(&row, &evidence, class) + &only_class + twin.map_or("", |_| APART),
         });
         row

@@ -12,6 +12,8 @@ use super::paper::{Votes, attribute};
 use super::place::FaultLocation;
 use super::record::{Record, Window};
 use super::suspects::{Scan, Suspect, Symptom};
+use super::unanswered::Answers;
+use super::unlocated::{Known, Unlocated};
 use super::untraced::unreached;
 use super::verdict::{Judge, Verdicts};
 use alloc::format;
@@ -26,12 +28,13 @@ struct Found {
     one_way: Vec<Suspect>,
     slow: Vec<Suspect>,
     silent: Vec<Suspect>,
+    unlocated: Option<Unlocated>,
 }
 
 impl Found {
     /// Returns the records of each cell if a suspect needs them.
     fn cells(&self, cells: &Cells) -> ByKey<u32> {
-        match self.loss.is_empty() {
+        match self.loss.is_empty() && self.unlocated.is_none() {
             true => ByKey::default(),
             false => cells.records(),
         }
@@ -84,12 +87,16 @@ impl Analyzer {
             self.learn(&network, &processing, &found);
             found.loss.extend(self.faint.add(unexplained, &self.settings));
             found.loss.sort_by(|a, b| b.score.total_cmp(&a.score));
-            found.loss.truncate(self.settings.max_verdicts);
             if unknown > 0 {
                 unjudged.push(format!("{unknown} drops are on paths with an unknown hop"));
             }
         }
         found.silent = self.silent(number, records);
+        let answers = self.answers(records);
+        if enough {
+            found.unlocated = self.unlocated(&cells, &found, &answers);
+            found.loss.truncate(self.settings.max_verdicts);
+        }
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
         let history = core::mem::take(&mut self.history);
@@ -107,6 +114,7 @@ impl Analyzer {
             votes: &votes,
             start_ns,
             late: &found.late,
+            unlocated: found.unlocated.as_ref(),
         }
         .verdicts([
             (Symptom::Loss, &found.loss),
@@ -131,7 +139,7 @@ impl Analyzer {
         if uncertain > 0 {
             unjudged.push(format!("{uncertain} drops are on paths that have probably changed"));
         }
-        unjudged.extend(self.unanswered(records));
+        unjudged.extend(self.unanswered(&answers));
         sla.unjudged = Text::from(unjudged.join("; "));
         WindowDiagnosis {
             start_ns,
@@ -220,6 +228,16 @@ impl Analyzer {
         let unreached = unreached(cells, &self.tuples, &self.names, settings, &found);
         found.extend(unreached);
         (found, unexplained, unknown)
+    }
+
+    /// Returns the loss that no suspect and no silent host explains.
+    fn unlocated(&self, cells: &Cells, found: &Found, answers: &Answers) -> Option<Unlocated> {
+        let known = Known {
+            loss: &found.loss,
+            silent: &found.silent,
+            answers,
+        };
+        Unlocated::of(cells, (&self.tuples, &self.names), &self.settings, known)
     }
 
     /// Whether a place is a NIC that the paper's rule calls anomalous at this time.

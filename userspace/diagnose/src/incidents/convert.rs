@@ -80,6 +80,9 @@ fn table_of(name: &str) -> &'static str {
     }
 }
 
+/// The class of loss that no place explains.
+const UNLOCATED: &str = "unlocated_loss";
+
 /// The addresses of the NICs of a mesh, by `host/nic`.
 pub type Addresses = BTreeMap<String, BTreeSet<IpAddr>>;
 
@@ -131,6 +134,10 @@ pub fn mesh(finding: &Finding, addresses: &Addresses, last_window_ns: i64) -> In
     incident.rests_on("verdicts", of, "anomalous", finding.problem.anomalous as f64, "probes");
     incident.rests_on("verdicts", of, "probes", finding.problem.probes as f64, "probes");
     incident.rests_on("verdicts", of, "score", finding.problem.score, "");
+    if class == UNLOCATED {
+        let unknown = "where it is: a trace of one of these 5-tuples shows the last hop that answers";
+        incident.unknown.push(unknown.to_string());
+    }
     for said in [&finding.hostping, &finding.counters].into_iter().flatten() {
         incident.unknown.push(said.clone());
     }

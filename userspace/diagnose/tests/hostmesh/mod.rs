@@ -12,4 +12,5 @@ mod run;
 mod silence;
 mod sla;
 mod together;
+mod unlocated;
 mod unsent;

@@ -23,13 +23,14 @@ table! {
         /// `silence`: no probes of a host arrive.
         symptom: Text, None, [same], hide "Symptom";
         /// Class of the problem: `link_down`, `flapping`, `loss`, `corruption`, `no_route`, `acl`, `blackhole`,
-        /// `congestion_drops`, `congestion`, `slow_receiver`, `asymmetric_path`, `slow_host`, `unsent`, `silent`.
+        /// `congestion_drops`, `congestion`, `slow_receiver`, `asymmetric_path`, `slow_host`, `unsent`, `silent`,
+        /// `unlocated_loss`.
         class: Text, None, [last], show "Class";
         /// Number of the problem in Hostmesh, section 5; null if the paper does not list it.
         problem: Option<u8>, None, [last], hide "Problem";
         /// Kind of the place: `nic` (the NIC, its link or its switch port), `link`, `ports` of a switch that are of one
         /// line card or of one split transceiver, `switch`, `route` (from a switch to a NIC), `pair` of NICs, `tuple`,
-        /// `host`, or the `collector` when most hosts are silent.
+        /// `host`, the `collector` when most hosts are silent, or the `mesh` as a whole: somewhere in it.
         place_kind: Text, None, [same], hide "Place kind";
         /// The place in words; names several links if the evidence cannot separate them.
         place: Text, None, [same], show "Place";
@@ -55,7 +56,8 @@ table! {
         /// Time of the first lost probe; for latency, asymmetry and delay, the start of the first window; for silence, the
         /// time of the last probe.
         since_ns: i64, UnixNanoseconds, [min], hide "Since";
-        /// Probes of this window that crossed the place; for silence, those that the host sends in a window.
+        /// Probes of this window that crossed the place; for silence, those that the host sends in a window; for the
+        /// mesh, those that no other verdict on loss is about.
         probes: u64, None, [sum], show "Probes";
         /// Number of these probes that were affected; for silence, those that did not come.
         anomalous: u64, None, [sum], show "Anomalous";

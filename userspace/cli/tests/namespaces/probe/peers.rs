@@ -90,12 +90,12 @@ impl Agents {
     }
 }
 
-/// Class and place of the verdicts with this symptom. Delays between namespaces follow the load of the machine, so what
-/// is said of them is no part of this test; the simulated fabric has these.
+/// Class and place of the verdicts with this symptom. Delays between namespaces follow the load of the machine, and so does
+/// loss that no place explains: what is said of them is no part of this test; the simulated fabric has these.
 fn verdicts(diagnosis: &Value, symptom: &str) -> BTreeSet<String> {
     let all = diagnosis["verdicts"].as_array().unwrap().iter();
     let text = |problem: &Value, key: &str| problem[key].as_str().unwrap().to_owned();
-    all.filter(|verdict| verdict["symptom"] == symptom)
+    all.filter(|verdict| verdict["symptom"] == symptom && verdict["class"] != "unlocated_loss")
         .map(|problem| format!("{} {}", text(problem, "class"), text(problem, "place")))
         .collect()
 }
