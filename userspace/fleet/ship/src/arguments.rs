@@ -10,7 +10,12 @@ use std::time::Duration;
 /// Each segment is created there once, under its own name, and read back before it counts as shipped. A run that is killed
 /// goes on where it was. Once a dataset is shipped, captures delete no segment that the store does not have.
 #[derive(Parser, Debug)]
-#[command(name = "rocescope dataset ship", bin_name = "rocescope dataset ship", version, max_term_width = 120)]
+#[command(
+    name = "rocescope dataset ship",
+    bin_name = "rocescope dataset ship",
+    version,
+    max_term_width = 120
+)]
 pub(crate) struct Arguments {
     /// The dataset
     #[arg(value_name = "DATASET")]

@@ -12,7 +12,12 @@ use std::path::PathBuf;
 /// on the time of a row select directories too. Without -c, -f or --question there is a prompt, or statements are read from
 /// the standard input.
 #[derive(Parser, Debug)]
-#[command(name = "rocescope dataset sql", bin_name = "rocescope dataset sql", version, max_term_width = 120)]
+#[command(
+    name = "rocescope dataset sql",
+    bin_name = "rocescope dataset sql",
+    version,
+    max_term_width = 120
+)]
 pub(crate) struct Arguments {
     /// Datasets, read as one: directories, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX; credentials
     /// are those of the environment, such as AWS_ACCESS_KEY_ID
