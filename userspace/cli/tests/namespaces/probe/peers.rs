@@ -123,7 +123,7 @@ fn a_link_above_the_racks_that_is_dead_one_way_is_named_and_an_agent_that_is_kil
         // How many 5-tuples cross the link is the kernel's choice.
         lost += count("lost_there") + count("lost_back");
         assert!(count("unknown") > 0 && summary["answers"]["answered"].as_u64().unwrap() > 0);
-        // Two NICs, two peers, four ports; the ways to the host whose agent was killed may be traced anew at the end.
+        // Two NICs, two peers, four ports; the ways to the host whose agent was killed may be traced again at the end.
         assert_eq!(count("paths"), 16);
         assert!((8..=16).contains(&count("paths_known")), "{summary:#}");
     }
