@@ -8,6 +8,7 @@
 //! | `ends`, `lossy` | which pairs have one cause |
 //! | `traces` | losses that are too few for a fault |
 //! | `loss`, `no_answer`, `slow_receiver`, `fatal_nak`, `order`, `timeouts`, `tap` | one file for each kind of faults |
+//! | `taps` | what each tap sees of answers |
 //! | `marks` | marks of congestion without a queue |
 //! | `one_direction`, `sampled` | what a tap knows that sees one direction, or one packet of many |
 
@@ -24,6 +25,7 @@ mod order;
 mod sampled;
 mod slow_receiver;
 mod tap;
+mod taps;
 mod timeouts;
 mod traces;
 
@@ -216,6 +218,7 @@ impl Wire {
         let near_ns = end_ns.saturating_sub(start_ns) / 10;
         let view = View {
             all: &all,
+            taps: &taps::Taps::of(&all),
             episodes: &self.episodes,
             observers: &self.observers,
             is_part: self.from_ns.is_some() || self.to_ns.is_some(),
@@ -256,6 +259,7 @@ impl Wire {
 /// What the rules see.
 struct View<'a> {
     all: &'a [&'a Direction],
+    taps: &'a taps::Taps<'a>,
     episodes: &'a Episodes,
     observers: &'a Observers,
     /// Whether a part of the time of the rows counts.

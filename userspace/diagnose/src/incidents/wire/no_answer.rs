@@ -36,7 +36,7 @@ pub(super) fn is_unanswered(view: &View<'_>, way: &Direction) -> bool {
         return false;
     }
     let different = way.packets.saturating_sub(way.retransmitted);
-    different > 0 && way.packets >= different * TRIES && view.sees_answers(way)
+    different > 0 && way.packets >= different * TRIES && view.taps.see_answers(way)
 }
 
 /// Whether its sender gave up, although the receiver had answered before, and had buffers.
@@ -55,15 +55,6 @@ fn was_given_up(view: &View<'_>, way: &Direction) -> bool {
         && view
             .episodes
             .saw(&way.observer, Sign::RetryExhausted, (way.src, way.dst))
-}
-
-impl View<'_> {
-    /// Whether the tap that saw a direction sees answers to anyone; or its packets are all that it sees.
-    fn sees_answers(&self, way: &Direction) -> bool {
-        let mut of_tap = self.all.iter().filter(|other| other.observer == way.observer);
-        let is_alone = of_tap.clone().all(|other| other.src == way.src || other.dst == way.dst);
-        is_alone || of_tap.any(|other| other.other_direction_seen)
-    }
 }
 
 fn incident(view: &View<'_>, group: &Group, ways: &[&Direction]) -> Incident {
