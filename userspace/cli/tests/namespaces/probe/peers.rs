@@ -122,20 +122,17 @@ fn a_link_above_the_racks_that_is_dead_one_way_is_named_and_an_agent_that_is_kil
         let count = |outcome: &str| peers[outcome].as_u64().unwrap();
         // How many 5-tuples cross the link is the kernel's choice.
         lost += count("lost_there") + count("lost_back");
-        assert!(count("unknown") > 0 && summary["answers"]["answered"].as_u64().unwrap() > 0);
+        assert!(count("unknown") > 100 && summary["answers"]["answered"].as_u64().unwrap() > 500);
         // Two NICs, two peers, four ports; the ways to the host whose agent was killed may be traced again at the end.
         assert_eq!(count("paths"), 16);
         assert!((8..=16).contains(&count("paths_known")), "{summary:#}");
     }
-    assert!(lost > 0);
+    assert!(lost > 60, "{lost}");
     let dataset = agents.path("dataset");
     repair(&dataset).unwrap();
     let diagnosis = agents.diagnose();
-    // Agents that wait for a processor lose probes of their own; that no healthy link is named is judged in the simulator.
-    assert!(
-        verdicts(&diagnosis, "loss").contains("link_down r1>s0"),
-        "{diagnosis:#}"
-    );
+    let lossy = verdicts(&diagnosis, "loss");
+    assert_eq!(lossy, BTreeSet::from(["link_down r1>s0".into()]), "{diagnosis:#}");
     // The others end one after the other, so the first of them may be silent before the data end.
     assert!(verdicts(&diagnosis, "silence").contains("silent h2"), "{diagnosis:#}");
     let mut stated = diagnosis["sla"]
@@ -150,10 +147,11 @@ fn a_link_above_the_racks_that_is_dead_one_way_is_named_and_an_agent_that_is_kil
     let at = |host, nic| address(host, nic).parse::<IpAddr>().unwrap();
     let is_remote = |row: &&ProbeRow| row.src_nic.is_empty() || row.dst_nic.is_empty();
     let lost = probes.iter().filter(is_remote).filter(|row| &*row.outcome == "timeout");
-    let (over_the_link, others): (Vec<_>, Vec<_>) = lost.partition(|row| (0..2).any(|nic| row.src == at(1, nic)));
-    assert!(over_the_link.len() > others.len(), "{others:?}");
+    for row in lost {
+        assert!((0..2).any(|nic| row.src == at(1, nic)), "{row:?}");
+    }
     let trips = probes.iter().filter_map(|row| row.round_trip_ns);
-    assert!(trips.min() > Some(0));
+    assert!(trips.clone().count() > 2_000 && trips.min() > Some(0));
 
     // Each end traces its ways: the hops follow its own rack's choice of a spine. A port that was renewed in the last
     // seconds may not be traced yet, so one traced port for each pair of NICs is asked for.
