@@ -62,7 +62,8 @@ impl Prefix {
         Self { address, bits }
     }
 
-    /// Parses `10.0.0.0/8`; without a slash, the prefix contains only the address.
+    /// Parses `10.0.0.0/8`; without a slash, the prefix contains only the address. `::ffff:10.0.0.1`, the GID of an IPv4
+    /// address, is that address.
     ///
     /// # Errors
     /// Returns a message.
@@ -71,14 +72,25 @@ impl Prefix {
             Some((address, bits)) => (address, Some(bits)),
             None => (text, None),
         };
-        let address = address
+        let written: IpAddr = address
             .parse()
             .map_err(|_| format!("`{address}` is not an IP address"))?;
+        let address = written.to_canonical();
         let all = Self::host(address);
         let Some(bits) = bits else { return Ok(all) };
+        // The first 96 bits of a GID of an IPv4 address are the same for all of them.
+        let before = Self::host(written).bits - all.bits;
+        let range = before..=before + all.bits;
         match bits.parse() {
-            Ok(bits) if bits <= all.bits => Ok(Self { address, bits }),
-            _ => Err(format!("invalid prefix length `{bits}`: expected 0 to {}", all.bits)),
+            Ok(bits) if range.contains(&bits) => Ok(Self {
+                address,
+                bits: bits - before,
+            }),
+            _ => Err(format!(
+                "invalid prefix length `{bits}`: expected {} to {}",
+                range.start(),
+                range.end()
+            )),
         }
     }
 
@@ -319,6 +331,8 @@ mod tests {
         assert!(contains("0.0.0.0/0", "11.0.0.0") && !contains("0.0.0.0/0", "::1"));
         assert!(contains("::/0", "fd00::1") && contains("fd00::/8", "fdff::1"));
         assert!(!contains("10.0.0.1", "10.0.0.2") && contains("10.0.0.1", "10.0.0.1"));
+        assert!(contains("::ffff:10.0.0.1", "10.0.0.1") && !contains("::ffff:10.0.0.1", "10.0.0.2"));
+        assert!(contains("::ffff:10.0.0.0/104", "10.255.0.1") && Prefix::read("::ffff:10.0.0.0/95").is_err());
         assert!(Prefix::read("10.0.0.0/33").is_err() && Prefix::read("ten/8").is_err());
     }
 }

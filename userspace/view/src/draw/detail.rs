@@ -11,6 +11,7 @@ use crate::view::View;
 use crate::zone::Zone;
 use ratatui::layout::Rect;
 use rocescope_model::{Column, Type, Unit, Value, human};
+use std::net::Ipv4Addr;
 
 /// Cells of the page at most.
 const WIDTH: u16 = 110;
@@ -77,14 +78,9 @@ fn page(view: &View, screen: Rect) -> Option<(Vec<Line>, Rect)> {
     };
     let cells = view.focus().cells(shown);
     for (at, column) in view.focus().table().columns.iter().enumerate() {
-        let value = exact(&cells.value(row, at), human::unit(cells, row, at));
-        field(
-            view.options.hosts.text(&value),
-            &cells.value(row, at),
-            column,
-            help_width,
-            &mut lines,
-        );
+        let value = cells.value(row, at);
+        let text = exact(column, &value, human::unit(cells, row, at));
+        field(view.options.hosts.text(&text), &value, column, help_width, &mut lines);
     }
     let page = overlay::place(screen, width, lines.len());
     Some((lines, page))
@@ -147,15 +143,24 @@ fn field(mut shown: String, value: &Value<'_>, column: &'static Column, width: u
         help: help.next().unwrap_or_default(),
         tone: if *value == Value::Null { Tone::Faint } else { Tone::Text },
     });
-    lines.extend(help.map(|help| Line {
+    lines.extend(help.chain(gid(value)).map(|help| Line {
         help,
         ..Line::new("", String::new(), Tone::Text)
     }));
 }
 
-/// The exact number with its unit, and a shorter form where that differs.
-fn exact(value: &Value<'_>, unit: Unit) -> String {
+/// The GID of an IPv4 address, as NCCL and verbs programs print it.
+fn gid(value: &Value<'_>) -> Option<String> {
+    let Value::Text(text) = value else { return None };
+    let address: Ipv4Addr = text.parse().ok()?;
+    Some(format!("GID {}", address.to_ipv6_mapped()))
+}
+
+/// The exact number with its unit, and a shorter form where that differs. Drivers and `tshark` write queue pair numbers
+/// in hexadecimal digits.
+fn exact(column: &Column, value: &Value<'_>, unit: Unit) -> String {
     match (value, unit) {
+        (Value::I64(number), _) if column.name.ends_with("qpn") => format!("{number} (0x{number:06x})"),
         (Value::I64(number), Unit::None | Unit::UnixNanoseconds) => number.to_string(),
         (Value::I64(number), unit) => {
             let (full, short) = (human::grouped(number.unsigned_abs()), human::readable(value, unit));
