@@ -4,7 +4,7 @@ use super::files::FilesDocument;
 use super::losses::Losses;
 use super::{Source, aeth, flow_rows, opcode_rows};
 use crate::Outcome;
-use crate::live::{LiveReport, VerdictReason};
+use crate::live::{Cost, LiveReport, VerdictReason};
 use crate::recorder::RecorderSummary;
 use rocescope_diagnose::incidents::Incident;
 use rocescope_model::json::{self, Object, Row, Rows};
@@ -267,6 +267,7 @@ struct LiveDocument<'a> {
     driver_drops: Counts<&'a str>,
     #[serde(flatten)]
     drops: Counts,
+    cost: Cost,
     warnings: &'a [String],
 }
 
@@ -301,6 +302,7 @@ impl<'a> LiveDocument<'a> {
                 ("blind_intervals", live.blind_intervals),
                 ("blind_ns", live.blind_ns),
             ]),
+            cost: live.cost,
             warnings: &live.warnings,
         }
     }

@@ -9,6 +9,7 @@ pub mod color;
 pub mod connections;
 pub mod files;
 pub mod json;
+mod live;
 mod losses;
 mod no_roce;
 pub mod ports;

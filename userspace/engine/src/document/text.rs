@@ -2,9 +2,8 @@
 
 use super::color::Color;
 use super::losses::Losses;
-use super::{Source, aeth, files, flow_rows, no_roce, opcode_rows};
+use super::{Source, aeth, files, flow_rows, live, no_roce, opcode_rows};
 use crate::Outcome;
-use crate::live::LiveReport;
 use crate::recorder::RecorderSummary;
 use rocescope_diagnose::incidents;
 use rocescope_model::human::{grouped as count, plural, readable};
@@ -73,7 +72,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     write_frames(out, summary, counters)?;
     out.push_str(&files::text(source.files));
     if let Some(live) = &source.live {
-        write_live(out, live, counters.frames)?;
+        live::write(out, live, counters.frames)?;
     }
     write_mirrored(out, counters)?;
     write_uet(out, counters, &summary.pdcs, color)?;
@@ -323,56 +322,6 @@ fn write_uet(out: &mut String, counters: &Counters, pdcs: &PdcTotals, color: Col
         "{}",
         color.trouble(lost + pdcs.trimmed_packets + counters.lost_uet > 0, &line)
     )
-}
-
-/// The part of a live capture.
-fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Result {
-    let dropped = live.socket_dropped;
-    match live.nic_dropped {
-        Some(nic) => writeln!(
-            out,
-            "At port   {} = {} seen + {} dropped by the interface + {} dropped by the socket",
-            count(frames + nic + dropped),
-            count(frames),
-            count(nic),
-            count(dropped)
-        )?,
-        None => writeln!(
-            out,
-            "At port   unknown: {} seen, {} dropped by the socket",
-            count(frames),
-            count(dropped)
-        )?,
-    }
-    for (name, grown) in &live.driver_drops {
-        writeln!(out, "Driver    {name} {}", count(*grown))?;
-    }
-    if live.blind_intervals > 0 {
-        writeln!(
-            out,
-            "Blind     {} intervals, {:.0} ms over all CPUs: {} runs did not fit into a full ring",
-            count(live.blind_intervals),
-            live.blind_ns as f64 / 1e6,
-            count(live.lost_runs)
-        )?;
-    }
-    if live.lost_events > 0 {
-        writeln!(
-            out,
-            "Control   {} CM datagrams and TCP segments did not fit into a full ring: handshakes may be missing",
-            count(live.lost_events)
-        )?;
-    }
-    if let Some(reason) = &live.xdp_refused {
-        writeln!(out, "XDP       unavailable: {reason}")?;
-    }
-    for (interface, mode) in &live.interfaces {
-        writeln!(out, "Captured  {interface} with {mode}")?;
-    }
-    if let Some(verdict) = &live.verdict {
-        writeln!(out, "Verdict   {}: {}", verdict.name(), verdict.reason)?;
-    }
-    Ok(())
 }
 
 /// What the flight recorder wrote and refused.

@@ -22,7 +22,7 @@ pub mod vlan;
 mod watch;
 mod xdp;
 
-pub use report::{LiveReport, VerdictReason};
+pub use report::{Cost, LiveReport, VerdictReason};
 pub use watch::{Reload, Reloaded};
 
 use crate::drops::Drops;
@@ -40,6 +40,7 @@ use rocescope_host::xdp_program;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::LiveSource;
 use rocescope_record::Config;
+use rocescope_runtime::resources::{self, Meter};
 use rocescope_runtime::signals::Signals;
 use std::fmt;
 use std::sync::Arc;
@@ -176,10 +177,13 @@ impl LiveCapture {
         let mut watch = Watch::begin(signals, &interfaces, drops, &request, reload, notices)?;
         // From here on the process has no privileges; everything it needs is open.
         privileges::drop_all().map_err(EngineError::Capabilities)?;
+        let mut meter = Meter::default();
         let outcome = match source {
             Source::Xdp(source) => xdp::drive(*source, settings, outputs, &mut watch, &mut report)?,
             Source::Packet(sockets) => packet::drive(sockets, settings, config, outputs, &mut watch, &mut report)?,
         };
+        report.cost.cpu_ratio = meter.share();
+        report.cost.resident_bytes = resources::resident_bytes();
         drop(restored);
         watch.end()?;
         report.nic_dropped = watch.port().dropped();

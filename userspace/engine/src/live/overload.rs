@@ -10,6 +10,7 @@ const CAUGHT_UP: f64 = 0.125;
 #[derive(Debug, Default)]
 pub(super) struct Overload {
     is_behind: bool,
+    peak: f64,
 }
 
 impl Overload {
@@ -17,7 +18,13 @@ impl Overload {
     pub(super) fn observe(&mut self, filled: f64) -> bool {
         let bound = if self.is_behind { CAUGHT_UP } else { BEHIND };
         self.is_behind = filled >= bound;
+        self.peak = self.peak.max(filled);
         self.is_behind
+    }
+
+    /// The largest share so far.
+    pub(super) const fn peak(&self) -> f64 {
+        self.peak
     }
 }
 
@@ -40,5 +47,6 @@ mod tests {
         ] {
             assert_eq!(overload.observe(filled), expected, "{filled}");
         }
+        assert_eq!(overload.peak(), 1.0);
     }
 }

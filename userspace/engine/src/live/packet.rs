@@ -58,6 +58,7 @@ pub(super) fn drive(
         }
     }
     session.yield_connections(false);
+    report.cost.peak_buffer_ratio = overload.peak();
     for socket in &sockets {
         socket.stop().map_err(EngineError::Socket)?;
     }

@@ -2,6 +2,7 @@
 
 use crate::error::{EngineError, Result};
 use rocescope_capture::af_packet::Direction;
+use serde::Serialize;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -39,12 +40,27 @@ pub struct LiveReport {
     pub blind_intervals: u64,
     /// The total length of these intervals.
     pub blind_ns: u64,
+    /// What the capture itself used.
+    pub cost: Cost,
     /// Warnings of the kernel program.
     pub warnings: Vec<String>,
     /// The interfaces, if the capture ended because all of them were removed.
     pub removed: Option<String>,
     /// The status of the command of the capture, if the capture ended with it.
     pub command: Option<ExitStatus>,
+}
+
+/// What a capture itself used, and how far it was from losing packets.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Cost {
+    /// Processor time of all threads over the time of the capture: 1 is one core. Work of the kernel, such as the XDP
+    /// program, is not in it.
+    pub cpu_ratio: f64,
+    /// Resident memory at the end, in bytes; `None` if the kernel does not report it.
+    pub resident_bytes: Option<u64>,
+    /// The fullest that the buffer between the source and the pipeline was, 0 to 1. From 0.5 connections are left out, at
+    /// 1 packets are lost.
+    pub peak_buffer_ratio: f64,
 }
 
 impl LiveReport {

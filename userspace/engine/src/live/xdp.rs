@@ -147,6 +147,7 @@ pub(super) fn drive(
     }
     // No record can be lost from here on: what waits is analyzed in full.
     intake.pipeline.yield_connections(false);
+    report.cost.peak_buffer_ratio = overload.peak();
     let end_ns = capture.now_ns();
     let (counters, losses) = capture.finish(|event| receiver.take(event, &mut intake.pipeline, report))?;
     report.lost_runs = counters.lost_runs;
