@@ -1,12 +1,11 @@
 //! The command line.
 
 mod agent;
-mod collect;
 mod collective;
+mod collector;
 mod compact;
 mod compare;
 mod config;
-mod control;
 mod counters;
 mod dataset;
 mod dataset_action;
@@ -24,20 +23,23 @@ mod probe;
 mod recorder;
 mod report;
 mod retention;
+mod send;
 mod span;
+mod subscription;
 mod top;
 mod words;
 
 pub use agent::{AgentArguments, Parts};
-pub use collect::{CollectArguments, SendArguments};
 pub use collective::{
     CollectiveAction, CollectiveFormat, CollectiveImportArguments, CollectiveOutput, CollectivePartArguments,
     DiagnoseCollectiveArguments, FollowFormat,
 };
+pub use collector::{
+    CandidateArguments, CollectorAction, CollectorRunArguments, OperatorArguments, RollbackArguments, StatusArguments,
+};
 pub use compact::CompactArguments;
 pub use compare::CompareArguments;
 pub use config::{CompletionsArguments, ConfigAction, ManArguments};
-pub use control::{ControlAction, ControlArguments, SubscriptionArguments};
 pub use counters::CountersArguments;
 pub use dataset::DatasetArguments;
 pub use dataset_action::{
@@ -64,7 +66,9 @@ pub use probe::{ProbeArguments, ProbeBackend, RailsOfPeers};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportTable};
 pub use retention::RetentionArguments;
+pub use send::SendArguments;
 pub use span::{SPAN, SpanArguments};
+pub use subscription::SubscriptionArguments;
 pub use top::{AppearanceArguments, OnceArguments, TableName, ThemeName, TopArguments};
 pub(crate) use words::settle;
 
@@ -109,8 +113,9 @@ pub enum Command {
     Agent(Box<AgentArguments>),
     /// Capture interfaces or a file into a Parquet dataset
     Capture(Box<CaptureArguments>),
-    /// Collect the rows of agents into one dataset, and diagnose them
-    Collect(Box<CollectArguments>),
+    /// Collect and diagnose the rows of agents; show and change their configuration
+    #[command(subcommand)]
+    Collector(CollectorAction),
     /// Compare two datasets or two times, the largest change first
     Compare(CompareArguments),
     /// Read steps of collectives and telemetry of switches
@@ -121,8 +126,6 @@ pub enum Command {
     Config(ConfigAction),
     /// Print loss, reordering and latency of each queue pair
     Connections(Box<ConnectionsArguments>),
-    /// Show and change the configuration of agents and capture boxes
-    Control(Box<ControlArguments>),
     /// Read the counters of RDMA devices and network interfaces
     Counters(Box<CountersArguments>),
     /// Describe, query, merge, check, repair, compact or ship datasets

@@ -40,7 +40,7 @@ pub enum Error {
         root: PathBuf,
     },
     /// A directory without a dataset.
-    #[error("{} contains no dataset: `rocescope capture`, `counters` and `probe` write one with --out, and `rocescope collect` that of all hosts", root.display())]
+    #[error("{} contains no dataset: `rocescope capture`, `counters` and `probe` write one with --out, and `rocescope collector run` that of all hosts", root.display())]
     NoDataset {
         /// The directory.
         root: PathBuf,

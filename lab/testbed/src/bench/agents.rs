@@ -150,7 +150,7 @@ fn sign(directory: &Path, hosts: u32) -> Result<()> {
 }
 
 fn collect(rocescope: &str, directory: &Path) -> Result<Collector> {
-    let mut collect = command(rocescope, &["collect", "--diagnose", "--listen"]);
+    let mut collect = command(rocescope, &["collector", "run", "--diagnose", "--listen"]);
     collect.arg(format!("127.0.0.1:{PORT}"));
     for (option, file) in [
         ("--out", "collected"),

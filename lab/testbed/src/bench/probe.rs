@@ -115,7 +115,7 @@ impl Collector {
         let made = shell.current_dir(directory).output()?;
         ensure!(made.status.success(), "certificates: {made:?}");
         let mut collect = within(&host.router, rocescope);
-        collect.args(["collect", "--quiet", "--listen", "10.0.0.254:4792"]);
+        collect.args(["collector", "run", "--quiet", "--listen", "10.0.0.254:4792"]);
         for (option, file) in [
             ("--out", "collected"),
             ("--cert", "collector.pem"),

@@ -8,7 +8,7 @@ use crate::certificates;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 
-const COLLECTOR: Unit = Unit("rocescope-collect");
+const COLLECTOR: Unit = Unit("rocescope-collector");
 const AGENT: Unit = Unit("rocescope-agent");
 /// The address of the collector's metrics.
 const METRICS: &str = "127.0.0.1:9465";
@@ -55,7 +55,7 @@ fn wire(machine: &Machine) -> Result<()> {
         run(&format!("neigh add {other} lladdr {mac} dev {nic} nud permanent"))?;
     }
     let settings = format!(
-        "\n[collect]\nmetrics = \"{METRICS}\"\n\n[probe]\ninterface = [\"{one}\", \"{two}\"]\n\
+        "\n[collector]\nmetrics = \"{METRICS}\"\n\n[probe]\ninterface = [\"{one}\", \"{two}\"]\n\
          \n[agent]\nobserver = \"h0\"\ncollector = \"https://localhost:4792\"\n"
     );
     let path = machine.path(CONFIGURATION);

@@ -120,7 +120,7 @@ fn install(machine: &Machine, package: &Path) -> Result<String> {
     machine.run("dpkg --install /root/rocescope.deb")?;
     let user = machine.run("id rocescope")?;
     // No interface is configured yet.
-    for unit in ["rocescope", "rocescope-agent", "rocescope-collect"] {
+    for unit in ["rocescope", "rocescope-agent", "rocescope-collector"] {
         let ask = format!("systemctl is-enabled {unit} || systemctl is-active {unit} || true");
         let state = machine.run(&ask)?;
         ensure!(state == "disabled\ninactive\n", "{unit} is {state}");

@@ -1,18 +1,114 @@
-//! The arguments of `rocescope collect`, and of an agent that sends to it.
+//! The arguments of `rocescope collector`.
 
-use super::RetentionArguments;
+use super::subscription::not_set;
+use super::{Output, RetentionArguments};
 use crate::units::{DAY, HOUR, bytes, name, positive_duration, within};
-use clap::Args;
-use rocescope_agent::relay::RelaySettings;
+use clap::{Args, Subcommand};
 use rocescope_analysis::incidents::OnIncident;
-use rocescope_collector::Files;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// `rocescope collect`.
+/// `rocescope collector`.
+#[derive(Debug, Subcommand)]
+pub enum CollectorAction {
+    /// Collect the rows of agents into one dataset, diagnose them, and hand out one configuration
+    Run(Box<CollectorRunArguments>),
+    /// Print which agent and capture box runs which version, who refused one and why, and who is away
+    Status(StatusArguments),
+    /// Put the configuration in FILE in force, as the next version
+    Apply(CandidateArguments),
+    /// Print what would change if FILE were applied; refuse what `apply` refuses
+    Diff(CandidateArguments),
+    /// Put an earlier version in force, as the next version
+    Rollback(RollbackArguments),
+}
+
+impl CollectorAction {
+    /// The error if options that are required are not set.
+    pub(crate) fn missing(&self) -> Option<String> {
+        match self {
+            Self::Run(run) => {
+                let is_missing = run.control.is_some() && run.control_dir.is_none();
+                is_missing.then(|| "--control requires --control-dir".to_owned())
+            }
+            Self::Status(status) => status.operator.missing(),
+            Self::Apply(candidate) | Self::Diff(candidate) => candidate.operator.missing(),
+            Self::Rollback(rollback) => rollback.operator.missing(),
+        }
+    }
+}
+
+/// `rocescope collector status`.
 #[derive(Clone, Debug, Args)]
-pub struct CollectArguments {
+pub struct StatusArguments {
+    /// Format of the status
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// The operator.
+    #[command(flatten)]
+    pub operator: OperatorArguments,
+}
+
+/// `rocescope collector apply` and `rocescope collector diff`.
+#[derive(Clone, Debug, Args)]
+pub struct CandidateArguments {
+    /// The controller's configuration (TOML)
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Take settings that this version of rocescope does not know; members check them
+    #[arg(long)]
+    pub unchecked: bool,
+    /// The operator.
+    #[command(flatten)]
+    pub operator: OperatorArguments,
+}
+
+/// `rocescope collector rollback`.
+#[derive(Clone, Debug, Args)]
+pub struct RollbackArguments {
+    /// The version; default: the one before that in force
+    #[arg(value_name = "VERSION")]
+    pub number: Option<u64>,
+    /// The operator.
+    #[command(flatten)]
+    pub operator: OperatorArguments,
+}
+
+/// Which controller an operator asks, and the certificate that permits it.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Operator")]
+pub struct OperatorArguments {
+    /// Ask the controller at URL, such as `https://collector.example:4792`
+    #[arg(long, value_name = "URL")]
+    pub collector: Option<String>,
+    /// The operator's certificate (PEM); its first DNS name is the operator's name
+    #[arg(long, value_name = "FILE")]
+    pub cert: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// CA certificate that signed the collector's certificate (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+}
+
+impl OperatorArguments {
+    /// The error if options that are required are not set.
+    fn missing(&self) -> Option<String> {
+        not_set(&[
+            ("--collector", self.collector.is_some()),
+            ("--cert", self.cert.is_some()),
+            ("--key", self.key.is_some()),
+            ("--ca", self.ca.is_some()),
+        ])
+        .map(|missing| format!("{missing} not set"))
+    }
+}
+
+/// `rocescope collector run`.
+#[derive(Clone, Debug, Args)]
+pub struct CollectorRunArguments {
     /// Listen on this address
     #[arg(long, value_name = "ADDRESS", default_value = "[::]:4792")]
     pub listen: SocketAddr,
@@ -31,7 +127,7 @@ pub struct CollectArguments {
     /// Be the controller too: keep the versions of its configuration in DIR
     #[arg(long, value_name = "DIR", help_heading = "Controller")]
     pub control_dir: Option<PathBuf>,
-    /// The first version of the controller's configuration (TOML); later ones come with `rocescope control apply`
+    /// The first version of the controller's configuration (TOML); later ones come with `rocescope collector apply`
     #[arg(long, value_name = "FILE", help_heading = "Controller")]
     pub control: Option<PathBuf>,
     /// Maximum number of connected agents
@@ -77,70 +173,4 @@ pub struct CollectArguments {
     /// last hour
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<1, HOUR>, help_heading = "Diagnosis")]
     pub lateness: Duration,
-}
-
-/// Where an agent sends its rows.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Collector")]
-pub struct SendArguments {
-    /// Send rows to the `rocescope collect` at URL, such as `https://collector.example:4792`
-    #[arg(long, value_name = "URL")]
-    pub collector: Option<String>,
-    /// The agent's certificate (PEM); its first DNS name is the observer
-    #[arg(long, value_name = "FILE")]
-    pub cert: Option<PathBuf>,
-    /// The key of the certificate (PEM)
-    #[arg(long, value_name = "FILE")]
-    pub key: Option<PathBuf>,
-    /// CA certificate that signed the collector's certificate (PEM)
-    #[arg(long, value_name = "FILE")]
-    pub ca: Option<PathBuf>,
-    /// Directory for rows that the collector has not acknowledged yet
-    #[arg(long, value_name = "DIR")]
-    pub spool: Option<PathBuf>,
-    /// Maximum size of the spool; when it is full, the oldest rows are deleted
-    #[arg(long, value_name = "SIZE", default_value = "256Mi", value_parser = bytes)]
-    pub spool_bytes: u64,
-}
-
-impl SendArguments {
-    /// Where rows go, if a collector is set.
-    pub(crate) fn relay(&self) -> Option<RelaySettings> {
-        let Self {
-            collector: Some(url),
-            cert: Some(certificate),
-            key: Some(key),
-            ca: Some(authority),
-            spool: Some(spool),
-            spool_bytes,
-        } = self.clone()
-        else {
-            return None;
-        };
-        let files = Files {
-            certificate,
-            key,
-            authority,
-        };
-        Some(RelaySettings {
-            url,
-            files,
-            spool,
-            spool_bytes,
-        })
-    }
-
-    /// The error if only some of the options that sending requires are set.
-    pub(crate) fn missing(&self) -> Option<String> {
-        let given = [
-            ("collector", self.collector.is_some()),
-            ("cert", self.cert.is_some()),
-            ("key", self.key.is_some()),
-            ("ca", self.ca.is_some()),
-            ("spool", self.spool.is_some()),
-        ];
-        let (some, _) = given.iter().find(|(_, is_given)| *is_given)?;
-        let (other, _) = given.iter().find(|(_, is_given)| !is_given)?;
-        Some(format!("--{some} requires --{other}"))
-    }
 }

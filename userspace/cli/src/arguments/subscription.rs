@@ -1,47 +1,13 @@
-//! The arguments of `rocescope control`, and of a capture that a controller configures.
+//! The arguments of a capture that a controller configures.
 
-use super::Output;
 use crate::units::bytes;
-use clap::{Args, Subcommand};
+use clap::Args;
 use rocescope_agent::subscription::SubscriptionSettings;
 use rocescope_collector::Files;
 use std::path::{Path, PathBuf};
 
-/// `rocescope control`.
-#[derive(Clone, Debug, Args)]
-pub struct ControlArguments {
-    /// Ask the controller at URL, such as `https://collector.example:4792`
-    #[arg(long, value_name = "URL", global = true)]
-    pub collector: Option<String>,
-    /// The operator's certificate (PEM); its first DNS name is the operator's name
-    #[arg(long, value_name = "FILE", global = true)]
-    pub cert: Option<PathBuf>,
-    /// The key of the certificate (PEM)
-    #[arg(long, value_name = "FILE", global = true)]
-    pub key: Option<PathBuf>,
-    /// CA certificate that signed the collector's certificate (PEM)
-    #[arg(long, value_name = "FILE", global = true)]
-    pub ca: Option<PathBuf>,
-    /// What to do.
-    #[command(subcommand)]
-    pub action: ControlAction,
-}
-
-impl ControlArguments {
-    /// The error if options that are required are not set.
-    pub(crate) fn missing(&self) -> Option<String> {
-        not_set(&[
-            ("--collector", self.collector.is_some()),
-            ("--cert", self.cert.is_some()),
-            ("--key", self.key.is_some()),
-            ("--ca", self.ca.is_some()),
-        ])
-        .map(|missing| format!("{missing} not set"))
-    }
-}
-
 /// Options that are not set, with their verb.
-fn not_set(given: &[(&str, bool)]) -> Option<String> {
+pub(super) fn not_set(given: &[(&str, bool)]) -> Option<String> {
     let missing = given.iter().filter(|(_, is_given)| !is_given);
     let missing: Vec<&str> = missing.map(|(option, _)| *option).collect();
     match missing.as_slice() {
@@ -49,41 +15,6 @@ fn not_set(given: &[(&str, bool)]) -> Option<String> {
         [one] => Some(format!("{one} is")),
         [all @ .., last] => Some(format!("{} and {last} are", all.join(", "))),
     }
-}
-
-/// What an operator does.
-#[derive(Clone, Debug, Subcommand)]
-pub enum ControlAction {
-    /// Print which agent and capture box runs which version, who refused one and why, and who is away
-    Status {
-        /// Format of the status
-        #[arg(short, long, value_enum, default_value_t = Output::Table)]
-        output: Output,
-    },
-    /// Put the configuration in FILE in force, as the next version
-    Apply {
-        /// The controller's configuration (TOML)
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        /// Apply settings that this version of rocescope does not know; members check them
-        #[arg(long)]
-        unchecked: bool,
-    },
-    /// Print what would change if FILE were applied; refuse what `apply` refuses
-    Diff {
-        /// The controller's configuration (TOML)
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        /// Compare settings that this version of rocescope does not know
-        #[arg(long)]
-        unchecked: bool,
-    },
-    /// Put an earlier version in force, as the next version
-    Rollback {
-        /// The version; default: the one before that in force
-        #[arg(value_name = "VERSION")]
-        number: Option<u64>,
-    },
 }
 
 /// The controller that configures a capture.

@@ -2,12 +2,11 @@
 
 mod agent;
 mod capture;
-mod collect;
 mod collective;
+mod collector;
 mod compare;
 mod config;
 mod connections;
-mod control;
 mod counters;
 mod dataset;
 mod demo;
@@ -41,12 +40,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Agent(arguments) => agent::run(arguments),
         Command::Capture(arguments) => capture::run(arguments),
-        Command::Collect(arguments) => collect::run(arguments),
         Command::Collective(action) => collective::run(action),
+        Command::Collector(action) => collector::run(action),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Config(action) => config::run(action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),
-        Command::Control(arguments) => control::run(arguments),
         Command::Counters(arguments) => counters::run(arguments),
         Command::Dataset(action) => dataset::run(action),
         Command::Demo(arguments) => demo::run(arguments),

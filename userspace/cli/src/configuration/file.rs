@@ -1,6 +1,6 @@
 //! A configuration file, with the line of every value.
 
-use super::keys::{READERS, SHARED, TABLES, is_flag, is_list, is_settable, table};
+use super::keys::{FORMER_TABLES, READERS, SHARED, TABLES, is_flag, is_list, is_settable, table};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rocescope_model::nearest::nearest;
@@ -265,7 +265,8 @@ impl Reader<'_> {
         for (key, value) in tables {
             let name: &str = key.get_ref();
             if !TABLES.contains(&name) {
-                let near = nearest(name, TABLES);
+                let former = FORMER_TABLES.iter().find(|(former, _)| *former == name);
+                let near = former.map_or_else(|| nearest(name, TABLES), |(_, now)| Some(*now));
                 self.errors.push(self.unknown(key.span(), name, "table", near));
                 continue;
             }

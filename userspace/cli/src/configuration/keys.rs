@@ -9,15 +9,24 @@ use clap::{Arg, ArgAction, Args, Command};
 pub const TABLES: [&str; 10] = [
     "agent",
     "capture",
-    "collect",
     "collective",
+    "collector",
     "connections",
-    "control",
     "counters",
     "hostping",
+    "operator",
     "probe",
     "top",
 ];
+
+/// Tables of commands below `collector`, and their commands: the collector itself, and what operators ask it.
+const OF_COLLECTOR: [(&str, &[&str]); 2] = [
+    ("collector", &["run"]),
+    ("operator", &["status", "apply", "diff", "rollback"]),
+];
+
+/// Former names of tables.
+pub const FORMER_TABLES: [(&str, &str); 2] = [("collect", "collector"), ("control", "operator")];
 
 /// Tables of what an agent alone does: no command has their settings.
 pub const PARTS: [&str; 2] = ["collective", "hostping"];
@@ -29,7 +38,16 @@ pub fn table(name: &str, file: Option<&ConfigurationFile>) -> Option<Command> {
     match name {
         "collective" => Some(settable(CollectivePartArguments::augment_args(part), name, file)),
         "hostping" => Some(settable(HostpingPartArguments::augment_args(part), name, file)),
-        name => command(file).find_subcommand(name).cloned(),
+        name => {
+            let command = command(file);
+            match OF_COLLECTOR.iter().find(|(table, _)| *table == name) {
+                Some((_, below)) => command
+                    .find_subcommand("collector")?
+                    .find_subcommand(below.first()?)
+                    .cloned(),
+                None => command.find_subcommand(name).cloned(),
+            }
+        }
     }
 }
 
@@ -101,6 +119,13 @@ pub fn command(file: Option<&ConfigurationFile>) -> Command {
         let name = command.get_name().to_owned();
         if READERS.contains(&name.as_str()) {
             return reader(command, &name, file);
+        }
+        if name == "collector" {
+            return OF_COLLECTOR.iter().fold(command, |command, (table, below)| {
+                below.iter().fold(command, |command, below| {
+                    command.mut_subcommand(*below, |command| settable(command, table, file))
+                })
+            });
         }
         match TABLES.contains(&name.as_str()) && !PARTS.contains(&name.as_str()) {
             true => settable(command, &name, file),

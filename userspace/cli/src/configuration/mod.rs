@@ -24,12 +24,14 @@ use crate::arguments::{
     AgentArguments, CollectivePartArguments, Command, FILE_VARIABLE, HostpingPartArguments, Parts, ProbeBackend,
     SendMethod, settle,
 };
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use file::ConfigurationFile;
 use rocescope_model::nearest::nearest;
 use rocescope_runtime::clock::now;
+use rocescope_runtime::status;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -53,7 +55,7 @@ pub enum ArgumentsError {
 /// # Errors
 /// The first error.
 pub fn arguments(line: &[OsString]) -> Result<Arguments, ArgumentsError> {
-    arguments_with(line, None)
+    arguments_with(&with_present_name(line), None)
 }
 
 /// The arguments as they would be with this text of a controller, checked as the host's own configuration is.
@@ -221,9 +223,6 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
         Command::Capture(capture) if capture.read.is_empty() && capture.subscription.missing().is_some() => {
             capture.subscription.missing()
         }
-        Command::Collect(collect) if collect.control.is_some() && collect.control_dir.is_none() => {
-            Some("--control requires --control-dir".to_owned())
-        }
         Command::Capture(capture) if capture.recorder.keep_frames.is_none() => {
             let idle = idle_recorder_option(matches)?;
             Some(format!("--{idle} has no effect without --keep-frames SECONDS"))
@@ -236,7 +235,7 @@ fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
             Some("an agent sends its rows: set --collector".to_owned())
         }
         Command::Agent(agent) => agent.send.missing(),
-        Command::Control(control) => control.missing(),
+        Command::Collector(action) => action.missing(),
         Command::Connections(connections)
             if connections.inputs.is_empty()
                 && connections.read.is_empty()
@@ -348,32 +347,50 @@ fn matches(
     };
     let found = keys::command(file.as_ref()).try_get_matches_from(line);
     let found = found.map_err(|error| {
-        if let Some(moved) = moved(&error) {
-            return moved;
-        }
         let subcommand = parsed.as_ref().and_then(ArgMatches::subcommand_name);
         named_variable(error, line, subcommand)
     })?;
     Ok((found, file))
 }
 
-/// Former names of commands: `dataset` has these verbs, `config` the others.
-const MOVED: [(&str, &[&str]); 2] = [
-    (
-        "dataset",
-        &["schema", "sql", "merge", "verify", "repair", "compact", "ship"],
-    ),
-    ("config", &["completions", "man"]),
+/// Former names of commands, and what they are now.
+const FORMER: [(&str, &[&str]); 11] = [
+    ("collect", &["collector", "run"]),
+    ("control", &["collector"]),
+    ("schema", &["dataset", "schema"]),
+    ("sql", &["dataset", "sql"]),
+    ("merge", &["dataset", "merge"]),
+    ("verify", &["dataset", "verify"]),
+    ("repair", &["dataset", "repair"]),
+    ("compact", &["dataset", "compact"]),
+    ("ship", &["dataset", "ship"]),
+    ("completions", &["config", "completions"]),
+    ("man", &["config", "man"]),
 ];
 
-/// The answer to the former name of a command.
-fn moved(error: &clap::Error) -> Option<clap::Error> {
-    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
-        return None;
+/// The line with the name that its command has now. A former name still works, so that units and scripts go on, with a
+/// note.
+fn with_present_name(line: &[OsString]) -> Cow<'_, [OsString]> {
+    let mut words = line.iter().enumerate().skip(1);
+    let command = loop {
+        match words.next() {
+            // Of the options before the command, it alone has a value.
+            Some((_, word)) if word == "--config" => drop(words.next()),
+            Some((_, word)) if word.as_encoded_bytes().starts_with(b"-") => {}
+            found => break found,
+        }
     };
-    let (command, _) = MOVED.iter().find(|(_, verbs)| verbs.contains(&name.as_str()))?;
-    let message = format!("`rocescope {name}` is `rocescope {command} {name}` now");
-    Some(usage_error(Some(command), ErrorKind::InvalidSubcommand, &message))
+    let former = command.and_then(|(at, word)| {
+        let (name, present) = FORMER.iter().find(|(name, _)| word == name)?;
+        Some((at, name, present))
+    });
+    let Some((at, name, present)) = former else {
+        return Cow::Borrowed(line);
+    };
+    status!("note: `rocescope {name}` is `rocescope {}` now", present.join(" "));
+    let mut line = line.to_vec();
+    line.splice(at..=at, present.iter().map(OsString::from));
+    Cow::Owned(line)
 }
 
 /// Names the environment variable that an invalid value comes from: the operator did not type the option.

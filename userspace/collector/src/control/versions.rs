@@ -115,7 +115,7 @@ impl Versions {
             None => match self.latest.first_with_text() {
                 1 => {
                     return Err(
-                        "the text of version 1 is in force, and none was before it: name a version, `rocescope control \
+                        "the text of version 1 is in force, and none was before it: name a version, `rocescope collector \
                          rollback VERSION`"
                             .into(),
                     );

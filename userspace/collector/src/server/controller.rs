@@ -84,7 +84,7 @@ impl Controller {
             && *first != versions.latest().text
         {
             status(&format!(
-                "the file of --control differs from version {}, which is in force: `rocescope control apply` applies it",
+                "the file of --control differs from version {}, which is in force: `rocescope collector apply` applies it",
                 versions.latest().number
             ));
         }

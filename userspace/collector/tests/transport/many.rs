@@ -5,7 +5,7 @@ use rocescope_collector::Server;
 use rocescope_testkit::until;
 use std::time::Duration;
 
-/// The default limit of `rocescope collect`.
+/// The default limit of `rocescope collector run`.
 const AGENTS: usize = 1024;
 /// Handshakes under way at once: fewer than one address may have.
 const GROUP: usize = 16;

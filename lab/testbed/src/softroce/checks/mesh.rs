@@ -136,7 +136,7 @@ fn configure(fabric: &mut Fabric) -> Result<()> {
         fabric.second.put(file, &content)?;
     }
     fabric.second.put("control.toml", "operators = [\"ops\"]\n")?;
-    let collect = "rm -rf mesh control; rocescope collect --listen 10.77.0.2:4792 --out mesh --cert collector.pem \
+    let collect = "rm -rf mesh control; rocescope collector run --listen 10.77.0.2:4792 --out mesh --cert collector.pem \
                    --key collector.key --client-ca ca.pem --control-dir control --control control.toml \
                    > collect.txt 2>&1 & echo $! > collect.pid; \
                    for try in $(seq 300); do grep -q ':12B8 0*:0000 0A' /proc/net/tcp && exit 0; sleep 0.1; done; \

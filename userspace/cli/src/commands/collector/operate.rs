@@ -1,14 +1,7 @@
-//! `rocescope control`: which member of the fleet runs which version, and changes of the configuration.
-//!
-//! | module | what it does |
-//! |---|---|
-//! | `status` | the status as text |
-//! | `lines` | the lines that differ between two texts |
+//! What operators ask a controller: which member of the fleet runs which version, and changes of the configuration.
 
-mod lines;
-mod status;
-
-use crate::arguments::{ControlAction, ControlArguments, Output};
+use super::{lines, status};
+use crate::arguments::{CandidateArguments, OperatorArguments, Output, RollbackArguments, StatusArguments};
 use crate::configuration::controlled;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_collector::Files;
@@ -19,13 +12,44 @@ use rocescope_model::json;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(super) fn run(arguments: &ControlArguments) -> Result<ExitCode> {
-    let ControlArguments {
+pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
+    let status = operator(&arguments.operator)?.status()?;
+    print(&match arguments.output {
+        Output::Table => status::text(&status),
+        Output::Json => json::pretty(&status) + "\n",
+    })
+}
+
+pub(super) fn apply(arguments: &CandidateArguments) -> Result<ExitCode> {
+    let operator = operator(&arguments.operator)?;
+    print(&applied(&operator.apply(candidate(arguments)?)?))
+}
+
+pub(super) fn diff(arguments: &CandidateArguments) -> Result<ExitCode> {
+    let operator = operator(&arguments.operator)?;
+    let text = candidate(arguments)?;
+    let checked = operator.check(text.clone())?;
+    let differing = difference(&operator.version(None)?, &arguments.file, &text);
+    warn(&checked);
+    print(&differing)
+}
+
+pub(super) fn roll_back(arguments: &RollbackArguments) -> Result<ExitCode> {
+    print(&applied(&operator(&arguments.operator)?.roll_back(arguments.number)?))
+}
+
+fn print(text: &str) -> Result<ExitCode> {
+    crate::print(text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The controller, as the operator reaches it.
+fn operator(arguments: &OperatorArguments) -> Result<Operator> {
+    let OperatorArguments {
         collector: Some(url),
         cert: Some(certificate),
         key: Some(key),
         ca: Some(authority),
-        action,
     } = arguments.clone()
     else {
         bail!("--collector, --cert, --key and --ca are required");
@@ -35,34 +59,15 @@ pub(super) fn run(arguments: &ControlArguments) -> Result<ExitCode> {
         key,
         authority,
     };
-    let operator = Operator::new(&url, files)?;
-    let text = match action {
-        ControlAction::Status { output } => {
-            let status = operator.status()?;
-            match output {
-                Output::Table => status::text(&status),
-                Output::Json => json::pretty(&status) + "\n",
-            }
-        }
-        ControlAction::Apply { file, unchecked } => applied(&operator.apply(candidate(&file, unchecked)?)?),
-        ControlAction::Diff { file, unchecked } => {
-            let text = candidate(&file, unchecked)?;
-            let checked = operator.check(text.clone())?;
-            let differing = difference(&operator.version(None)?, &file, &text);
-            warn(&checked);
-            differing
-        }
-        ControlAction::Rollback { number } => applied(&operator.roll_back(number)?),
-    };
-    crate::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Operator::new(&url, files)?)
 }
 
 /// The text to apply or to compare: both refuse the same files.
-fn candidate(file: &Path, unchecked: bool) -> Result<String> {
+fn candidate(arguments: &CandidateArguments) -> Result<String> {
+    let file = &arguments.file;
     let text = read(file)?;
     let plan = plan(file, &text)?;
-    if !unchecked {
+    if !arguments.unchecked {
         check(file, &plan).map_err(|reason| anyhow::anyhow!("{reason} (--unchecked applies it all the same)"))?;
     }
     Ok(text)
@@ -132,7 +137,7 @@ fn applied(applied: &Applied) -> String {
     };
     match applied.is_new {
         true => format!(
-            "{version} is in force; {} will take it{}{}: `rocescope control status` shows who runs it\n",
+            "{version} is in force; {} will take it{}{}: `rocescope collector status` shows who runs it\n",
             plural(applied.members as u64, "member"),
             match applied.away {
                 0 => String::new(),

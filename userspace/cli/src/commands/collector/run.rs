@@ -1,7 +1,7 @@
-//! `rocescope collect`: agents' rows over the network into one dataset.
+//! `rocescope collector run`: agents' rows over the network into one dataset.
 
-use crate::arguments::CollectArguments;
-use crate::commands::control::checked;
+use super::operate::checked;
+use crate::arguments::CollectorRunArguments;
 use crate::status::status_lines;
 use anyhow::{Context, Result};
 use rocescope_analysis::live;
@@ -29,7 +29,7 @@ const RETAIN: Duration = Duration::from_secs(60);
 /// Open files besides the connections of agents: handshakes, the dataset, scrapes.
 const FILES: u64 = 512;
 
-pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &CollectorRunArguments) -> Result<ExitCode> {
     let signals = Signals::install()?;
     resources::allow_files(FILES.saturating_add(arguments.max_agents as u64)).context("--max-agents")?;
     let diagnosed = arguments.diagnose.then(Diagnosed::default);
@@ -77,7 +77,7 @@ fn scale() -> u16 {
 }
 
 /// What the analyses of the collector need.
-fn analyses(arguments: &CollectArguments, diagnosed: &Diagnosed) -> live::Settings {
+fn analyses(arguments: &CollectorRunArguments, diagnosed: &Diagnosed) -> live::Settings {
     live::Settings {
         dataset: arguments.out.clone(),
         observer: arguments.observer.clone().into(),
@@ -94,7 +94,7 @@ fn analyses(arguments: &CollectArguments, diagnosed: &Diagnosed) -> live::Settin
 }
 
 /// Starts the metrics endpoint, if requested.
-fn serve(arguments: &CollectArguments, server: &Server, diagnosed: Option<Diagnosed>) -> Result<()> {
+fn serve(arguments: &CollectorRunArguments, server: &Server, diagnosed: Option<Diagnosed>) -> Result<()> {
     let Some(address) = arguments.metrics else {
         return Ok(());
     };
@@ -110,7 +110,7 @@ fn lock(retention: &Mutex<Retention>) -> MutexGuard<'_, Retention> {
     retention.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn settings(arguments: &CollectArguments, retention: Arc<Mutex<Retention>>) -> Result<Settings> {
+fn settings(arguments: &CollectorRunArguments, retention: Arc<Mutex<Retention>>) -> Result<Settings> {
     let files = Files {
         certificate: arguments.cert.clone(),
         key: arguments.key.clone(),
@@ -137,7 +137,7 @@ fn settings(arguments: &CollectArguments, retention: Arc<Mutex<Retention>>) -> R
 }
 
 /// The controller, if the collector is to be one.
-fn control(arguments: &CollectArguments) -> Result<Option<ControlSettings>> {
+fn control(arguments: &CollectorRunArguments) -> Result<Option<ControlSettings>> {
     let Some(directory) = &arguments.control_dir else {
         return Ok(None);
     };

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
         let places = by_place(&source.root, time)?;
         let places = places.with_context(|| {
             format!(
-                "{} keeps no incidents{}: `rocescope collect --diagnose` writes them as they happen, and `rocescope diagnose \
+                "{} keeps no incidents{}: `rocescope collector run --diagnose` writes them as they happen, and `rocescope diagnose \
                  DATASET --write` what it finds",
                 source.name,
                 if time == TimeRange::default() { "" } else { " of this time" }

@@ -1,4 +1,4 @@
-//! `rocescope collect` as a process: rows in, diagnosis out, SIGTERM ends it cleanly, `kill -9` loses nothing.
+//! `rocescope collector run` as a process: rows in, diagnosis out, SIGTERM ends it cleanly, `kill -9` loses nothing.
 //!
 //! | module | contents |
 //! |---|---|
@@ -149,7 +149,7 @@ fn a_failed_start_prints_one_clear_line() {
     let run = |key: &str| {
         let at = |name: &str| directory.path().join(name);
         let ran = Command::new(binary())
-            .args(["collect", "--listen", "127.0.0.1:0"])
+            .args(["collector", "run", "--listen", "127.0.0.1:0"])
             .args([Path::new("--out"), &at("dataset")])
             .args([Path::new("--cert"), &at("collector.pem")])
             .args([Path::new("--key"), &at(key)])

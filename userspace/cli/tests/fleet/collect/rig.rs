@@ -20,7 +20,7 @@ pub(crate) struct Collector {
 impl Collector {
     pub(crate) fn start(directory: &Path, port: u16, more: &[&str]) -> Self {
         let at = |name: &str| directory.join(name);
-        let mut command = command(["collect", "--listen", &format!("127.0.0.1:{port}")]);
+        let mut command = command(["collector", "run", "--listen", &format!("127.0.0.1:{port}")]);
         command
             .args([Path::new("--out"), &at("dataset")])
             .args([Path::new("--cert"), &at("collector.pem")])

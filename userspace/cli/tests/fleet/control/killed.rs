@@ -89,7 +89,13 @@ fn spawn(command: &mut Command) -> Child {
 
 fn controller(rig: &Rig, port: u16) -> Child {
     let mut command = Command::new(binary());
-    command.args(["collect", "--listen", &format!("127.0.0.1:{port}"), "--no-sync"]);
+    command.args([
+        "collector",
+        "run",
+        "--listen",
+        &format!("127.0.0.1:{port}"),
+        "--no-sync",
+    ]);
     for (option, file) in [
         ("--out", "dataset"),
         ("--cert", "collector.pem"),

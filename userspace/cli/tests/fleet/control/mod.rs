@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `rig` | certificates, a controller, simulated members |
 //! | `fleet` | 200 agents and 4 capture boxes take a configuration, or refuse it |
-//! | `operators` | who may apply, and what `rocescope control` prints |
+//! | `operators` | who may apply, and what `rocescope collector` prints |
 //! | `changes` | what an operator learns of a change |
 //! | `messages` | messages between agents |
 //! | `monitor` | agents watch the steps of a job, and ask about slow ones |

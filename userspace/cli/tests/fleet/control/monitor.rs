@@ -68,7 +68,14 @@ fn agents_ask_about_the_slow_step_of_a_job_and_pass_on_what_they_do_not_need() {
         [addresses]\nh1 = [\"10.9.0.1\"]\nh2 = [\"10.9.0.2\"]\nh3 = [\"10.9.0.3\"]\n";
     write(&rig.path("fleet.toml"), fleet);
     let mut command = hub.command("s", binary());
-    command.args(["collect", "--listen", "0.0.0.0:4792", "--out", &at("collected")]);
+    command.args([
+        "collector",
+        "run",
+        "--listen",
+        "0.0.0.0:4792",
+        "--out",
+        &at("collected"),
+    ]);
     command.args(["--cert", &at("collector.pem"), "--key", &at("collector.key")]);
     command.args(["--client-ca", &at("ca.pem"), "--control-dir", &at("control")]);
     let collector = spawn(command.args(["--control", &at("fleet.toml")]), &log("collect"));
@@ -136,7 +143,7 @@ fn agents_ask_about_the_slow_step_of_a_job_and_pass_on_what_they_do_not_need() {
     }
     sleep(Duration::from_secs(3));
     let mut command = hub.command("s", binary());
-    command.args(["control", "status", "--collector", &url, "--cert", &at("ops.pem")]);
+    command.args(["collector", "status", "--collector", &url, "--cert", &at("ops.pem")]);
     let status = command.args(["--key", &at("ops.key"), "--ca", &at("ca.pem")]).output();
     let status = String::from_utf8(status.unwrap().stdout).unwrap();
     end(capture, &log("box"));

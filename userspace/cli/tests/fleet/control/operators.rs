@@ -1,4 +1,4 @@
-//! Who may apply, and what `rocescope control` prints.
+//! Who may apply, and what `rocescope collector` prints.
 
 use crate::control::rig::{self, Checks, Rig, until, write};
 use rocescope_collector::control::message::Role;
@@ -9,7 +9,7 @@ use std::process::Command;
 const FIRST: &str =
     "operators = [\"ops\"]\n[[group]]\nname = \"hosts\"\nmembers = [\"h*\"]\n[group.probe]\ninterval = \"100ms\"\n";
 
-/// Runs `rocescope control`; returns whether it succeeded, and what it printed.
+/// Runs `rocescope collector`; returns whether it succeeded, and what it printed.
 fn control(server: &Server, files: &Files, words: &[&str]) -> (bool, String) {
     let output = rig::control(server, files, words);
     let text = match output.status.success() {
@@ -115,7 +115,15 @@ fn a_controller_checks_its_first_file_and_names_it() {
     let files = rig.sign("collector", &["localhost"]);
     let wrong = write(&rig.path("fleet.toml"), &FIRST.replace("100ms", "1ns"));
     let output = std::process::Command::new(binary())
-        .args(["collect", "--listen", "127.0.0.1:0", "--duration", "1s", "--out"])
+        .args([
+            "collector",
+            "run",
+            "--listen",
+            "127.0.0.1:0",
+            "--duration",
+            "1s",
+            "--out",
+        ])
         .arg(rig.path("mesh"))
         .arg("--cert")
         .arg(&files.certificate)
@@ -219,7 +227,7 @@ fn another_certificate_gets_one_refusal_and_one_of_another_authority_never_conne
 
 #[test]
 fn a_collector_without_a_controller_refuses_and_options_are_named() {
-    let output = Command::new(binary()).args(["control", "status"]).output().unwrap();
+    let output = Command::new(binary()).args(["collector", "status"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(

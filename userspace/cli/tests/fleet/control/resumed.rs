@@ -44,7 +44,8 @@ fn collect(rig: &Rig, log: &str) -> Child {
     let mut command = Command::new(binary());
     command.env("COLLECT_TIME_SCALE", "10");
     command.args([
-        "collect",
+        "collector",
+        "run",
         "--listen",
         "127.0.0.1:0",
         "--diagnose",

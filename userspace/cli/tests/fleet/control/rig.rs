@@ -150,11 +150,11 @@ pub(crate) fn until_file_has(path: &Path, text: &str) {
     });
 }
 
-/// Runs `rocescope control`.
+/// Runs `rocescope collector` as an operator.
 pub(crate) fn control(server: &Server, files: &Files, words: &[&str]) -> Output {
     let mut command = Command::new(binary());
     command
-        .arg("control")
+        .arg("collector")
         .args(words)
         .args(["--collector", &url(server.address().port())]);
     command

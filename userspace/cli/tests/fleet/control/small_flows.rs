@@ -46,7 +46,8 @@ fn the_smallest_flows_are_probed_in_the_next_window_and_a_slow_and_a_lossy_path_
     write(&rig.path("fleet.toml"), fleet);
     let mut command = hub.command("s", binary());
     command.args([
-        "collect",
+        "collector",
+        "run",
         "--listen",
         "0.0.0.0:4792",
         "--out",

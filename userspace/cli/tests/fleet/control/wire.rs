@@ -87,7 +87,8 @@ fn losses_on_the_wire_meet_the_counters_of_both_ends_while_they_happen() {
     write(&rig.path("fleet.toml"), "operators = [\"ops\"]\n");
     let mut command = hub.command("s", binary());
     command.args([
-        "collect",
+        "collector",
+        "run",
         "--listen",
         "0.0.0.0:4792",
         "--out",
@@ -171,7 +172,7 @@ fn losses_on_the_wire_meet_the_counters_of_both_ends_while_they_happen() {
     // The status on the way: an operator in the namespace of the controller.
     let mut command = hub.command("s", binary());
     command.args([
-        "control",
+        "collector",
         "status",
         "--collector",
         &url,

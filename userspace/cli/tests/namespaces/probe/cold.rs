@@ -25,7 +25,8 @@ fn only_the_port_that_is_down_gets_a_verdict() {
     collector
         .env("COLLECT_TIME_SCALE", "5")
         .args([
-            "collect",
+            "collector",
+            "run",
             "--listen",
             "127.0.0.1:4792",
             "--diagnose",

@@ -16,7 +16,7 @@ fn collector(rails: &Rails, directory: &Path, address: &str) -> Running {
     let at = |name: &str| directory.join(name);
     let mut command = rails.command("c", binary());
     command
-        .args(["collect", "--listen", &format!("{address}:4792")])
+        .args(["collector", "run", "--listen", &format!("{address}:4792")])
         .args([Path::new("--out"), &at("collected")])
         .args([Path::new("--cert"), &at("collector.pem")])
         .args([Path::new("--key"), &at("collector.key")])

@@ -103,15 +103,34 @@ fn flags_and_lists_are_settings_too() {
 }
 
 #[test]
+fn former_names_still_work_and_name_the_present_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "");
+    let present = rocescope(&["dataset", "schema", "flows"], &[]);
+    for line in [&["schema", "flows"][..], &["--config", &path, "schema", "flows"]] {
+        let former = rocescope(line, &[]);
+        assert_eq!(out(&former), out(&present));
+        let note = String::from_utf8_lossy(&former.stderr).into_owned();
+        assert!(
+            note.contains("`rocescope schema` is `rocescope dataset schema` now"),
+            "{note}"
+        );
+    }
+    let path = file(&folder, "[control]\ncert = \"c\"\n");
+    let error = refusal(&rocescope(&["--config", &path, "config", "check"], &[]));
+    assert!(error.contains("did you mean `operator`?"), "{error}");
+}
+
+#[test]
 fn required_options_may_come_from_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let text = "[probe]\ninterface = [\"nix0\", \"nix1\"]\n\
-                [collect]\nout = \"x\"\ncert = \"c\"\nkey = \"k\"\nclient-ca = \"nowhere.pem\"\n";
+                [collector]\nout = \"x\"\ncert = \"c\"\nkey = \"k\"\nclient-ca = \"nowhere.pem\"\n";
     let path = file(&folder, text);
-    let refused = |command: &str| refusal(&rocescope(&["--config", &path, command], &[]));
-    let error = refused("probe");
+    let refused = |command: &[&str]| refusal(&rocescope(&[&["--config", &path], command].concat(), &[]));
+    let error = refused(&["probe"]);
     assert!(error.starts_with("rocescope: nix0: no such interface"), "{error}");
-    let error = refused("collect");
+    let error = refused(&["collector", "run"]);
     assert!(error.starts_with("rocescope: nowhere.pem: "), "{error}");
     let both = ["--config", &path, "probe", "--all"];
     let error = refusal(&rocescope(&both, &[]));
@@ -172,7 +191,7 @@ fn an_error_in_the_environment_has_no_line_number() {
 #[test]
 fn every_interval_has_bounds_and_names_them() {
     for (arguments, expected) in [
-        (&["collect", "--lateness", "1ns"][..], "from 1ms to 1h"),
+        (&["collector", "run", "--lateness", "1ns"][..], "from 1ms to 1h"),
         (&["hostping", "run", "--max-time", "99d"], "from 10ms to 1d"),
         (&["diagnose", "hostmesh", "d", "--window", "1ns"], "from 1s to 1d"),
         (&["diagnose", "hostmesh", "d", "--sticky", "99d"], "from 1s to 1d"),

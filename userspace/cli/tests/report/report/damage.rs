@@ -77,7 +77,7 @@ fn a_directory_without_a_dataset_is_refused() {
         let folder = refused(&bench.run(&[command, &["folder"]].concat()));
         assert_eq!(
             folder,
-            "rocescope: folder contains no dataset: `rocescope capture`, `counters` and `probe` write one with --out, and `rocescope collect` that of all hosts\n",
+            "rocescope: folder contains no dataset: `rocescope capture`, `counters` and `probe` write one with --out, and `rocescope collector run` that of all hosts\n",
             "{command:?}"
         );
     }
