@@ -27,6 +27,12 @@ pub struct SpanArguments {
 }
 
 impl SpanArguments {
+    /// Whether a time is selected.
+    #[must_use]
+    pub const fn is_set(&self) -> bool {
+        self.from.is_some() || self.to.is_some() || self.last.is_some()
+    }
+
     /// The range at this time.
     ///
     /// # Errors

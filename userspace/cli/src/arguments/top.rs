@@ -13,9 +13,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(mut_arg("interfaces", |option| option.conflicts_with(SPAN)))]
 pub struct TopArguments {
-    /// Dataset to step through
-    #[arg(value_name = "DATASET", conflicts_with_all = ["read", "interfaces"])]
-    pub dataset: Option<PathBuf>,
+    /// Dataset to step through, or capture files to play as with `-r`
+    #[arg(value_name = "DATASET|FILE", conflicts_with_all = ["read", "interfaces"])]
+    pub inputs: Vec<PathBuf>,
     /// The time.
     #[command(flatten)]
     pub span: SpanArguments,

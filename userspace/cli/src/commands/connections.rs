@@ -1,7 +1,7 @@
 //! `rocescope connections`: loss, reordering and latency of each queue pair.
 
 use super::input;
-use super::readable::are_captures;
+use super::readable::files;
 use super::report::terminal_width;
 use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ConnectionsArguments, Format};
@@ -36,10 +36,7 @@ struct Found {
 }
 
 pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
-    let files = match arguments.read.is_empty() {
-        true if are_captures(&arguments.inputs)? => &arguments.inputs,
-        _ => &arguments.read,
-    };
+    let files = files(&arguments.inputs, &arguments.read, &arguments.span)?;
     let (source, found) = if !files.is_empty() {
         of_files(files, arguments)?
     } else if let [path] = arguments.inputs.as_slice() {

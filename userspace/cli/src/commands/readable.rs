@@ -1,6 +1,7 @@
 //! What a command reads: a dataset, or capture files, which become a dataset for as long as the command runs.
 
 use super::input;
+use crate::arguments::SpanArguments;
 use crate::status::notices;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::file::FrameSource;
@@ -46,7 +47,7 @@ impl Readable {
 ///
 /// # Errors
 /// They are both, or several datasets.
-pub(super) fn are_captures(paths: &[PathBuf]) -> Result<bool> {
+fn are_captures(paths: &[PathBuf]) -> Result<bool> {
     let captures = paths.iter().filter(|path| is_capture(path)).count();
     ensure!(
         captures == paths.len() || captures == 0,
@@ -56,6 +57,21 @@ pub(super) fn are_captures(paths: &[PathBuf]) -> Result<bool> {
         bail!("{} datasets: `rocescope dataset merge` makes one of them", paths.len());
     }
     Ok(captures > 0)
+}
+
+/// The capture files among what is named: all of `read`, or `inputs` if they are files; none if a dataset is named.
+///
+/// # Errors
+/// Those of [`are_captures`], or a time is selected, which only a dataset has.
+pub(super) fn files<'a>(inputs: &'a [PathBuf], read: &'a [PathBuf], span: &SpanArguments) -> Result<&'a [PathBuf]> {
+    if inputs.is_empty() || !are_captures(inputs)? {
+        return Ok(read);
+    }
+    ensure!(
+        !span.is_set(),
+        "--from, --to and --last select from a dataset, not from capture files"
+    );
+    Ok(inputs)
 }
 
 /// A dataset has a folder for each table.

@@ -206,7 +206,7 @@ fn usage_error(subcommand: Option<&str>, kind: ErrorKind, message: &str) -> clap
 /// exit code 2, so systemd does not restart a service without an interface forever.
 fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
     match command {
-        Command::Top(top) if top.read.is_empty() && top.dataset.is_none() && top.live.interfaces.is_empty() => {
+        Command::Top(top) if top.read.is_empty() && top.inputs.is_empty() && top.live.interfaces.is_empty() => {
             Some("no input: set --interface or --read, or name a dataset".to_owned())
         }
         Command::Report(report) => report.span.range(now()).err().map(|error| error.to_string()),

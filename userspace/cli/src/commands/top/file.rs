@@ -11,11 +11,12 @@ use rocescope_model::Time;
 use rocescope_runtime::Signals;
 use rocescope_view::{Header, Motion, Pane};
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
-pub(super) fn run(arguments: &TopArguments, signals: &Signals) -> Result<()> {
+pub(super) fn run(files: &[PathBuf], arguments: &TopArguments, signals: &Signals) -> Result<()> {
     let request = requests::top(arguments, true)?.intake;
-    let mut reader = input::open(&arguments.read, signals)?;
+    let mut reader = input::open(files, signals)?;
     let origin = Origin::files(&reader);
     let header = Header {
         source: origin.source.clone(),

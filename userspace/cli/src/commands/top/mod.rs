@@ -20,6 +20,7 @@ mod once;
 mod process;
 mod this_host;
 
+use super::readable::files;
 use crate::arguments::TopArguments;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use feed::Feed;
@@ -47,10 +48,11 @@ pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
             signals.end_at(SIGHUP)?;
         }
     }
-    let done = if let Some(root) = &arguments.dataset {
+    let files = files(&arguments.inputs, &arguments.read, &arguments.span)?;
+    let done = if !files.is_empty() {
+        file::run(files, arguments, &signals)
+    } else if let Some(root) = arguments.inputs.first() {
         dataset::run(root, arguments, &signals)
-    } else if !arguments.read.is_empty() {
-        file::run(arguments, &signals)
     } else {
         live::run(arguments, signals)
     };

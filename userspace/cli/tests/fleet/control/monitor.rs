@@ -12,7 +12,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const DELAY: Duration = Duration::from_millis(30);
+/// Its round trip is far above what a loaded machine delays an answer, and below the timeout of a probe.
+const DELAY: Duration = Duration::from_millis(150);
 
 /// A rank of a ring of three, which writes the trace of NCCL's example profiler.
 struct Rank {
@@ -91,7 +92,7 @@ fn agents_ask_about_the_slow_step_of_a_job_and_pass_on_what_they_do_not_need() {
             "observer = \"{name}\"\n[agent]\nwindow = \"1s\"\ncollector = \"{url}\"\ncert = \"{}\"\nkey = \"{}\"\nca = \"{}\"\n\
             spool = \"{}\"\n[probe]\ninterface = [\"rail0\"]\nmax-cpu = 1\nwindow = \"1s\"\n\
             [collective]\nformat = \"nccl-profiler\"\nsteps = [\"{}\"]\nranks = \"{}\"\ninterval = \"20ms\"\n\
-            min-delay = \"20ms\"\n",
+            min-delay = \"120ms\"\n",
             at(&format!("{name}.pem")),
             at(&format!("{name}.key")),
             at("ca.pem"),

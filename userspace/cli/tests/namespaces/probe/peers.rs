@@ -131,7 +131,9 @@ fn a_link_above_the_racks_that_is_dead_one_way_is_named_and_an_agent_that_is_kil
     let dataset = agents.path("dataset");
     repair(&dataset).unwrap();
     let diagnosis = agents.diagnose();
-    let lossy = verdicts(&diagnosis, "loss");
+    // A window in which the link is cut for a part of the time may have a loss there.
+    let mut lossy = verdicts(&diagnosis, "loss");
+    lossy.remove("loss r1>s0");
     assert_eq!(lossy, BTreeSet::from(["link_down r1>s0".into()]), "{diagnosis:#}");
     // The others end one after the other, so the first of them may be silent before the data end.
     assert!(verdicts(&diagnosis, "silence").contains("silent h2"), "{diagnosis:#}");

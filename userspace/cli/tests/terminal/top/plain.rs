@@ -18,6 +18,21 @@ fn a_pipe_is_refused_with_a_remedy() {
     assert!(refused(&["top"]).contains("no input: set --interface or --read, or name a dataset"));
 }
 
+/// As every command that reads: a file, a directory of files, or a dataset.
+#[test]
+fn a_file_needs_no_option() {
+    let words = ["--once", "-o", "csv", "--table", "flows"];
+    let expected = rocescope(&[&["top", "-r", input::capture()], &words[..]].concat());
+    let file = rocescope(&[&["top", input::capture()], &words[..]].concat());
+    assert_eq!(file, expected);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(input::capture(), folder.path().join("one.pcap")).unwrap();
+    let directory = rocescope(&[&["top", folder.path().to_str().unwrap()], &words[..]].concat());
+    assert_eq!(directory, expected);
+    let error = refused(&["top", input::capture(), "--last", "1s", "--once"]);
+    assert!(error.contains("select from a dataset"), "{error}");
+}
+
 /// Every window as JSON: its sums equal those of its rows, and all windows sum to the capture.
 #[test]
 fn windows_are_printed_as_json() {
