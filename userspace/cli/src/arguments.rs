@@ -35,7 +35,8 @@ pub use collective::{
     DiagnoseCollectiveArguments, FollowFormat,
 };
 pub use collector::{
-    CandidateArguments, CollectorAction, CollectorRunArguments, OperatorArguments, RollbackArguments, StatusArguments,
+    CandidateArguments, CertificatesArguments, CollectorAction, CollectorRunArguments, OperatorArguments,
+    RollbackArguments, StatusArguments,
 };
 pub use compact::CompactArguments;
 pub use compare::CompareArguments;

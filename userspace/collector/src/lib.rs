@@ -20,9 +20,11 @@
 //! | [`metrics`] | what Prometheus reads of a collector |
 //! | [`label`] | the text beside each parcel and each answer |
 //! | [`tls`] | keys and certificates |
+//! | [`certificates`] | makes the certificates of a fleet |
 //! | [`webhook`] | posts JSON to a server |
 //! | [`error`] | [`Error`] |
 
+pub mod certificates;
 pub mod control;
 pub mod error;
 pub mod label;

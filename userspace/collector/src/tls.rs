@@ -5,10 +5,11 @@
 
 use crate::Error;
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig, version};
@@ -154,6 +155,28 @@ pub fn first_name(certificate: &CertificateDer<'_>) -> Option<String> {
     let mut names = parsed.valid_dns_names();
     let name = names.find(|name| !name.contains('*'));
     name.map(str::to_owned)
+}
+
+/// Checks that the authority in a file signed a certificate (PEM), as a collector or an agent would at this time.
+///
+/// # Errors
+/// It did not, or one of them cannot be read.
+pub(crate) fn verify_issued(certificate: &str, authority: &Path, now_s: i64) -> Result<(), Error> {
+    let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).map_err(|error| bad(authority, &error))?;
+    let roots = certificates(authority)?;
+    let root = roots.first().ok_or_else(|| bad(authority, &"no certificate"))?;
+    let anchors = [webpki::anchor_from_trusted_cert(root).map_err(|error| bad(authority, &error))?];
+    let now = UnixTime::since_unix_epoch(Duration::from_secs(now_s.max(0).unsigned_abs()));
+    let parsed = webpki::EndEntityCert::try_from(&certificate).map_err(|error| bad(authority, &error))?;
+    let algorithms = provider().signature_verification_algorithms.all;
+    let usage = webpki::KeyUsage::client_auth();
+    let verified = parsed.verify_for_usage(algorithms, &anchors, &[], now, usage, None, None);
+    verified.map(drop).map_err(|error| {
+        let why = format!(
+            "it did not sign what the key beside it signs ({error}): it is of another program, or of another key"
+        );
+        bad(authority, &why)
+    })
 }
 
 /// Where distributions keep the authorities of the system: Debian, Red Hat, SUSE, Alpine.

@@ -1,6 +1,6 @@
 //! Checks beyond the workspace: packages outside it, dependencies, spelling, examples.
 
-use crate::process::{command, run};
+use crate::process::{command, root, run};
 use crate::product::{FLEET, target, text};
 use anyhow::Result;
 
@@ -63,6 +63,15 @@ pub(super) fn dependencies() -> Result<()> {
 
 pub(super) fn spelling() -> Result<()> {
     run(&mut command("codespell", &[]))
+}
+
+/// Checks the role of Ansible, and each manifest of Kubernetes against the schema of its kind.
+pub(super) fn deploy() -> Result<()> {
+    run(command("ansible-lint", &["--offline"]).current_dir(root().join("deploy/ansible")))?;
+    run(&mut command(
+        "kubernetes-validate",
+        &["--strict", "deploy/kubernetes/agent.yaml"],
+    ))
 }
 
 /// Runs the examples of the libraries. The dataset is the one that the README's demo writes.

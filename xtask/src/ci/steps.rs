@@ -129,6 +129,12 @@ pub(super) const SLOW: &[Step] = &[
         "`rocescope dataset sql` and `rocescope dataset ship`",
         hygiene::fleet,
     ),
+    // (1)
+    step(
+        "deploy",
+        "the Ansible role and the manifests of Kubernetes",
+        hygiene::deploy,
+    ),
     // (3)
     step("fuzzing", "decoders and readers take any bytes", || {
         fuzz::run(&["--seconds", FUZZING])

@@ -62,7 +62,7 @@ impl<R: Reanalyzer> Reanalysis<R> {
         let window_ns = reanalyzer.window_ns();
         let until_ns = analyzed.0 - analyzed.0.rem_euclid(window_ns);
         let scale = settings.scale.max(1);
-        let (oldest_ns, max_wait) = (nanos(OLDEST) / i64::from(scale), MAX_WAIT / scale.into());
+        let (oldest_ns, max_wait) = (nanos(OLDEST) / i64::from(scale), MAX_WAIT / u32::from(scale));
         Self {
             reanalyzer: Arc::new(reanalyzer),
             pause: settings.pause(),

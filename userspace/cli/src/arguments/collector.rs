@@ -14,6 +14,8 @@ use std::time::Duration;
 pub enum CollectorAction {
     /// Collect the rows of agents into one dataset, diagnose them, and hand out one configuration
     Run(Box<CollectorRunArguments>),
+    /// Make the certificates of a fleet from a list of its hosts
+    Certificates(CertificatesArguments),
     /// Print which agent and capture box runs which version, who refused one and why, and who is away
     Status(StatusArguments),
     /// Put the configuration in FILE in force, as the next version
@@ -32,11 +34,30 @@ impl CollectorAction {
                 let is_missing = run.control.is_some() && run.control_dir.is_none();
                 is_missing.then(|| "--control requires --control-dir".to_owned())
             }
+            Self::Certificates(_) => None,
             Self::Status(status) => status.operator.missing(),
             Self::Apply(candidate) | Self::Diff(candidate) => candidate.operator.missing(),
             Self::Rollback(rollback) => rollback.operator.missing(),
         }
     }
+}
+
+/// `rocescope collector certificates`.
+#[derive(Clone, Debug, Args)]
+pub struct CertificatesArguments {
+    /// The hosts: a name a line, and for the collector the DNS names and addresses that agents reach it by, as in
+    /// `collector collector.example 192.0.2.10`; `-` for standard input
+    #[arg(value_name = "HOSTS")]
+    pub hosts: PathBuf,
+    /// Directory of the authority (`ca.pem`, `ca.key`) and of the certificates (`NAME.pem`, `NAME.key`); what is there stays
+    #[arg(long, value_name = "DIR", default_value = "certificates")]
+    pub out: PathBuf,
+    /// How long certificates are valid
+    #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = positive_duration)]
+    pub valid: Duration,
+    /// Replace certificates that are there
+    #[arg(long)]
+    pub renew: bool,
 }
 
 /// `rocescope collector status`.

@@ -79,11 +79,17 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Columns side by side
+    #[value(alias = "text")]
     Table,
-    /// Comma-separated values with a line of names
-    Csv,
     /// One array of objects
     Json,
+    /// A line of JSON for each row
+    Jsonl,
+    /// A line of names, and one for each row (RFC 4180)
+    Csv,
+    /// Markdown for issues and wikis
+    #[value(alias = "md")]
+    Markdown,
     /// A Parquet file
     Parquet,
 }

@@ -180,6 +180,18 @@ fn rows_in_all_formats() {
          a         2026-11-21T02:00:00Z      10         –\n\
          b         2026-11-21T02:00:01Z     200         –\n"
     );
+    assert_eq!(
+        text("jsonl"),
+        "{\"observer\":\"a\",\"window_start\":\"2026-11-21T02:00:00Z\",\"frames\":10,\"messages\":null}\n\
+         {\"observer\":\"b\",\"window_start\":\"2026-11-21T02:00:01Z\",\"frames\":200,\"messages\":null}\n"
+    );
+    assert_eq!(
+        text("markdown"),
+        "| observer | window_start         | frames | messages |\n\
+         | -------- | -------------------- | -----: | -------: |\n\
+         | a        | 2026-11-21T02:00:00Z |     10 |        – |\n\
+         | b        | 2026-11-21T02:00:01Z |    200 |        – |\n"
+    );
     let file = made.path("rows.parquet");
     assert!(
         sql(&[made.root(), "-o", "parquet", "--out", &file, "-c", statement])

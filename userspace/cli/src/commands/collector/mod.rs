@@ -3,10 +3,12 @@
 //! | module | what it does |
 //! |---|---|
 //! | `run` | agents' rows over the network into one dataset, and the controller of agents and capture boxes |
+//! | `certificates` | the certificates of a fleet |
 //! | `operate` | which member of the fleet runs which version, and changes of the configuration |
 //! | `status` | that status as text |
 //! | `lines` | the lines that differ between two texts |
 
+mod certificates;
 mod lines;
 mod operate;
 mod run;
@@ -19,6 +21,7 @@ use std::process::ExitCode;
 pub(super) fn run(action: &CollectorAction) -> Result<ExitCode> {
     match action {
         CollectorAction::Run(arguments) => run::run(arguments),
+        CollectorAction::Certificates(arguments) => certificates::run(arguments),
         CollectorAction::Status(arguments) => operate::status(arguments),
         CollectorAction::Apply(arguments) => operate::apply(arguments),
         CollectorAction::Diff(arguments) => operate::diff(arguments),

@@ -1,4 +1,4 @@
-//! Rows as a table, CSV, JSON or Parquet, on the standard output or in a file.
+//! Rows as a table, JSON, CSV, Markdown or Parquet, on the standard output or in a file.
 
 mod table;
 
@@ -6,8 +6,8 @@ use crate::arguments::Format;
 use crate::statements::explain;
 use anyhow::{Context, Result, bail, ensure};
 use datafusion::arrow::csv;
-use datafusion::arrow::json::writer::JsonArray;
-use datafusion::arrow::json::{ArrayWriter, WriterBuilder};
+use datafusion::arrow::json::writer::{JsonArray, LineDelimited};
+use datafusion::arrow::json::{ArrayWriter, LineDelimitedWriter, WriterBuilder};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::parquet::arrow::ArrowWriter;
@@ -76,15 +76,22 @@ enum Sink<'a> {
     Table(table::Table<'a>),
     Csv(csv::Writer<&'a mut Box<dyn Write + Send>>),
     Json(ArrayWriter<&'a mut Box<dyn Write + Send>>),
+    Jsonl(LineDelimitedWriter<&'a mut Box<dyn Write + Send>>),
     Parquet(Box<ArrowWriter<&'a mut Box<dyn Write + Send>>>),
 }
 
 impl<'a> Sink<'a> {
     fn open(format: Format, to: &'a mut Box<dyn Write + Send>, rows: &SendableRecordBatchStream) -> Result<Self> {
         Ok(match format {
-            Format::Table => Self::Table(table::Table::new(to, rows.schema())),
+            Format::Table => Self::Table(table::Table::new(to, rows.schema(), false)),
+            Format::Markdown => Self::Table(table::Table::new(to, rows.schema(), true)),
             Format::Csv => Self::Csv(csv::WriterBuilder::new().with_header(true).build(to)),
             Format::Json => Self::Json(WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(to)),
+            Format::Jsonl => Self::Jsonl(
+                WriterBuilder::new()
+                    .with_explicit_nulls(true)
+                    .build::<_, LineDelimited>(to),
+            ),
             Format::Parquet => Self::Parquet(Box::new(ArrowWriter::try_new(to, rows.schema(), None)?)),
         })
     }
@@ -94,6 +101,7 @@ impl<'a> Sink<'a> {
             Self::Table(table) => table.write(batch)?,
             Self::Csv(writer) => writer.write(batch)?,
             Self::Json(writer) => writer.write(batch)?,
+            Self::Jsonl(writer) => writer.write(batch)?,
             Self::Parquet(writer) => writer.write(batch)?,
         }
         Ok(())
@@ -103,6 +111,7 @@ impl<'a> Sink<'a> {
         match self {
             Self::Table(table) => table.finish()?,
             Self::Csv(_) => {}
+            Self::Jsonl(mut writer) => writer.finish()?,
             Self::Json(mut writer) => {
                 writer.finish()?;
                 writeln!(writer.get_mut())?;

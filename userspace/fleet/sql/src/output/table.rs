@@ -1,4 +1,4 @@
-//! Rows as a table: columns side by side, numbers to the right.
+//! Rows as a table: columns side by side, numbers to the right; on request with the bars of Markdown.
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::error::ArrowError;
@@ -20,10 +20,11 @@ pub(super) struct Table<'a> {
     rows: Vec<Vec<String>>,
     /// Rows beyond the limit.
     more: usize,
+    is_markdown: bool,
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(to: &'a mut Box<dyn Write + Send>, schema: SchemaRef) -> Self {
+    pub(super) fn new(to: &'a mut Box<dyn Write + Send>, schema: SchemaRef, is_markdown: bool) -> Self {
         let fields = schema.fields();
         Self {
             to,
@@ -31,6 +32,7 @@ impl<'a> Table<'a> {
             is_number: fields.iter().map(|field| field.data_type().is_numeric()).collect(),
             rows: Vec::new(),
             more: 0,
+            is_markdown,
         }
     }
 
@@ -52,21 +54,42 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> io::Result<()> {
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        if self.is_markdown {
+            // A bar in a cell would end it.
+            self.rows
+                .iter_mut()
+                .flatten()
+                .for_each(|cell| *cell = cell.replace('|', "\\|"));
+        }
         let letters = |text: &str| text.chars().count();
         let widest = |(at, name): (usize, &String)| {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| letters(cell));
             cells.max().unwrap_or(0).max(letters(name))
         };
         let widths: Vec<usize> = self.names.iter().enumerate().map(widest).collect();
-        for row in std::iter::once(&self.names).chain(&self.rows) {
-            let mut line = String::new();
+        let (start, gap, end) = if self.is_markdown {
+            ("| ", " | ", " |")
+        } else {
+            ("", GAP, "")
+        };
+        for (number, row) in std::iter::once(&self.names).chain(&self.rows).enumerate() {
+            let mut cells = Vec::new();
             for ((cell, width), is_number) in row.iter().zip(&widths).zip(&self.is_number) {
                 let padding = " ".repeat(width - letters(cell));
                 let (before, after) = if *is_number { (&*padding, "") } else { ("", &*padding) };
-                line.extend([before, cell, after, GAP]);
+                cells.push([before, cell, after].concat());
             }
+            let line = format!("{start}{}{end}", cells.join(gap));
             writeln!(self.to, "{}", line.trim_end())?;
+            if self.is_markdown && number == 0 {
+                let rule = |(width, is_number): (&usize, &bool)| {
+                    let dashes = "-".repeat((*width).max(2) - 1);
+                    if *is_number { dashes + ":" } else { dashes + "-" }
+                };
+                let rules: Vec<String> = widths.iter().zip(&self.is_number).map(rule).collect();
+                writeln!(self.to, "{start}{}{end}", rules.join(gap))?;
+            }
         }
         if self.more > 0 {
             writeln!(self.to, "… and {} more rows: -o csv prints them all", self.more)?;
