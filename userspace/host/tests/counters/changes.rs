@@ -2,6 +2,7 @@ use crate::tree::{DEVICES, Tree, read_at, row};
 use rocescope_host::counters::{Reader, Rows};
 use rocescope_model::CounterRow;
 use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
 const HOUR: Rows = Rows::Changed(Duration::from_secs(3600));
@@ -239,6 +240,15 @@ fn files_that_cannot_be_read_are_counted_and_end_nothing() {
 /// More counters than this process may open files: the others are opened at every read.
 #[test]
 fn without_open_files_every_read_opens_them() {
+    // The limit is one of the process, and the other tests are in this process: a process of its own runs this one.
+    const ALONE: &str = "ROCESCOPE_TEST_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let mut alone = Command::new(std::env::current_exe().unwrap());
+        let name = "changes::without_open_files_every_read_opens_them";
+        let output = alone.args(["--exact", name]).env(ALONE, "").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
     let (tree, mut reader) = one_device();
     let before = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     let few = rustix::process::Rlimit {
