@@ -106,7 +106,10 @@ impl Route {
         if found.is_empty() {
             return None;
         }
-        let is_same = found.iter().zip(&self.cut.hops).all(|(new, known)| is_either(*known, new.address));
+        let is_same = found
+            .iter()
+            .zip(&self.cut.hops)
+            .all(|(new, known)| is_either(*known, new.address));
         let known: &[Option<IpAddr>] = if is_same { &self.cut.hops } else { &[] };
         let is_refused = match found.len() < known.len() {
             true => self.cut.is_refused,
@@ -252,8 +255,15 @@ mod tests {
         assert_eq!(miss(&[1, 2, 3], true, 4), Some((hops(&[1, 2, 3]), Unreachable)));
         assert_eq!(miss(&[1, 2, 3], false, 5), None, "it was refused before");
         assert_eq!(miss(&[1, 2, 3], false, 104), Some((hops(&[1, 2, 3]), Unreachable)));
-        assert_eq!(miss(&[1, 4], false, 105), Some((hops(&[1, 4]), Unreached)), "another way");
-        assert_eq!(route.known().collect::<Vec<_>>(), hops(&[1, 4]).iter().filter_map(|hop| hop.address).collect::<Vec<_>>());
+        assert_eq!(
+            miss(&[1, 4], false, 105),
+            Some((hops(&[1, 4]), Unreached)),
+            "another way"
+        );
+        assert_eq!(
+            route.known().collect::<Vec<_>>(),
+            hops(&[1, 4]).iter().filter_map(|hop| hop.address).collect::<Vec<_>>()
+        );
         // Once the destination is reached, its path stays.
         assert_eq!(route.learn(&mut hops(&[1, 4, 9]), Nanos(106), Nanos(100)), Some(First));
         assert_eq!(route.miss(hops(&[1]), true, Nanos(107), Nanos(100)), None);

@@ -231,6 +231,9 @@ impl Class {
             ),
         );
         match self {
+            Self::LinkDown if matches!(place, FaultLocation::Onward(_)) => {
+                "compare its routes to these destinations with those of its neighbors, and check its links on these routes and the switches at their other ends"
+            }
             Self::LinkDown if matches!(place, FaultLocation::Switch(_)) => {
                 "check that the switch runs and forwards: its log, its power, its line cards"
             }

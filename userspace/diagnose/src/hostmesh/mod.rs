@@ -13,6 +13,7 @@
 //! | `window` | the analysis of one window, step by step |
 //! | `record` | a probe in 16 bytes |
 //! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths and since when they hold |
+//! | `onward` | paths that no trace has followed to their ends |
 //! | `cells`, `by_key` | the probes of a window by 5-tuple and path; values by a key |
 //! | `paper` | anomalous NICs, sticky for a minute; Algorithm 1; 007's weights |
 //! | `place` | places that may be at fault, and which of them a probe crosses |
@@ -58,6 +59,7 @@ mod latency;
 mod names;
 mod naming;
 mod noisy_or;
+mod onward;
 mod paper;
 mod place;
 mod ports;

@@ -182,6 +182,7 @@ impl<'a> Hidden<'a> {
                     | FaultLocation::Cable(..)
                     | FaultLocation::Ports(_)
                     | FaultLocation::Switch(_)
+                    | FaultLocation::Onward(_)
                     | FaultLocation::Route { .. }
                     | FaultLocation::PairAt { .. }
             )

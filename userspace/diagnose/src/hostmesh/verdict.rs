@@ -21,6 +21,9 @@ use rocescope_model::{Text, Time, VerdictRow};
 /// Which of two NICs that probe only each other, and what would separate them.
 const APART: &str = "; which of the two is unknown: every probe of either crosses both, and probes of other hosts (`probe --peers`) separate them";
 
+/// What a switch that knows no way states itself.
+const REFUSED: &str = "; the last switch that gets them answers that their destination is unreachable: it has no route, or the link of its route is down";
+
 /// Everything that the verdict on a suspect rests on.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
@@ -123,6 +126,7 @@ impl Judge<'_> {
             ..VerdictRow::default()
         };
         let twin = self.twin(&evidence);
+        let is_refused = symptom == Symptom::Loss && found.refused * 2 > suspect.anomalous;
         let mut either = suspect.clone();
         either.also.extend(twin);
         name(&mut row, &either, &self.analyzer.names);
@@ -130,7 +134,11 @@ impl Judge<'_> {
         row.sentence = Text::from(match (class, self.unlocated) {
             (Class::Silent, _) => silence(&row, suspect),
             (Class::Unlocated, Some(unlocated)) => unlocated.sentence() + &only_class,
-            _ => sentence(&row, &evidence, class) + &only_class + twin.map_or("", |_| APART),
+            _ => {
+                let apart = twin.map_or("", |_| APART);
+                let refused = if is_refused { REFUSED } else { "" };
+                sentence(&row, &evidence, class) + &only_class + refused + apart
+            }
         });
         row
     }

@@ -8,6 +8,7 @@ use super::cores::both;
 use super::diagnosis::WindowDiagnosis;
 use super::faint::Unexplained;
 use super::latency::{self, Times};
+use super::onward::extend;
 use super::paper::{Votes, attribute};
 use super::place::FaultLocation;
 use super::record::{Record, Window};
@@ -47,6 +48,7 @@ impl Analyzer {
         let end_ns = start_ns + self.settings.window_ns;
         let records = &window.records;
         let mut cells = Cells::group(records, start_ns, &self.tuples);
+        extend(&mut cells, &mut self.tuples, &mut self.names);
         let unsettled = self.settle_unsent(number, &mut cells, records);
         let mut sla = self.totals(number, &cells, window);
 

@@ -254,9 +254,7 @@ impl Tracer {
             let routes = self.routes.range(first..=last);
             routes.filter(|(tuple, _)| !self.running.iter().any(|running| running.begun.tuple == **tuple))
         };
-        let may_answer = |(_, route): &(&Tuple, &Route)| {
-            route.known().all(|hop| self.answers.may(hop, now))
-        };
+        let may_answer = |(_, route): &(&Tuple, &Route)| route.known().all(|hop| self.answers.may(hop, now));
         let turn = |(_, route): &(&Tuple, &Route)| route.turn();
         // Usually the first in turn may: only if not, the hops of all others are looked up.
         let next = idle().min_by_key(turn)?;
