@@ -19,6 +19,7 @@
 //! | `place` | places that may be at fault, and which of them a probe crosses |
 //! | `count`, `tally`, `suspects` | the places that explain the drops, most likely first |
 //! | `untraced` | faults of NICs and pairs that no trace has reached |
+//! | `lasting` | loss that goes on where it was |
 //! | `unlocated` | loss that no place explains |
 //! | `unsent` | which probes that could not be sent are evidence, and about which NIC |
 //! | `unanswered` | which other hosts answered nothing |
@@ -55,6 +56,7 @@ mod faint;
 pub mod flows;
 mod history;
 mod joint;
+mod lasting;
 mod latency;
 mod names;
 mod naming;
