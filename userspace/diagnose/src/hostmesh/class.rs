@@ -81,7 +81,8 @@ impl Class {
             return Self::Corruption;
         }
         let dead = shape.is_clear || anomalous == evidence.probes;
-        if dead && evidence.episodes >= 2 {
+        // Traces of other 5-tuples end at a switch from window to window.
+        if dead && evidence.episodes >= 2 && !matches!(place, FaultLocation::Onward(_)) {
             return Self::Flapping;
         }
         // Probes that were not sent were not dropped either, by whatever.

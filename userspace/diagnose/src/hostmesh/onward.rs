@@ -3,7 +3,8 @@
 //! A fault may be older than the first trace of a 5-tuple. Then no trace reaches the destination, and the last switch that
 //! answers is where packets still arrive: the fault is at that switch, or at its next hop. The next hop is known where one link
 //! alone leads to the switch of the destination. Otherwise it may be each neighbor in the topology file, but those over which
-//! probes to that switch arrive. Of these, the one that explains most drops of all such 5-tuples is taken.
+//! probes to that switch arrive. Of these, the one that explains most drops of all such 5-tuples is taken. If probes to the
+//! destination arrive over all of them, it is none of them.
 
 use super::cells::{Cell, Cells};
 use super::names::{End, Names};
@@ -16,7 +17,7 @@ use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use hashbrown::HashSet;
 
-/// Links onward from a switch; empty where they do not follow.
+/// Links onward from a switch; empty where all deliver.
 type Onward = [Option<u32>; ROOM];
 
 /// 5-tuples to one NIC that come no further than one switch.
@@ -154,7 +155,10 @@ impl Names {
                 groups.push(self.group((at, to), *leaf, drops, arrivals));
             }
         }
-        for (group, next) in chosen(groups) {
+        let (open, all_deliver): (Vec<Group>, Vec<Group>) =
+            groups.into_iter().flatten().partition(|group| !group.open.is_empty());
+        found.extend(all_deliver.iter().map(|group| ((group.at, group.to), [None; ROOM])));
+        for (group, next) in chosen(open) {
             let link = self.only_between(group.at, next);
             let last = self.only_between(next, group.leaf).filter(|_| link.is_some());
             if link.is_some() {
@@ -176,7 +180,8 @@ impl Names {
 
     /// Which neighbors of a switch may be the next hop of packets that do not arrive: those over which none to the leaf of the NIC
     /// arrive. If all others of the leaf get theirs, those over which none to the NIC arrive.
-    fn group(&mut self, (at, to): (u32, u32), leaf: u32, drops: u64, arrivals: &Arrivals) -> Group {
+    /// `None` without a neighbor in the topology file.
+    fn group(&mut self, (at, to): (u32, u32), leaf: u32, drops: u64, arrivals: &Arrivals) -> Option<Group> {
         let mut next: Vec<(u32, Option<u32>)> = Vec::new();
         for (_, address) in self.neighbors(at) {
             let link = self.link_numbers.get(&(End::Switch(at), address)).copied();
@@ -184,6 +189,9 @@ impl Names {
         }
         // A switch of other NICs leads nowhere else.
         next.retain(|(next, _)| *next == leaf || !self.leaf_switches.contains(next));
+        if next.is_empty() {
+            return None;
+        }
         let arrives = |link: &Option<u32>| link.is_some_and(|link| arrivals.links.get(link as usize) == Some(&true));
         let is_dead = |next: &u32, link: &Option<u32>| !(arrives(link) && arrivals.to_leaves.contains(&(*next, leaf)));
         let numbers = |open: &dyn Fn(&u32, &Option<u32>) -> bool| -> Vec<u32> {
@@ -195,13 +203,13 @@ impl Names {
         if open.is_empty() {
             open = numbers(&|next, _| !arrivals.to_nics.contains(&(*next, to)));
         }
-        Group {
+        Some(Group {
             at,
             to,
             leaf,
             drops,
             open,
-        }
+        })
     }
 
     /// The switches next to a NIC: those of paths, else the one that shares a subnet with it.

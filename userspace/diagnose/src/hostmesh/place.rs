@@ -140,17 +140,14 @@ pub(crate) fn fine<'a>(crossing: Crossing<'a>, names: &'a Names) -> impl Iterato
             FaultLocation::PairAt { switch, src, dst },
         ]
     });
-    [
-        FaultLocation::Pair { src, dst },
-        FaultLocation::Tuple {
-            src,
-            dst,
-            udp_src_port,
-            udp_dst_port,
-        },
-    ]
-    .into_iter()
-    .chain(at)
+    let tuple = FaultLocation::Tuple {
+        src,
+        dst,
+        udp_src_port,
+        udp_dst_port,
+    };
+    let tuple = Some(tuple).filter(|_| crossing.cut_at.is_none());
+    [FaultLocation::Pair { src, dst }].into_iter().chain(tuple).chain(at)
 }
 
 /// The order of preference among places with the same evidence.

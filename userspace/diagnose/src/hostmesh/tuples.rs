@@ -253,7 +253,7 @@ impl Tuples {
         path
     }
 
-    /// The same path with links onward from where it is cut, at most two.
+    /// The same path with links onward from where it is cut, at most two; without any, it goes on where nothing is known.
     pub(crate) fn extended(&mut self, path: Version, links: [Option<u32>; ROOM]) -> Version {
         let mut length = path.length;
         for link in links.into_iter().flatten() {
@@ -266,7 +266,7 @@ impl Tuples {
         }
         Version {
             length,
-            cut_at: path.cut_at.filter(|_| length == path.length),
+            cut_at: None,
             ..path
         }
     }

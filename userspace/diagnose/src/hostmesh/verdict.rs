@@ -59,7 +59,12 @@ impl Judge<'_> {
         let mut found = Vec::new();
         for (symptom, suspects) in suspects {
             for suspect in suspects {
-                found.push((self.verdict(symptom, suspect), Where(suspect.place)));
+                let row = self.verdict(symptom, suspect);
+                // Hosts delay packets too, and for a moment: what is late must be so in another window.
+                let is_of_hosts = matches!(symptom, Symptom::Latency | Symptom::Asymmetry | Symptom::Delay);
+                if !is_of_hosts || row.since_ns < self.start_ns {
+                    found.push((row, Where(suspect.place)));
+                }
             }
         }
         let Analyzer { names, tuples, .. } = self.analyzer;

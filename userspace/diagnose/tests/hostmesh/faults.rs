@@ -175,7 +175,7 @@ fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
             loss: 0.0,
         };
         run.fault(queue, FaultLocation::Direction(hot), 0);
-        let found = run.window();
+        let found = run.second_window();
         assert_eq!(lines(&found), ["congestion link r0>s1"]);
         assert_eq!(found.verdicts[0].problem, Some(6));
 
@@ -185,7 +185,7 @@ fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
             loss: 0.1,
         };
         run.fault(queue, FaultLocation::Direction(hot), 0);
-        let found = lines(&run.window());
+        let found = lines(&run.second_window());
         assert_eq!(found, ["congestion_drops link r0>s1", "congestion link r0>s1"]);
 
         let mut run = small(seed);
@@ -199,7 +199,7 @@ fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
             loss: 0.0,
         };
         run.fault(queue, FaultLocation::Direction(pause), 0);
-        assert_eq!(lines(&run.window()), ["slow_receiver nic h2/rail2"]);
+        assert_eq!(lines(&run.second_window()), ["slow_receiver nic h2/rail2"]);
     }
 }
 
@@ -213,7 +213,7 @@ fn a_slow_host_is_not_a_slow_network() {
             FaultLocation::Node(host),
             0,
         );
-        let found = run.window();
+        let found = run.second_window();
         assert_eq!(lines(&found), ["slow_host host h2"]);
         assert!(found.sla.processing_p99_ns > Some(1_000_000));
         assert!(found.sla.network_p99_ns < Some(100_000));

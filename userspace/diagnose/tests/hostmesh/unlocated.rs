@@ -5,7 +5,7 @@ use crate::hostmesh::run::{Run, START, WINDOW, lines};
 use rocescope_diagnose::hostmesh::document::Finding;
 use rocescope_diagnose::hostmesh::{Analyzer, Problem, Settings, WindowDiagnosis};
 use rocescope_diagnose::incidents::{Certainty, convert};
-use rocescope_fabric::{FaultKind, FaultLocation, Rails, Role};
+use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, Rails, Role};
 use rocescope_model::{PathRow, ProbeRow, Text, Time, VerdictRow};
 
 const UNLOCATED: [&str; 1] = ["unlocated_loss mesh mesh"];
@@ -161,6 +161,28 @@ fn a_route_to_one_nic_that_a_spine_never_had_is_at_that_spine() {
 }
 
 #[test]
+fn a_tuple_that_was_never_delivered_is_one_and_no_link() {
+    for seed in 0..4 {
+        let mut run = Run::new(Rails::two_tiers(4, 4, 4), seed);
+        let (src, dst) = (run.fabric.topology.nic(2, 1), run.fabric.topology.nic(2, 3));
+        let udp_src_port = run.mesh.port(src, 3, START);
+        let tuple = FiveTuple {
+            src,
+            dst,
+            udp_src_port,
+            udp_dst_port: 4791,
+        };
+        let way = run.fabric.route(tuple, START).ways()[1];
+        run.fault(FaultKind::Blackhole { tuple }, FaultLocation::Direction(way), 0);
+        for _ in 0..3 {
+            let found = run.window();
+            let place = format!("blackhole tuple h2/rail1 to h2/rail3, source port {udp_src_port}");
+            assert_eq!(lines(&found), [place], "seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn without_a_topology_the_last_hop_that_answers_is_named_with_its_next_hops() {
     let mut run = Run::new(Rails::two_tiers(4, 3, 2), 1);
     run.analyzer = Analyzer::new(Settings::default(), "diagnose").unwrap();
@@ -173,11 +195,7 @@ fn without_a_topology_the_last_hop_that_answers_is_named_with_its_next_hops() {
             found.sla.timeouts
         );
         for verdict in &found.verdicts {
-            // A 5-tuple alone may be at fault itself.
-            let Some(port) = verdict.switch.as_deref() else {
-                assert!(verdict.place.contains("/rail2, source port "), "{}", verdict.place);
-                continue;
-            };
+            let port = verdict.switch.as_deref().unwrap();
             // Of a switch without a name, the port towards a NIC.
             assert_eq!(&*verdict.place, format!("{port} or its next hops"), "window {window}");
             let nics = (0..4).flat_map(|host| [0, 1].map(|rail| topology.nic(host, rail)));

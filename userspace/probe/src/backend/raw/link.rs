@@ -118,12 +118,6 @@ impl Link {
         self.interface.index
     }
 
-    /// Whether it is not a hardware device.
-    #[must_use]
-    pub fn is_virtual(&self) -> bool {
-        !self.sys("device").exists()
-    }
-
     /// Whether it is an RDMA device, which consumes RoCEv2 itself: UDP 4791 never reaches the kernel.
     #[must_use]
     pub fn is_rdma(&self) -> bool {

@@ -117,7 +117,7 @@ impl Raw {
     /// The kernel refuses.
     pub fn open(links: Vec<Link>, udp_dst_port: u16) -> Result<Self, Error> {
         let stamping = Stamping::for_all(&links);
-        let clock = stamping.clock(&links);
+        let clock = stamping.clock();
         let count = links.len();
         let open = |link: Link| {
             let socket = Socket::open(udp_dst_port, stamping)?;
