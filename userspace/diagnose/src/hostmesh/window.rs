@@ -131,6 +131,7 @@ impl Analyzer {
         self.history = history;
         self.history.forget(start_ns, self.settings.window_ns);
         Self::drops(&mut sla, causes, &anomalous);
+        self.places(&mut sla, &cells, &verdicts, &places);
         sla.verdicts = u64::try_from(verdicts.len()).unwrap_or(u64::MAX);
         if verdicts.is_empty() && causes.untraced > self.settings.max_ignored {
             unjudged.push(format!(

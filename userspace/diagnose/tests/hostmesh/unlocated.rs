@@ -50,6 +50,10 @@ fn where_no_hop_answers_loss_is_a_verdict_in_every_window_with_loss_and_in_none_
         assert_eq!((&*verdict.symptom, verdict.problem), ("loss", None));
         assert_eq!(verdict.anomalous, found.sla.timeouts, "window {window}");
         assert_eq!(verdict.probes, found.sla.probes);
+        assert_eq!(
+            (found.sla.network_drops, found.sla.unlocated_drops),
+            (Some(0), Some(verdict.anomalous))
+        );
         assert!(verdict.anomalous > 200 && verdict.score > 500.0, "{verdict:?}");
         let whom = "all of them to NICs named rail2; not located because no trace of their 5-tuples reached the destination (all of them): a router \
                     on the way does not answer or has no route";
@@ -131,6 +135,8 @@ fn routes_that_a_spine_never_had_are_located_in_every_window_with_loss() {
             );
             let verdict = &found.verdicts[0];
             assert_eq!(verdict.anomalous, found.sla.timeouts, "window {window}");
+            let by_place = (found.sla.nic_drops, found.sla.network_drops, found.sla.unlocated_drops);
+            assert_eq!(by_place, (Some(0), Some(verdict.anomalous), Some(0)), "window {window}");
             match &mut problem {
                 Some(problem) => {
                     assert!(problem.continues_in(verdict), "window {window}");
