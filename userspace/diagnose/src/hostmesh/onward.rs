@@ -43,6 +43,8 @@ struct Arrivals {
     to_nics: HashSet<(u32, u32)>,
     /// Switches of which a next hop answers no traces, although probes over it arrive.
     before_gaps: BTreeSet<u32>,
+    /// How many 5-tuples to each NIC come no further than a switch.
+    cut: BTreeMap<u32, u32>,
 }
 
 /// Extends the paths that are cut by their links onward, where these follow. A path is unknown where probes of its 5-tuple
@@ -91,7 +93,11 @@ impl Arrivals {
             to_leaves: HashSet::new(),
             to_nics: HashSet::new(),
             before_gaps: BTreeSet::new(),
+            cut: BTreeMap::new(),
         };
+        for cell in cells.all.iter().filter(|cell| cut_at(cell).is_some()) {
+            *arrivals.cut.entry(tuples.all[cell.tuple as usize].key.dst).or_default() += 1;
+        }
         for cell in cells.all.iter().filter(|cell| cut_at(cell).is_none()) {
             let crossing = Crossing::of(cell, tuples);
             if cell.path.is_some_and(|path| !path.is_whole) {
@@ -179,7 +185,7 @@ impl Names {
     }
 
     /// Which neighbors of a switch may be the next hop of packets that do not arrive: those over which none to the leaf of the NIC
-    /// arrive. If all others of the leaf get theirs, those over which none to the NIC arrive.
+    /// arrive. If all others of the leaf get theirs, those over which none to the NIC arrive, of which there are several 5-tuples.
     /// `None` without a neighbor in the topology file.
     fn group(&mut self, (at, to): (u32, u32), leaf: u32, drops: u64, arrivals: &Arrivals) -> Option<Group> {
         let mut next: Vec<(u32, Option<u32>)> = Vec::new();
@@ -200,7 +206,9 @@ impl Names {
             open.into_iter().collect()
         };
         let mut open = numbers(&is_dead);
-        if open.is_empty() {
+        // One 5-tuple alone is as likely at fault itself.
+        let are_several = arrivals.cut.get(&to).is_some_and(|tuples| *tuples > 1);
+        if open.is_empty() && are_several {
             open = numbers(&|next, _| !arrivals.to_nics.contains(&(*next, to)));
         }
         Some(Group {
