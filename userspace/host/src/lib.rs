@@ -9,6 +9,7 @@
 //! | [`ethtool`] | what drivers report, and the one setting that a capture changes |
 //! | [`packet`] | packet sockets |
 //! | [`netlink`] | netlink: requests, notifications, attributes |
+//! | [`rules`] | routing rules that are about one NIC |
 //! | [`counters`] | what NICs, drivers and the host count |
 //! | [`pci`] | PCI devices, their links, NUMA nodes, and whether the host is virtual |
 //! | [`privileges`] | capabilities: what a task needs, what is missing, and how to give them up |
@@ -29,5 +30,6 @@ pub mod pci;
 pub mod port;
 pub mod privileges;
 mod request;
+pub mod rules;
 mod xdp_features;
 pub mod xdp_program;

@@ -109,8 +109,10 @@ impl Port {
     }
 }
 
-/// RDMA devices by the interface of their ports.
-fn rdma_devices(class: &Path) -> BTreeMap<String, Vec<String>> {
+/// RDMA devices by the interface of their ports, as their GIDs name them: a VLAN, a bond or a virtual function too. `class` is
+/// `/sys/class/infiniband`.
+#[must_use]
+pub fn rdma_devices(class: &Path) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for device in names(class) {
         let ports = class.join(&device).join("ports");
@@ -161,6 +163,8 @@ mod tests {
             ("mlx5_0", "1", "eth2\n"),
             ("mlx5_0", "2", "eth2.100\n"),
             ("rxe0", "0", "eth2\n"),
+            ("mlx5_bond_0", "0", "bond0\n"),
+            ("mlx5_9", "0", "ens1f0v3\n"),
         ] {
             let folder = class.path().join(device).join("ports/1/gid_attrs/ndevs");
             fs::create_dir_all(&folder).unwrap();
@@ -169,6 +173,8 @@ mod tests {
         let found = rdma_devices(class.path());
         assert_eq!(found["eth2"], ["mlx5_0", "rxe0"]);
         assert_eq!(found["eth2.100"], ["mlx5_0"]);
+        assert_eq!(found["bond0"], ["mlx5_bond_0"]);
+        assert_eq!(found["ens1f0v3"], ["mlx5_9"]);
         assert!(rdma_devices(Path::new("/nowhere")).is_empty());
     }
 }

@@ -21,6 +21,10 @@ pub enum RowReason {
     Changed,
     /// It was not written for a while.
     Refresh,
+    /// No trace has reached the destination: the hops that answered are new, or were not written for a while.
+    Unreached,
+    /// The same, and the last of these hops answered that the destination is unreachable.
+    Unreachable,
 }
 
 impl RowReason {
@@ -31,6 +35,8 @@ impl RowReason {
             Self::First => "first",
             Self::Changed => "changed",
             Self::Refresh => "refresh",
+            Self::Unreached => "unreached",
+            Self::Unreachable => "unreachable",
         }
     }
 }
@@ -50,6 +56,17 @@ pub struct Route {
     pub(crate) missed: bool,
     /// Traces in a row that left the path or a hop unknown.
     unknown: u8,
+    /// How far traces came, while none has reached the destination.
+    cut: Cut,
+}
+
+/// The hops that answered traces that did not reach their destination, up to the last one that answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cut {
+    hops: Vec<Option<IpAddr>>,
+    /// The last one answered that the destination is unreachable.
+    is_refused: bool,
+    written: Option<Nanos>,
 }
 
 impl Route {
@@ -66,12 +83,56 @@ impl Route {
         (self.asked.is_some() && !is_repeated, self.asked)
     }
 
-    /// A trace did not reach the destination.
-    pub(crate) fn miss(&mut self) {
+    /// Addresses that the next trace asks, as far as they are known.
+    pub(crate) fn known(&self) -> impl Iterator<Item = IpAddr> {
+        self.hops.iter().chain(&self.cut.hops).flatten().copied()
+    }
+
+    /// Learns from a trace that did not reach the destination: the hops up to the last one that answered, and whether that one
+    /// called the destination unreachable. A known path stays. Without one, returns the hops if they are news, with what earlier
+    /// traces had of the same way.
+    pub(crate) fn miss(
+        &mut self,
+        mut found: Vec<Hop>,
+        is_refused: bool,
+        now: Nanos,
+        refresh: Nanos,
+    ) -> Option<(Vec<Hop>, RowReason)> {
         self.missed = true;
-        if self.hops.is_empty() {
-            self.unknown = self.unknown.saturating_add(1);
+        if !self.hops.is_empty() {
+            return None;
         }
+        self.unknown = self.unknown.saturating_add(1);
+        if found.is_empty() {
+            return None;
+        }
+        let is_same = found
+            .iter()
+            .zip(&self.cut.hops)
+            .all(|(new, known)| is_either(*known, new.address));
+        let known: &[Option<IpAddr>] = if is_same { &self.cut.hops } else { &[] };
+        let is_refused = match found.len() < known.len() {
+            true => self.cut.is_refused,
+            false => is_refused || found.len() == known.len() && self.cut.is_refused,
+        };
+        found.resize(found.len().max(known.len()), Hop::default());
+        for (hop, known) in found.iter_mut().zip(known) {
+            hop.address = hop.address.or(*known);
+        }
+        let hops: Vec<Option<IpAddr>> = found.iter().map(|hop| hop.address).collect();
+        let is_news = hops != self.cut.hops || is_refused != self.cut.is_refused;
+        if !is_news && self.cut.written.is_some_and(|written| now - written < refresh) {
+            return None;
+        }
+        self.cut = Cut {
+            hops,
+            is_refused,
+            written: Some(now),
+        };
+        Some(match is_refused {
+            true => (found, RowReason::Unreachable),
+            false => (found, RowReason::Unreached),
+        })
     }
 
     /// Learns from a trace that reached its destination at `now`. A trace that contradicts no known hop is of the same path:
@@ -104,6 +165,7 @@ impl Route {
         };
         self.hops = found.iter().map(|hop| hop.address).collect();
         self.written = Some(now);
+        self.cut = Cut::default();
         Some(news)
     }
 
@@ -113,10 +175,8 @@ impl Route {
         let new = found.iter().map(|hop| hop.address).rev().skip(1).rev();
         let both = known.len().min(new.len());
         let is_end_same = self.hops.last().copied().flatten() == found.last().and_then(|hop| hop.address);
-        let is_either =
-            |(one, other): (Option<IpAddr>, Option<IpAddr>)| one.is_none() || other.is_none() || one == other;
         is_end_same
-            && known.clone().zip(new.clone()).all(is_either)
+            && known.clone().zip(new.clone()).all(|(known, new)| is_either(known, new))
             && known.skip(both).chain(new.skip(both)).all(|hop| hop.is_none())
     }
 
@@ -136,10 +196,16 @@ impl Route {
 
     /// The clock was set.
     pub(crate) fn stepped(&mut self, by: Nanos) {
-        for time in [&mut self.written, &mut self.asked].into_iter().flatten() {
+        let times = [&mut self.written, &mut self.asked, &mut self.cut.written];
+        for time in times.into_iter().flatten() {
             *time = *time + by;
         }
     }
+}
+
+/// Whether two answers may be of one hop: one may be missing.
+fn is_either(one: Option<IpAddr>, other: Option<IpAddr>) -> bool {
+    one.is_none() || other.is_none() || one == other
 }
 
 #[cfg(test)]
@@ -175,6 +241,33 @@ mod tests {
         assert_eq!(learn(&[1, 0, 4, 9], 103).0, None);
         assert_eq!(learn(&[1, 0, 4, 9], 104).0, Some(RowReason::Refresh));
         assert_eq!(learn(&[1, 0, 4, 8], 105).0, Some(RowReason::Changed), "another end");
+    }
+
+    #[test]
+    fn traces_that_end_early_show_how_far_packets_come() {
+        use RowReason::{First, Unreachable, Unreached};
+        let mut route = Route::default();
+        let mut miss = |last: &[u8], is_refused, now| route.miss(hops(last), is_refused, Nanos(now), Nanos(100));
+        assert_eq!(miss(&[], false, 0), None, "nothing answered");
+        assert_eq!(miss(&[1, 0, 3], false, 1), Some((hops(&[1, 0, 3]), Unreached)));
+        assert_eq!(miss(&[1], false, 2), None, "fewer answers are no news");
+        assert_eq!(miss(&[1, 2], false, 3), Some((hops(&[1, 2, 3]), Unreached)));
+        assert_eq!(miss(&[1, 2, 3], true, 4), Some((hops(&[1, 2, 3]), Unreachable)));
+        assert_eq!(miss(&[1, 2, 3], false, 5), None, "it was refused before");
+        assert_eq!(miss(&[1, 2, 3], false, 104), Some((hops(&[1, 2, 3]), Unreachable)));
+        assert_eq!(
+            miss(&[1, 4], false, 105),
+            Some((hops(&[1, 4]), Unreached)),
+            "another way"
+        );
+        assert_eq!(
+            route.known().collect::<Vec<_>>(),
+            hops(&[1, 4]).iter().filter_map(|hop| hop.address).collect::<Vec<_>>()
+        );
+        // Once the destination is reached, its path stays.
+        assert_eq!(route.learn(&mut hops(&[1, 4, 9]), Nanos(106), Nanos(100)), Some(First));
+        assert_eq!(route.miss(hops(&[1]), true, Nanos(107), Nanos(100)), None);
+        assert_eq!(route.hops().len(), 3);
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //! |---|---|
 //! | `accuracy` | precision and recall in a cluster in three tiers, of 2,000 hosts with 8 NICs in full size |
 //! | `incidents` | the same faults, and what `diagnose` reports of them |
+//! | `lasting` | faults that are older than the agents, and faults that outlast their source ports |
 //! | `quiet` | an hour of 512 hosts without faults |
 //! | `speed` | in full size: time and memory for a window of 10,000 hosts with 8 NICs |
 
 mod accuracy;
 pub(crate) mod incidents;
+mod lasting;
 mod quiet;
 mod speed;
 
@@ -27,6 +29,7 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     let only = std::env::var("LAB_CLASS").unwrap_or_default();
     let mut lines = accuracy::evaluate(size, &only);
     if only.is_empty() {
+        lines.extend(lasting::evaluate(size));
         lines.push(quiet::evaluate(size));
         if size.full {
             speed::run();

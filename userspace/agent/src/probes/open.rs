@@ -127,7 +127,11 @@ fn links(wanted: &ProbeSettings, least: usize) -> Result<Vec<Link>> {
             wanted.interfaces.is_empty(),
             "`all` and `interface` are both set, one of them in the configuration file or the environment"
         );
-        links = raw::all()?;
+        let selection = raw::all()?;
+        for (name, why) in &selection.left_out {
+            status!("{name} is not probed: {why} (`--interface` names NICs to probe)");
+        }
+        links = selection.links;
         links.retain(|link| wanted.backend != ProbeBackend::Verbs || link.is_rdma());
     }
     for name in &wanted.interfaces {

@@ -22,7 +22,8 @@ pub struct ProbeArguments {
         conflicts_with = "all"
     )]
     pub interfaces: Vec<String>,
-    /// Probe all Ethernet interfaces that are up and have an address; with `--backend verbs`, only RDMA devices
+    /// Probe all RDMA devices; without any, all NICs that have routes to each other, and with `--backend verbs` none. Bridges,
+    /// tunnels and management ports are left out
     #[arg(long)]
     pub all: bool,
     /// Name of this host in every row and file name; default: its host name

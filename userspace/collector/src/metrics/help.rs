@@ -15,6 +15,12 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ),
     ("sla_unsent", "Probes that their host could not send; not in sla_probes"),
     ("sla_late", "Rows that arrived after their window was analyzed"),
+    ("sla_nic_drops", "Probes dropped over NICs that verdicts name"),
+    (
+        "sla_network_drops",
+        "Probes dropped over links, switches and other places that verdicts name",
+    ),
+    ("sla_unlocated_drops", "Probes dropped at no place that a verdict names"),
     (
         "sla_anomalous_nics",
         "NICs to which more than 10 % of the probes of the last analyzed window were dropped",

@@ -207,7 +207,9 @@ impl Analyzer {
         trace.left -= 1;
         if trace.left == 0 {
             let hops = core::mem::take(&mut trace.hops);
-            self.tuples.trace(tuple, row.time_ns, &hops, &mut self.names);
+            let is_refused = row.reason.as_str() == "unreachable";
+            self.tuples
+                .trace(tuple, row.time_ns, &hops, is_refused, &mut self.names);
             self.traces.remove(&tuple);
         }
     }
@@ -226,7 +228,7 @@ impl Analyzer {
         self.unreadable
     }
 
-    /// The number of traces that ended before their destination; they changed nothing.
+    /// The number of traces that ended before their destination.
     #[must_use]
     pub const fn traces_cut_short(&self) -> u64 {
         self.tuples.cut_short

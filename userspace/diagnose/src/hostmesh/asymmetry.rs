@@ -20,7 +20,8 @@ use hashbrown::DefaultHashBuilder;
 /// Returns what each pair of NICs and DSCP may take, by the median latency of the reverse direction; `None` if that is unknown.
 ///
 /// A NIC from which probes to most others take longer than back adds that itself: a part of its host's work is between the time
-/// stamp and the wire, or its clock is ahead. No path explains it, so it is added to the time of the way back.
+/// stamp and the wire, or its clock is ahead. No path explains it, so it is added to the time of the way back. Of two others, both
+/// must; with one other alone, nothing separates the NIC from the path.
 pub(crate) fn ways_back(tuples: &Tuples, medians: &[Option<i32>]) -> Vec<Option<i32>> {
     let back = |lane: u32| medians.get(tuples.lane_back(lane)? as usize).copied()?;
     let lanes = || (0_u32..).zip(medians);
@@ -36,7 +37,7 @@ pub(crate) fn ways_back(tuples: &Tuples, medians: &[Option<i32>]) -> Vec<Option<
     let excesses: Vec<(u32, i32)> = pairs.filter_map(|((src, _), excess)| Some((*src, excess?))).collect();
     let mut of_sender = ByKey::group(nics, excesses.into_iter());
     let own = |excesses: &mut [i32]| match excesses.len() {
-        ..MIN_OTHERS => 0,
+        ..MIN_OTHERS => excesses.iter().copied().min().unwrap_or(0).max(0),
         _ => quantile(excesses, 0.5).unwrap_or(0).max(0),
     };
     let own: Vec<i32> = of_sender.each_mut().map(own).collect();

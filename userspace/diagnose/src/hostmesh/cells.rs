@@ -31,6 +31,9 @@ pub(crate) struct Cell {
     pub(crate) compared: u32,
     /// Of those, late compared with the reverse direction.
     pub(crate) slower: u32,
+    /// How often drops and arrivals took turns.
+    pub(crate) turns: u32,
+    pub(crate) was_lost: Option<bool>,
 }
 
 /// The cells of a window, and which cell each record is in.
@@ -107,10 +110,17 @@ impl Cell {
             late: 0,
             compared: 0,
             slower: 0,
+            turns: 0,
+            was_lost: None,
         }
     }
 
-    const fn count(&mut self, outcome: ProbeOutcome) {
+    fn count(&mut self, outcome: ProbeOutcome) {
+        if let ProbeOutcome::Received | ProbeOutcome::Timeout | ProbeOutcome::Corrupt = outcome {
+            let is_lost = Some(outcome.is_drop());
+            self.turns += u32::from(self.was_lost.is_some() && self.was_lost != is_lost);
+            self.was_lost = is_lost;
+        }
         match outcome {
             ProbeOutcome::Unsent(why) => {
                 self.unsent += 1;

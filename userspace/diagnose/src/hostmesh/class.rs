@@ -81,7 +81,8 @@ impl Class {
             return Self::Corruption;
         }
         let dead = shape.is_clear || anomalous == evidence.probes;
-        if dead && evidence.episodes >= 2 {
+        // Traces of other 5-tuples end at a switch from window to window.
+        if dead && evidence.episodes >= 2 && !matches!(place, FaultLocation::Onward(_)) {
             return Self::Flapping;
         }
         // Probes that were not sent were not dropped either, by whatever.
@@ -231,6 +232,9 @@ impl Class {
             ),
         );
         match self {
+            Self::LinkDown if matches!(place, FaultLocation::Onward(_)) => {
+                "compare its routes to these destinations with those of its neighbors, and check its links on these routes and the switches at their other ends"
+            }
             Self::LinkDown if matches!(place, FaultLocation::Switch(_)) => {
                 "check that the switch runs and forwards: its log, its power, its line cards"
             }

@@ -18,6 +18,8 @@ use alloc::vec::Vec;
 pub(super) struct PlaceEvidence {
     pub(super) corrupt: u64,
     pub(super) unsent: u64,
+    /// Drops on paths at whose end a switch calls the destination unreachable.
+    pub(super) refused: u64,
     pub(super) first_ns: Option<i64>,
     pub(super) shape: Shape,
     /// Whether some 5-tuples lose every probe and others none.
@@ -80,6 +82,9 @@ impl Judge<'_> {
                 continue;
             }
             found.corrupt += u64::from(cell.corrupt);
+            if cell.path.is_some_and(|path| path.is_refused) {
+                found.refused += u64::from(cell.drops);
+            }
             let unsent = match symptom {
                 Symptom::Loss => u64::from(cell.unsent_at(place, crossing.key)),
                 _ => 0,

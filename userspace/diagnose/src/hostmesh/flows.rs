@@ -53,6 +53,7 @@ impl Analyzer {
         let crossing = Crossing {
             key,
             links: self.tuples.links(path),
+            cut_at: path.cut_at,
         };
         Some(crossing.meets(place.0, &self.names))
     }

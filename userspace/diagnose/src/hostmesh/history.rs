@@ -1,6 +1,6 @@
 //! When a problem began, and how often it stopped and returned.
 
-use super::place::FaultLocation;
+use super::place::{FaultLocation, rank};
 use super::shape::Shape;
 use super::suspects::Symptom;
 use alloc::vec::Vec;
@@ -9,6 +9,8 @@ use hashbrown::HashMap;
 /// The history of a place.
 #[derive(Debug, Clone)]
 struct Track {
+    /// The place as it was last.
+    place: FaultLocation,
     since_ns: i64,
     /// The end of the last window in which it was a suspect.
     end_ns: i64,
@@ -40,11 +42,12 @@ impl History {
         let (start_ns, end_ns) = window;
         let length = end_ns - start_ns;
         // The direction of a NIC's problem may change with its phases.
-        let place = match place {
+        let known = match place {
             FaultLocation::ToNic(nic) | FaultLocation::FromNic(nic) => FaultLocation::Nic(nic),
             place => place,
         };
-        let track = self.tracks.entry((symptom, place)).or_insert(Track {
+        let track = self.tracks.entry((symptom, known)).or_insert(Track {
+            place,
             since_ns: first_ns,
             end_ns: start_ns,
             shapes: Vec::new(),
@@ -52,7 +55,7 @@ impl History {
         if start_ns > track.end_ns.saturating_add(length) {
             track.since_ns = first_ns;
         }
-        track.end_ns = end_ns;
+        (track.place, track.end_ns) = (place, end_ns);
         track.shapes.push((start_ns, shape));
         track
             .shapes
@@ -65,6 +68,16 @@ impl History {
             dead_at = shape.ends_dead.then_some(start + length);
         }
         (track.since_ns, episodes)
+    }
+
+    /// The places that lost packets in the window that ended at a time; that on the mesh is none.
+    pub(crate) fn losing(&self, end_ns: i64) -> Vec<FaultLocation> {
+        let tracks = self.tracks.iter().filter(|((symptom, place), track)| {
+            *symptom == Symptom::Loss && *place != FaultLocation::Mesh && track.end_ns == end_ns
+        });
+        let mut places: Vec<FaultLocation> = tracks.map(|(_, track)| track.place).collect();
+        places.sort_by_key(|place| (rank(*place), *place));
+        places
     }
 
     /// Forgets problems that ended long before a time.

@@ -272,6 +272,7 @@ struct Crossed {
     from: Vec<u64>,
     links: Vec<u64>,
     switches: Vec<u64>,
+    onward: Vec<u64>,
     /// The finer ones, by number.
     fine: Vec<(u64, FaultLocation)>,
     /// Destinations of the finer ones; most cells have another.
@@ -318,6 +319,7 @@ impl Crossed {
                         .for_each(|link| mark(&mut crossed.links, *link));
                 }
                 FaultLocation::Switch(switch) => mark(&mut crossed.switches, switch),
+                FaultLocation::Onward(switch) => mark(&mut crossed.onward, switch),
                 FaultLocation::Route { nic: dst, .. }
                 | FaultLocation::Pair { dst, .. }
                 | FaultLocation::PairAt { dst, .. }
@@ -340,13 +342,14 @@ impl Crossed {
         let switches = crossing
             .switches(names)
             .fold(0, |all, switch| all | of(&self.switches, switch));
+        let onward = crossing.cut_at.map_or(0, |switch| of(&self.onward, switch));
         let near = of(&self.fine_to, dst);
         let fine = self.fine.iter().filter(|(bit, _)| near & bit != 0);
         let fine = fine
             .filter(|(_, place)| crossing.meets(*place, names))
             .fold(0, |all, (bit, _)| all | bit);
         OfCell {
-            all: nics | links | switches | fine,
+            all: nics | links | switches | onward | fine,
             nics,
             sender,
         }

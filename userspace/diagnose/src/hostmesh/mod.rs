@@ -13,11 +13,13 @@
 //! | `window` | the analysis of one window, step by step |
 //! | `record` | a probe in 16 bytes |
 //! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths and since when they hold |
+//! | `onward` | paths that no trace has followed to their ends |
 //! | `cells`, `by_key` | the probes of a window by 5-tuple and path; values by a key |
 //! | `paper` | anomalous NICs, sticky for a minute; Algorithm 1; 007's weights |
 //! | `place` | places that may be at fault, and which of them a probe crosses |
 //! | `count`, `tally`, `suspects` | the places that explain the drops, most likely first |
 //! | `untraced` | faults of NICs and pairs that no trace has reached |
+//! | `lasting` | loss that goes on where it was |
 //! | `unlocated` | loss that no place explains |
 //! | `unsent` | which probes that could not be sent are evidence, and about which NIC |
 //! | `unanswered` | which other hosts answered nothing |
@@ -54,10 +56,12 @@ mod faint;
 pub mod flows;
 mod history;
 mod joint;
+mod lasting;
 mod latency;
 mod names;
 mod naming;
 mod noisy_or;
+mod onward;
 mod paper;
 mod place;
 mod ports;

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rocescope_model::Text;
 
 /// A NIC.
@@ -39,19 +39,25 @@ pub(crate) struct Names {
     pub(crate) hosts: Vec<Text>,
     host_numbers: HashMap<String, u32>,
     pub(crate) nics: Vec<Nic>,
-    nic_numbers: HashMap<IpAddr, u32>,
+    pub(super) nic_numbers: HashMap<IpAddr, u32>,
     pub(crate) switches: Vec<String>,
     switch_numbers: HashMap<String, u32>,
     /// Addresses of nodes, from the topology file.
-    nodes: HashMap<IpAddr, String>,
+    pub(super) nodes: HashMap<IpAddr, String>,
+    /// The same by node.
+    pub(super) addresses: HashMap<String, Vec<IpAddr>>,
+    /// The switches next to each NIC, as paths show.
+    pub(super) leaves: HashMap<u32, Vec<u32>>,
+    /// The switches next to any NIC.
+    pub(super) leaf_switches: HashSet<u32>,
     pub(crate) links: Vec<Link>,
-    link_numbers: HashMap<(End, IpAddr), u32>,
+    pub(super) link_numbers: HashMap<(End, IpAddr), u32>,
     /// Links by their nodes, for addresses that do not identify a port.
     node_links: HashMap<(End, End), u32>,
     /// All links to an address.
     links_to: HashMap<IpAddr, Vec<u32>>,
     /// The link between two nodes; `None` if there are several.
-    links_between: HashMap<(End, End), Option<u32>>,
+    pub(super) links_between: HashMap<(End, End), Option<u32>>,
     pub(crate) port_sets: PortSets,
 }
 
@@ -64,6 +70,7 @@ impl Names {
     /// Assigns an address to a node.
     pub(crate) fn know(&mut self, address: IpAddr, node: &str) {
         self.nodes.insert(address, node.into());
+        self.addresses.entry(node.into()).or_default().push(address);
     }
 
     pub(crate) fn host(&mut self, name: &Text) -> u32 {
@@ -126,7 +133,7 @@ impl Names {
     }
 
     /// Returns the switch with an address: a node of the topology file, else the address itself.
-    fn switch(&mut self, address: IpAddr) -> u32 {
+    pub(super) fn switch(&mut self, address: IpAddr) -> u32 {
         let name = self.nodes.get(&address).cloned();
         let name = name.unwrap_or_else(|| address.to_string());
         if let Some(known) = self.switch_numbers.get(&name) {

@@ -54,6 +54,10 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
             row.switch = switch(at);
             ("switch", either(suspect, names))
         }
+        FaultLocation::Onward(at) => {
+            row.switch = switch(at);
+            ("switch", format!("{} or its next hops", names.switch_name(at)))
+        }
         FaultLocation::Route { switch: at, nic: to } => {
             row.switch = switch(at);
             row.nic = nic(to);

@@ -21,6 +21,8 @@ pub(crate) enum FaultLocation {
     Ports(u32),
     /// A switch.
     Switch(u32),
+    /// A switch or its next hops, for the 5-tuples of which no trace came further.
+    Onward(u32),
     /// The route of a switch to a NIC.
     Route { switch: u32, nic: u32 },
     /// Two NICs, in one direction.
@@ -47,6 +49,8 @@ pub(crate) enum FaultLocation {
 pub(crate) struct Crossing<'a> {
     pub(crate) key: Key,
     pub(crate) links: &'a [u32],
+    /// The switch that no trace came further than.
+    pub(crate) cut_at: Option<u32>,
 }
 
 impl<'a> Crossing<'a> {
@@ -54,6 +58,7 @@ impl<'a> Crossing<'a> {
         Self {
             key: tuples.all[cell.tuple as usize].key,
             links: cell.path.map_or(&[], |path| tuples.links(path)),
+            cut_at: cell.path.and_then(|path| path.cut_at),
         }
     }
 
@@ -98,6 +103,7 @@ impl<'a> Crossing<'a> {
             FaultLocation::Cable(one, other) => self.links.contains(&one) || self.links.contains(&other),
             FaultLocation::Ports(set) => self.links.iter().any(|link| names.port_sets.of(*link).contains(&set)),
             FaultLocation::Switch(switch) => through(switch),
+            FaultLocation::Onward(switch) => self.cut_at == Some(switch),
             FaultLocation::Route { switch, nic } => dst == nic && through(switch),
             FaultLocation::Pair { src: from, dst: to } => (src, dst) == (from, to),
             FaultLocation::PairAt {
@@ -126,23 +132,22 @@ pub(crate) fn fine<'a>(crossing: Crossing<'a>, names: &'a Names) -> impl Iterato
         udp_src_port,
         udp_dst_port,
     } = crossing.key;
-    let at = crossing.switches(names).flat_map(move |switch| {
+    // Where no trace comes further, the next hop is as likely the reason as this switch.
+    let passed = move |switch: &u32| crossing.cut_at != Some(*switch);
+    let at = crossing.switches(names).filter(passed).flat_map(move |switch| {
         [
             FaultLocation::Route { switch, nic: dst },
             FaultLocation::PairAt { switch, src, dst },
         ]
     });
-    [
-        FaultLocation::Pair { src, dst },
-        FaultLocation::Tuple {
-            src,
-            dst,
-            udp_src_port,
-            udp_dst_port,
-        },
-    ]
-    .into_iter()
-    .chain(at)
+    let tuple = FaultLocation::Tuple {
+        src,
+        dst,
+        udp_src_port,
+        udp_dst_port,
+    };
+    let tuple = Some(tuple).filter(|_| crossing.cut_at.is_none());
+    [FaultLocation::Pair { src, dst }].into_iter().chain(tuple).chain(at)
 }
 
 /// The order of preference among places with the same evidence.
@@ -156,6 +161,7 @@ pub(crate) const fn rank(place: FaultLocation) -> u8 {
         FaultLocation::Route { .. } => 5,
         FaultLocation::Tuple { .. } => 6,
         FaultLocation::PairAt { .. } => 7,
+        FaultLocation::Onward(_) => 8,
     }
 }
 
@@ -174,7 +180,7 @@ pub(crate) const fn size(place: FaultLocation) -> Size {
     match rank(place) {
         0 => Size::Nic,
         1 => Size::Link,
-        2 | 3 => Size::Switch,
+        2 | 3 | 8 => Size::Switch,
         _ => Size::Fine,
     }
 }

@@ -14,9 +14,10 @@ pub struct Settings {
     pub nic_percent: u64,
     /// The minimum number of probes to judge a NIC, a link or a host: 10.
     pub min_probes: u64,
-    /// The minimum number of probes in a window for any verdict: 100.
+    /// The minimum number of probes in a window for a verdict on any place: 100. Loss is stated all the same.
     pub min_window: u64,
-    /// Algorithm 1 votes only if more drops than this are switch problems: 4. No verdict rests on fewer.
+    /// Algorithm 1 votes only if more drops than this are switch problems: 4. No verdict on a place rests on fewer, unless it lost
+    /// packets in the window before.
     pub max_ignored: u64,
     /// The share of probes that a healthy fabric may lose: 1 in 10,000.
     pub background: f64,

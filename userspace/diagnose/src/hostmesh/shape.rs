@@ -26,6 +26,15 @@ const MIN_PROBES: u32 = 3;
 impl Shape {
     /// Returns the shape of probes: when each was sent, from 0 to below `window_ns`, and whether it was lost.
     pub(crate) fn of(probes: &[(i64, bool)], window_ns: i64) -> Self {
+        // Few probes show it too.
+        if !probes.is_empty() && probes.iter().all(|(_, lost)| *lost) {
+            return Self {
+                episodes: 1,
+                begins_dead: true,
+                ends_dead: true,
+                is_clear: true,
+            };
+        }
         let slices = (probes.len() / PROBES).clamp(MIN_SLICES, MAX_SLICES);
         let mut counts = vec![(0_u32, 0_u32); slices];
         for (at_ns, lost) in probes {
@@ -105,6 +114,7 @@ mod tests {
         let dead = shape(|_| true);
         assert_eq!((dead.episodes, dead.begins_dead, dead.ends_dead), (1, true, true));
         assert!(dead.is_clear);
+        assert_eq!(Shape::of(&[(1, true), (19_000, true)], 20_000), dead);
         let late = shape(|at| at > 7_777);
         assert_eq!((late.episodes, late.begins_dead, late.ends_dead), (1, false, true));
         assert!(late.is_clear);

@@ -15,6 +15,7 @@ pub(crate) struct Shared {
     links: BTreeSet<u32>,
     ports: BTreeSet<u32>,
     switches: BTreeSet<u32>,
+    onward: BTreeSet<u32>,
     fine: BTreeSet<FaultLocation>,
 }
 
@@ -38,6 +39,7 @@ impl Shared {
             shared.links.extend(crossing.inner(names));
             shared.ports.extend(names.port_sets.crossed(crossing.links));
             shared.switches.extend(crossing.switches(names));
+            shared.onward.extend(crossing.cut_at);
             shared.fine.extend(fine(crossing, names));
         }
         shared
@@ -53,6 +55,7 @@ impl Shared {
             FaultLocation::Cable(one, other) => self.links.contains(&one) || self.links.contains(&other),
             FaultLocation::Ports(set) => self.ports.contains(&set),
             FaultLocation::Switch(switch) => self.switches.contains(&switch),
+            FaultLocation::Onward(switch) => self.onward.contains(&switch),
             place => self.fine.contains(&place),
         }
     }

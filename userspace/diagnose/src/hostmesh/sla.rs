@@ -2,10 +2,14 @@
 
 use super::analyzer::Analyzer;
 use super::cells::{Cell, Cells};
+use super::diagnosis::Where;
 use super::paper::Causes;
+use super::place::{Crossing, FaultLocation, Size, size};
 use super::quantiles::{Quantiles, ratio};
 use super::record::Window;
-use rocescope_model::{SlaRow, Time};
+use super::suspects::Symptom;
+use alloc::vec::Vec;
+use rocescope_model::{SlaRow, Time, VerdictRow};
 
 impl Analyzer {
     /// Returns the row without the results of the paper's rules.
@@ -54,6 +58,30 @@ impl Analyzer {
         sla.processing_p90_ns = p90;
         sla.processing_p99_ns = p99;
         sla.processing_p999_ns = p999;
+    }
+
+    /// Writes the drops by the places of the verdicts into the row.
+    pub(super) fn places(&self, sla: &mut SlaRow, cells: &Cells, verdicts: &[VerdictRow], places: &[Where]) {
+        let is_loss = |row: &VerdictRow| row.symptom.as_str() == Symptom::Loss.name();
+        let losing = verdicts.iter().zip(places).filter(|(row, _)| is_loss(row));
+        let (nics, others): (Vec<FaultLocation>, Vec<FaultLocation>) = losing
+            .map(|(_, place)| place.0)
+            .filter(|place| *place != FaultLocation::Mesh)
+            .partition(|place| size(*place) == Size::Nic);
+        let (mut at_nics, mut in_network, mut unlocated) = (0, 0, 0);
+        for cell in cells.all.iter().filter(|cell| cell.drops > 0) {
+            let crossing = Crossing::of(cell, &self.tuples);
+            let meets = |places: &[FaultLocation]| places.iter().any(|place| crossing.meets(*place, &self.names));
+            let count = match (meets(&nics), meets(&others)) {
+                (true, _) => &mut at_nics,
+                (false, true) => &mut in_network,
+                (false, false) => &mut unlocated,
+            };
+            *count += u64::from(cell.drops);
+        }
+        sla.nic_drops = Some(at_nics);
+        sla.network_drops = Some(in_network);
+        sla.unlocated_drops = Some(unlocated);
     }
 
     /// Writes the drops by cause into the row.

@@ -243,7 +243,7 @@ impl<'a> Scan<'a> {
 
     fn best(&self) -> Option<Suspect> {
         let mut best: Option<Suspect> = None;
-        for (place, count) in self.tally.above(self.settings.max_ignored) {
+        for (place, count) in self.tally.above(self.settings.max_ignored.min(LEAST_DEAD - 1)) {
             let Some(score) = self.significant(count) else {
                 continue;
             };
@@ -263,8 +263,10 @@ impl<'a> Scan<'a> {
 
     /// The score, if chance cannot explain it.
     fn significant(&self, count: Count) -> Option<f64> {
-        let enough = count.anomalous > self.settings.max_ignored
-            && count.probes >= self.settings.min_probes.min(count.anomalous);
+        let is_dead = self.symptom == Symptom::Loss && count.anomalous == count.probes && count.anomalous >= LEAST_DEAD;
+        let enough = is_dead
+            || count.anomalous > self.settings.max_ignored
+                && count.probes >= self.settings.min_probes.min(count.anomalous);
         if !enough {
             return None;
         }
@@ -287,6 +289,9 @@ impl<'a> Scan<'a> {
         (score > self.needed()).then_some(score)
     }
 }
+
+/// The fewest probes of a place that are evidence, if all are lost.
+const LEAST_DEAD: u64 = 3;
 
 /// How often a set may change while candidates are added.
 const ROUNDS: usize = 6;

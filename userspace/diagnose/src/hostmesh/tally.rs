@@ -47,6 +47,8 @@ pub(crate) struct Tally<'a> {
     links: Vec<Count>,
     ports: Vec<Count>,
     switches: Vec<Count>,
+    /// By switch, what is behind it where traces end there.
+    onward: Vec<Count>,
     /// Links with their other directions.
     cables: Vec<(u32, u32)>,
     /// Finer places, only the requested ones.
@@ -70,6 +72,7 @@ impl<'a> Tally<'a> {
             links: vec![Count::default(); names.links.len()],
             ports: vec![Count::default(); names.port_sets.all.len()],
             switches: vec![Count::default(); names.switches.len()],
+            onward: vec![Count::default(); names.switches.len()],
             cables: cables(names),
             fine: HashMap::new(),
             total: Count::default(),
@@ -106,6 +109,9 @@ impl<'a> Tally<'a> {
         for switch in crossing.switches(self.names) {
             change(&mut self.switches[switch as usize], probes, anomalous);
         }
+        if let Some(switch) = crossing.cut_at {
+            change(&mut self.onward[switch as usize], probes, anomalous);
+        }
     }
 
     /// The same for the finer places, once all are requested.
@@ -131,6 +137,7 @@ impl<'a> Tally<'a> {
             FaultLocation::Link(link) => of(&self.links, link),
             FaultLocation::Ports(set) => of(&self.ports, set),
             FaultLocation::Switch(switch) => of(&self.switches, switch),
+            FaultLocation::Onward(switch) => of(&self.onward, switch),
             FaultLocation::Cable(one, other) => {
                 let [mut both, other] = [one, other].map(|link| of(&self.links, link).unwrap_or_default());
                 both.add(other.probes, other.anomalous);
@@ -143,7 +150,7 @@ impl<'a> Tally<'a> {
 
     /// The number of candidate places.
     pub(crate) fn places(&self) -> usize {
-        let inner = self.links.len() + self.cables.len() + self.ports.len() + self.switches.len();
+        let inner = self.links.len() + self.cables.len() + self.ports.len() + 2 * self.switches.len();
         self.nics.len() * 3 + inner + self.fine.len()
     }
 
@@ -163,6 +170,7 @@ impl<'a> Tally<'a> {
                 (place, self.get(place))
             }))
             .chain(self.sorted_fine(threshold))
+            .chain(numbered(FaultLocation::Onward).zip(self.onward.iter().copied()))
             .filter(move |(_, count)| count.anomalous > threshold)
     }
 

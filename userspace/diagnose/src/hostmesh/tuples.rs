@@ -39,6 +39,10 @@ pub(crate) struct Version {
     length: u16,
     /// Whether all its links are known.
     pub(crate) is_whole: bool,
+    /// The switch at its end, if no trace came further.
+    pub(crate) cut_at: Option<u32>,
+    /// The last hop that answered called the destination unreachable.
+    pub(crate) is_refused: bool,
 }
 
 /// All 5-tuples, by number.
@@ -58,6 +62,9 @@ pub(crate) struct Tuples {
     /// Traces that did not reach their destination.
     pub(crate) cut_short: u64,
 }
+
+/// Links onward that a path that is cut has room for.
+pub(crate) const ROOM: usize = 2;
 
 /// The maximum number of earlier paths that are kept per 5-tuple.
 const MAX_EARLIER: usize = 64;
@@ -143,19 +150,34 @@ impl Tuples {
         self.index.find(hash, same).copied()
     }
 
-    /// Sets the path of a 5-tuple from some time on to the hops of a trace.
+    /// Sets the path of a 5-tuple from some time on to the hops of a trace. `is_refused` means that the last hop that answered
+    /// called the destination unreachable.
     ///
-    /// A trace that does not reach its destination changes nothing: the known path stays (Hostmesh, section 3.3.2).
-    pub(crate) fn trace(&mut self, number: u32, from_ns: i64, hops: &[Option<IpAddr>], names: &mut Names) {
+    /// A trace that does not reach its destination does not change a path that did (Hostmesh, section 3.3.2). Without one, its hops
+    /// are a path that is cut.
+    pub(crate) fn trace(
+        &mut self,
+        number: u32,
+        from_ns: i64,
+        hops: &[Option<IpAddr>],
+        is_refused: bool,
+        names: &mut Names,
+    ) {
         let Some(tuple) = self.all.get(number as usize) else {
             return;
         };
         let (key, known) = (tuple.key, tuple.path);
         let address = |nic: u32| names.nics.get(nic as usize).map(|nic| nic.address);
         let last = hops.last().copied().flatten();
-        if last.is_none() || last != address(key.dst) {
+        let is_cut = last.is_none() || last != address(key.dst);
+        let mut hops = hops;
+        if is_cut {
             self.cut_short += 1;
-            return;
+            let end = hops.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            hops = &hops[..end];
+            if hops.is_empty() || known.is_some_and(|known| known.cut_at.is_none()) {
+                return;
+            }
         }
         let mut from = End::Nic(key.src);
         let mut links = Vec::with_capacity(hops.len());
@@ -172,22 +194,34 @@ impl Tuples {
                 (from, is_whole) = (End::Unknown, false);
                 continue;
             };
-            from = names.links.get(link as usize).map_or(End::Unknown, |link| link.to);
+            let to = names.links.get(link as usize).map_or(End::Unknown, |link| link.to);
+            names.note_leaf(from, to);
+            from = to;
             links.push(link);
         }
+        let cut_at = match from {
+            End::Switch(last) if is_cut => Some(last),
+            _ if is_cut => return,
+            _ => None,
+        };
         let mut since_ns = from_ns;
         if let Some(known) = known {
             let before = self.links(known);
-            if before == links && is_whole {
+            if before == links && is_whole && known.cut_at == cut_at {
                 // No hop is missing: a lost packet had made the path look longer.
-                self.all[number as usize].path = Some(Version { is_whole, ..known });
+                self.all[number as usize].path = Some(Version {
+                    is_whole,
+                    is_refused: is_refused || known.is_refused,
+                    ..known
+                });
                 return;
             }
-            let is_same = before == links || !is_whole && is_part(&links, before);
+            let is_less = is_cut || !is_whole && known.cut_at.is_none();
+            let is_same = (before == links && known.cut_at == cut_at) || is_less && is_part(&links, before);
             if is_same || from_ns < known.from_ns {
                 return;
             }
-            if !known.is_whole && is_part(before, &links) {
+            if (!known.is_whole || known.cut_at.is_some()) && is_part(before, &links) {
                 // The same path, of which more is known now.
                 since_ns = known.from_ns;
             } else {
@@ -198,14 +232,43 @@ impl Tuples {
                 }
             }
         }
-        let start = u32::try_from(self.arena.len()).unwrap_or(u32::MAX);
-        self.arena.extend_from_slice(&links);
-        self.all[number as usize].path = Some(Version {
+        let path = Version {
             from_ns: since_ns,
-            start,
+            start: 0,
             length: u16::try_from(links.len()).unwrap_or(u16::MAX),
             is_whole,
-        });
+            cut_at,
+            is_refused: is_refused && is_cut,
+        };
+        self.all[number as usize].path = Some(self.store(path, &links));
+    }
+
+    /// Stores the links of a path; behind those of one that is cut there is room for two links onward.
+    fn store(&mut self, mut path: Version, links: &[u32]) -> Version {
+        path.start = u32::try_from(self.arena.len()).unwrap_or(u32::MAX);
+        self.arena.extend_from_slice(links);
+        if path.cut_at.is_some() {
+            self.arena.extend([u32::MAX; ROOM]);
+        }
+        path
+    }
+
+    /// The same path with links onward from where it is cut, at most two; without any, it goes on where nothing is known.
+    pub(crate) fn extended(&mut self, path: Version, links: [Option<u32>; ROOM]) -> Version {
+        let mut length = path.length;
+        for link in links.into_iter().flatten() {
+            let room = path.start as usize + usize::from(length);
+            match self.arena.get_mut(room) {
+                Some(room) if path.cut_at.is_some() => *room = link,
+                _ => return path,
+            }
+            length += 1;
+        }
+        Version {
+            length,
+            cut_at: None,
+            ..path
+        }
     }
 
     /// The paths of a 5-tuple before its latest, the oldest first.
@@ -258,12 +321,7 @@ impl Tuples {
             let new = self.number(tuple.key, tuple.used);
             self.classify(new, tuple.dscp);
             numbers.push(new);
-            let mut keep = |mut version: Version| {
-                let links = old.links(version);
-                version.start = u32::try_from(self.arena.len()).unwrap_or(u32::MAX);
-                self.arena.extend_from_slice(links);
-                version
-            };
+            let mut keep = |version: Version| self.store(version, old.links(version));
             let earlier = old.earlier.get(&was);
             let earlier: Vec<Version> = earlier.into_iter().flatten().copied().map(&mut keep).collect();
             let path = tuple.path.map(keep);
@@ -331,25 +389,25 @@ mod tests {
             udp_dst_port: 4791,
         };
         let [one, two] = [1, 2].map(|port| tuples.number(key(port), 0));
-        tuples.trace(one, 10, &[at(1), None, None, at(9)], &mut names);
+        tuples.trace(one, 10, &[at(1), None, None, at(9)], false, &mut names);
         let first = tuples.path_at(one, 10).unwrap();
         assert!(!first.is_whole && tuples.links(first).len() == 2);
-        tuples.trace(one, 20, &[at(1), at(2), at(4), at(9)], &mut names);
+        tuples.trace(one, 20, &[at(1), at(2), at(4), at(9)], false, &mut names);
         let path = tuples.path_at(one, 10).unwrap();
         assert!(path.is_whole && tuples.links(path).len() == 4 && !tuples.has_changed(one));
         // Fewer answers are no other path.
-        tuples.trace(one, 30, &[at(1), None, None, at(9)], &mut names);
+        tuples.trace(one, 30, &[at(1), None, None, at(9)], false, &mut names);
         assert_eq!(tuples.path_at(one, 40), Some(path));
         // A lost packet made it look longer.
         let three = tuples.number(key(3), 0);
-        tuples.trace(three, 10, &[at(1), at(2), at(4), None, at(9)], &mut names);
+        tuples.trace(three, 10, &[at(1), at(2), at(4), None, at(9)], false, &mut names);
         assert!(!tuples.path_at(three, 10).unwrap().is_whole);
-        tuples.trace(three, 20, &[at(1), at(2), at(4), at(9)], &mut names);
+        tuples.trace(three, 20, &[at(1), at(2), at(4), at(9)], false, &mut names);
         assert!(tuples.path_at(three, 10).unwrap().is_whole);
         // A missing hop between two that one link joins is no missing link.
-        tuples.trace(two, 10, &[at(1), None, at(4), at(9)], &mut names);
+        tuples.trace(two, 10, &[at(1), None, at(4), at(9)], false, &mut names);
         assert_eq!(tuples.links(tuples.path_at(two, 10).unwrap()), tuples.links(path));
-        tuples.trace(one, 50, &[at(1), at(3), at(5), at(9)], &mut names);
+        tuples.trace(one, 50, &[at(1), at(3), at(5), at(9)], false, &mut names);
         assert_ne!(tuples.path_at(one, 60), Some(path));
         assert_eq!(
             (tuples.path_at(one, 45), tuples.earlier(one)),

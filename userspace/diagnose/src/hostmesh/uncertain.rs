@@ -154,7 +154,7 @@ mod tests {
         let tuple = tuples.number(key, 0);
         for (from_ns, spine) in [(0, 2), (10, 3)] {
             let hops = [1, spine, 9].map(|last| Some(at(last)));
-            tuples.trace(tuple, from_ns, &hops, &mut names);
+            tuples.trace(tuple, from_ns, &hops, false, &mut names);
         }
         let records = [Record::new(tuple, 20_000, ProbeOutcome::Timeout, None, None)];
         let cells = Cells::group(&records, 0, &tuples);

@@ -24,6 +24,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use rocescope_model::human::{grouped, plural};
 
+/// The fewest drops that are a verdict. A place needs more; but this states only that probes are lost.
+const LEAST: u64 = 3;
 /// The share of the drops that those between whom they are must have.
 const NEARLY_ALL: f64 = 0.9;
 /// The share of the probes that they may have at most: otherwise nearly all drops say nothing about them.
@@ -45,6 +47,8 @@ pub(super) struct Known<'a> {
     pub(super) loss: &'a [Suspect],
     pub(super) silent: &'a [Suspect],
     pub(super) answers: &'a Answers,
+    /// Whether the window has enough probes to judge places.
+    pub(super) is_judged: bool,
 }
 
 impl Unlocated {
@@ -54,7 +58,7 @@ impl Unlocated {
         let left = Left::new(known, graph);
         // Most windows lose nothing, so the others are not looked at.
         let lossy = cells.all.iter().filter(|cell| cell.drops > 0 && left.has(cell));
-        if lossy.map(|cell| u64::from(cell.drops)).sum::<u64>() <= settings.max_ignored {
+        if lossy.map(|cell| u64::from(cell.drops)).sum::<u64>() < LEAST {
             return None;
         }
         let hidden = Hidden::behind(known.loss, cells, graph);
@@ -77,7 +81,7 @@ impl Unlocated {
             suspect.anomalous += behind.anomalous;
             suspect.score += more;
         }
-        if suspect.anomalous <= settings.max_ignored || suspect.score <= needed {
+        if suspect.anomalous < LEAST || suspect.score <= needed {
             return None;
         }
         let is_of: Vec<bool> = of
@@ -91,11 +95,11 @@ impl Unlocated {
             anomalous: suspect.anomalous,
         };
         let has_paths = cells.all.iter().any(|cell| cell.path.is_some());
-        let sentence = format!(
-            "{}; not located because {}",
-            whom(&own, total, tuples, names),
-            why(&own, total, has_paths)
-        );
+        let why = match known.is_judged {
+            true => why(&own, total, has_paths),
+            false => "the window has too few probes to judge places".into(),
+        };
+        let sentence = format!("{}; not located because {why}", whom(&own, total, tuples, names));
         Some(Self {
             suspect,
             is_of,
@@ -182,6 +186,7 @@ impl<'a> Hidden<'a> {
                     | FaultLocation::Cable(..)
                     | FaultLocation::Ports(_)
                     | FaultLocation::Switch(_)
+                    | FaultLocation::Onward(_)
                     | FaultLocation::Route { .. }
                     | FaultLocation::PairAt { .. }
             )

@@ -21,6 +21,9 @@ use rocescope_model::{Text, Time, VerdictRow};
 /// Which of two NICs that probe only each other, and what would separate them.
 const APART: &str = "; which of the two is unknown: every probe of either crosses both, and probes of other hosts (`probe --peers`) separate them";
 
+/// What a switch that knows no way states itself.
+const REFUSED: &str = "; the last switch that gets them answers that their destination is unreachable: it has no route, or the link of its route is down";
+
 /// Everything that the verdict on a suspect rests on.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
@@ -56,7 +59,12 @@ impl Judge<'_> {
         let mut found = Vec::new();
         for (symptom, suspects) in suspects {
             for suspect in suspects {
-                found.push((self.verdict(symptom, suspect), Where(suspect.place)));
+                let row = self.verdict(symptom, suspect);
+                // Hosts delay packets too, and for a moment: what is late must be so in another window.
+                let is_of_hosts = matches!(symptom, Symptom::Latency | Symptom::Asymmetry | Symptom::Delay);
+                if !is_of_hosts || row.since_ns < self.start_ns {
+                    found.push((row, Where(suspect.place)));
+                }
             }
         }
         let Analyzer { names, tuples, .. } = self.analyzer;
@@ -123,6 +131,7 @@ impl Judge<'_> {
             ..VerdictRow::default()
         };
         let twin = self.twin(&evidence);
+        let is_refused = symptom == Symptom::Loss && found.refused * 2 > suspect.anomalous;
         let mut either = suspect.clone();
         either.also.extend(twin);
         name(&mut row, &either, &self.analyzer.names);
@@ -130,7 +139,11 @@ impl Judge<'_> {
         row.sentence = Text::from(match (class, self.unlocated) {
             (Class::Silent, _) => silence(&row, suspect),
             (Class::Unlocated, Some(unlocated)) => unlocated.sentence() + &only_class,
-            _ => sentence(&row, &evidence, class) + &only_class + twin.map_or("", |_| APART),
+            _ => {
+                let apart = twin.map_or("", |_| APART);
+                let refused = if is_refused { REFUSED } else { "" };
+                sentence(&row, &evidence, class) + &only_class + refused + apart
+            }
         });
         row
     }

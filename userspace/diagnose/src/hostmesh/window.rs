@@ -7,7 +7,9 @@ use super::cells::Cells;
 use super::cores::both;
 use super::diagnosis::WindowDiagnosis;
 use super::faint::Unexplained;
+use super::lasting::lasting;
 use super::latency::{self, Times};
+use super::onward::extend;
 use super::paper::{Votes, attribute};
 use super::place::FaultLocation;
 use super::record::{Record, Window};
@@ -47,6 +49,7 @@ impl Analyzer {
         let end_ns = start_ns + self.settings.window_ns;
         let records = &window.records;
         let mut cells = Cells::group(records, start_ns, &self.tuples);
+        extend(&mut cells, &mut self.tuples, &mut self.names);
         let unsettled = self.settle_unsent(number, &mut cells, records);
         let mut sla = self.totals(number, &cells, window);
 
@@ -86,6 +89,10 @@ impl Analyzer {
             );
             self.learn(&network, &processing, &found);
             found.loss.extend(self.faint.add(unexplained, &self.settings));
+            let before = self.history.losing(start_ns);
+            let graph = (&self.tuples, &self.names);
+            let lasting = lasting(before, &found.loss, &cells, graph, &self.settings);
+            found.loss.extend(lasting);
             found.loss.sort_by(|a, b| b.score.total_cmp(&a.score));
             if unknown > 0 {
                 unjudged.push(format!("{unknown} drops are on paths with an unknown hop"));
@@ -93,10 +100,8 @@ impl Analyzer {
         }
         found.silent = self.silent(number, records);
         let answers = self.answers(records);
-        if enough {
-            found.unlocated = self.unlocated(&cells, &found, &answers);
-            found.loss.truncate(self.settings.max_verdicts);
-        }
+        found.unlocated = self.unlocated(&cells, &found, &answers, enough);
+        found.loss.truncate(self.settings.max_verdicts);
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
         let history = core::mem::take(&mut self.history);
@@ -126,6 +131,7 @@ impl Analyzer {
         self.history = history;
         self.history.forget(start_ns, self.settings.window_ns);
         Self::drops(&mut sla, causes, &anomalous);
+        self.places(&mut sla, &cells, &verdicts, &places);
         sla.verdicts = u64::try_from(verdicts.len()).unwrap_or(u64::MAX);
         if verdicts.is_empty() && causes.untraced > self.settings.max_ignored {
             unjudged.push(format!(
@@ -231,11 +237,12 @@ impl Analyzer {
     }
 
     /// Returns the loss that no suspect and no silent host explains.
-    fn unlocated(&self, cells: &Cells, found: &Found, answers: &Answers) -> Option<Unlocated> {
+    fn unlocated(&self, cells: &Cells, found: &Found, answers: &Answers, is_judged: bool) -> Option<Unlocated> {
         let known = Known {
             loss: &found.loss,
             silent: &found.silent,
             answers,
+            is_judged,
         };
         Unlocated::of(cells, (&self.tuples, &self.names), &self.settings, known)
     }

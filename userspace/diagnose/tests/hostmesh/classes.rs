@@ -72,5 +72,8 @@ fn classes_have_baselines_of_their_own() {
     let to = run.fabric.topology.nic(2, 1);
     let detour = FaultLocation::Direction(way(&run, 0, 1, true));
     run.fault(FaultKind::Detour { to, delay_ns: 80_000 }, detour, 0);
-    assert_eq!(lines(&run.window()), ["asymmetric_path pair h2/rail0 to h2/rail1"]);
+    assert_eq!(
+        lines(&run.second_window()),
+        ["asymmetric_path pair h2/rail0 to h2/rail1"]
+    );
 }

@@ -175,7 +175,7 @@ fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
             loss: 0.0,
         };
         run.fault(queue, FaultLocation::Direction(hot), 0);
-        let found = run.window();
+        let found = run.second_window();
         assert_eq!(lines(&found), ["congestion link r0>s1"]);
         assert_eq!(found.verdicts[0].problem, Some(6));
 
@@ -185,7 +185,7 @@ fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
             loss: 0.1,
         };
         run.fault(queue, FaultLocation::Direction(hot), 0);
-        let found = lines(&run.window());
+        let found = lines(&run.second_window());
         assert_eq!(found, ["congestion_drops link r0>s1", "congestion link r0>s1"]);
 
         let mut run = small(seed);
@@ -199,7 +199,7 @@ fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
             loss: 0.0,
         };
         run.fault(queue, FaultLocation::Direction(pause), 0);
-        assert_eq!(lines(&run.window()), ["slow_receiver nic h2/rail2"]);
+        assert_eq!(lines(&run.second_window()), ["slow_receiver nic h2/rail2"]);
     }
 }
 
@@ -213,7 +213,7 @@ fn a_slow_host_is_not_a_slow_network() {
             FaultLocation::Node(host),
             0,
         );
-        let found = run.window();
+        let found = run.second_window();
         assert_eq!(lines(&found), ["slow_host host h2"]);
         assert!(found.sla.processing_p99_ns > Some(1_000_000));
         assert!(found.sla.network_p99_ns < Some(100_000));
@@ -260,14 +260,12 @@ fn a_fault_before_the_first_trace_is_named() {
         refuse(&mut run, src, dst);
         assert_eq!(lines(&run.window()), ["acl pair h0/rail3 to h0/rail1"]);
 
-        // Half of the 5-tuples into rail 0 have no path, and half of those out of it: no verdict guesses one.
+        // No trace has crossed this link: half of the 5-tuples into rail 0 come no further than other leaves.
         let mut run = Run::new(rails, seed);
         let down = way(&run, 0, 1, false);
         run.fault(FaultKind::LinkDown, FaultLocation::Link(down.link), 0);
         let found = run.window();
-        assert_eq!(lines(&found), ["unlocated_loss mesh mesh"]);
-        let sentence = &found.verdicts[0].sentence;
-        assert!(sentence.contains(" rail0; "), "{sentence}");
+        assert_eq!(lines(&found), ["link_down link s1>r0"]);
         assert!(found.sla.timeouts > 300);
         // By the paper's rule the NICs of the rail are anomalous and cause the drops.
         assert_eq!(found.anomalous_nics.len(), 4);

@@ -42,7 +42,7 @@ fn the_accepted_background_loss_gives_no_verdict() {
 }
 
 #[test]
-fn a_window_with_few_probes_gives_no_verdict_and_the_reason() {
+fn a_window_with_few_probes_gives_no_verdict_on_a_place_and_the_reason() {
     let settings = Settings {
         min_window: 10_000,
         ..Settings::default()
@@ -51,7 +51,12 @@ fn a_window_with_few_probes_gives_no_verdict_and_the_reason() {
     let nic = run.fabric.topology.nic(0, 0);
     run.fault(FaultKind::LinkDown, FaultLocation::Nic(nic), 0);
     let found = run.window();
-    assert_eq!(lines(&found), [""; 0]);
+    assert_eq!(lines(&found), ["unlocated_loss mesh mesh"]);
+    let sentence = &found.verdicts[0].sentence;
+    assert!(
+        sentence.ends_with("the window has too few probes to judge places"),
+        "{sentence}"
+    );
     assert!(found.sla.unjudged.contains("only 3200 of 10000 required probes"));
     assert!(found.sla.timeouts > 100);
 }

@@ -87,6 +87,17 @@ impl Run {
         self.any_window().unwrap()
     }
 
+    /// Runs two windows; what is late is a verdict in the second.
+    pub(crate) fn second_window(&mut self) -> WindowDiagnosis {
+        let first = self.window();
+        assert!(
+            first.verdicts.iter().all(|verdict| &*verdict.symptom == "loss"),
+            "{:?}",
+            lines(&first)
+        );
+        self.window()
+    }
+
     /// Runs a window; without any probe it may have no diagnosis.
     pub(crate) fn any_window(&mut self) -> Option<WindowDiagnosis> {
         let Self {

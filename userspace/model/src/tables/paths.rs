@@ -8,7 +8,8 @@ table! {
     /// One row for each hop of a path, found by a traceroute with the 5-tuple of a probe, or of a captured flow that the
     /// controller asked about. A path is written when it
     /// is first known, when it changes, and periodically; it is valid from `time` until the next path of the same
-    /// 5-tuple.
+    /// 5-tuple. While no trace has reached the destination, the rows have the hops up to the last one that answered, and one
+    /// for the destination, without an address.
     PathRow = "paths" {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
@@ -28,13 +29,15 @@ table! {
         udp_src_port: u16, None, [same], show "Port";
         /// UDP destination port.
         udp_dst_port: u16, None, [same], hide "Destination port";
-        /// Why the row was written: `first`, `changed`, or `refresh`.
+        /// Why the row was written: `first`, `changed`, or `refresh`; or how far traces came that have not reached the
+        /// destination: `unreached`, or `unreachable` where the last hop answered that the destination is.
         reason: Text, None, [last], show "Reason";
         /// Number of hops of the path, including the destination.
         hops: u16, None, [last], hide "Hops";
         /// Number of this hop, from 1: the TTL that expired there.
         hop: u16, None, [same], show "Hop";
-        /// Address that answered; null if the hop did not answer. The last hop is the destination itself.
+        /// Address that answered; null if the hop did not answer. The last hop is the destination itself, null if no
+        /// trace has reached it.
         address: Option<IpAddr>, None, [last], show "Address";
         /// Time from the packet to its answer; null without an answer.
         round_trip_ns: Option<i64>, Nanoseconds, [none], hide "Round trip";

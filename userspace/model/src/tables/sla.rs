@@ -33,18 +33,25 @@ table! {
         /// Rows that arrived since the previous window, after their own window was analyzed. No other column of this
         /// row counts them; a later revision of their own window does.
         late: u64, None, [sum], hide "Late";
+        /// Drops over NICs that verdicts on loss name in this window. Null in rows of earlier versions.
+        nic_drops: Option<u64>, None, [sum], show "NIC drops";
+        /// Drops over links, switches, routes, pairs and 5-tuples that verdicts name, and over none of these NICs. Null in rows of
+        /// earlier versions.
+        network_drops: Option<u64>, None, [sum], show "Network drops";
+        /// All other drops. Null in rows of earlier versions.
+        unlocated_drops: Option<u64>, None, [sum], show "Unlocated drops";
         /// Number of NICs to which more than 10 % of the probes were lost in this window.
         anomalous_nics: u64, None, [max | sum], show "Anomalous NICs";
-        /// Drops to or from a NIC that was anomalous in this window or in the minute before it.
-        rnic_drops: u64, None, [sum], hide "NIC drop count";
-        /// All other drops.
-        switch_drops: u64, None, [sum], hide "Switch drop count";
+        /// Drops by the rule of Hostmesh: to or from a NIC that was anomalous in this window or in the minute before it.
+        rnic_drops: u64, None, [sum], hide "Anomalous NICs' drops";
+        /// All other drops, by that rule.
+        switch_drops: u64, None, [sum], hide "Other drops";
         /// `switch_drops` of 5-tuples without a traced path; they cast no votes.
         untraced_drops: u64, None, [sum], hide "Untraced drops";
         /// `rnic_drops` as a share of `probes`; null without probes.
-        rnic_drop_ratio: Option<f64>, Ratio, [rnic_drops / probes], show "NIC drops";
+        rnic_drop_ratio: Option<f64>, Ratio, [rnic_drops / probes], hide "Anomalous NICs' drop share";
         /// `switch_drops` as a share of `probes`; null without probes.
-        switch_drop_ratio: Option<f64>, Ratio, [switch_drops / probes], show "Switch drops";
+        switch_drop_ratio: Option<f64>, Ratio, [switch_drops / probes], hide "Other drop share";
         /// Median delay in the host.
         processing_p50_ns: Option<i64>, Nanoseconds, [max], show "Host P50";
         /// 90th percentile of the delay in the host.
@@ -70,5 +77,15 @@ table! {
         verdicts: u64, None, [sum], show "Verdicts";
         /// Why there are no verdicts, or none of some class; empty if everything was judged.
         unjudged: Text, None, [first], hide "Unjudged";
+    }
+}
+
+impl SlaRow {
+    /// Some of the drops as a share of the probes.
+    #[must_use]
+    pub fn share(&self, drops: Option<u64>) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        let share = |drops: u64| drops as f64 / self.probes as f64;
+        drops.filter(|_| self.probes > 0).map(share)
     }
 }

@@ -4,7 +4,7 @@ use super::host::Host;
 use super::prober::{Prober, Received};
 use crate::icmp::Answer;
 use crate::requests::Asker;
-use crate::route::RowReason;
+use crate::route::{Hop, RowReason};
 use crate::tracer::{Finished, Reply, Started, Tuple};
 use crate::types::{DatagramKind, Nanos, Outgoing, Refusal, Sequence};
 use rocescope_model::{PathRow, Text, Time};
@@ -71,15 +71,27 @@ fn packet(begun: Started, ttl: u8, now: Nanos, host: &mut Host) -> Outgoing {
 }
 
 fn end(ended: &Finished, host: &mut Host) {
-    let Some((hops, news)) = &ended.path else {
-        host.counters.traces_incomplete += 1;
-        return;
-    };
-    host.counters.traces_complete += 1;
-    let Some(news) = news else {
-        return;
-    };
-    host.counters.path_changes += u64::from(*news == RowReason::Changed);
+    let counters = &mut host.counters;
+    match ended.path {
+        Some(_) => counters.traces_complete += 1,
+        None => counters.traces_incomplete += 1,
+    }
+    match (&ended.path, &ended.cut) {
+        (Some((hops, Some(reason))), _) => {
+            counters.path_changes += u64::from(*reason == RowReason::Changed);
+            write(ended, hops, *reason, host);
+        }
+        (None, Some((hops, reason))) => {
+            // The last hop is the destination, which did not answer.
+            let hops = [&hops[..], &[Hop::default()]].concat();
+            write(ended, &hops, *reason, host);
+        }
+        _ => {}
+    }
+}
+
+/// Writes a row for each hop.
+fn write(ended: &Finished, hops: &[Hop], reason: RowReason, host: &mut Host) {
     let tuple = ended.tuple;
     for (index, hop) in hops.iter().enumerate() {
         let row = PathRow {
@@ -93,7 +105,7 @@ fn end(ended: &Finished, host: &mut Host) {
             dst: tuple.remote.unwrap_or_else(|| host.address(tuple.dst)),
             udp_src_port: tuple.port,
             udp_dst_port: host.settings.udp_dst_port,
-            reason: news.name().into(),
+            reason: reason.name().into(),
             hops: hops.len() as u16,
             hop: index as u16 + 1,
             address: hop.address,

@@ -9,7 +9,8 @@
 //! probes to other hosts, and the ways back of such probes. The agent of the other host answers the packets that reach it.
 //!
 //! A trace that does not reach its destination does not change the known path, which is needed to locate the timeouts
-//! during a failure (Hostmesh, section 3.3.2). The module `trace` has what is traced, and the result.
+//! during a failure (Hostmesh, section 3.3.2). Of a 5-tuple without one it shows how far packets come: a fault may be older than
+//! the 5-tuple. The module `trace` has what is traced, and the result.
 
 mod trace;
 
@@ -39,6 +40,8 @@ struct Running {
     hops: Vec<Hop>,
     /// The minimum TTL that reached the destination, its round trip, and the address.
     reached: Option<(u8, Nanos, IpAddr)>,
+    /// The minimum TTL that a router called the destination unreachable for, the round trip, and the address.
+    refused: Option<(u8, Nanos, IpAddr)>,
 }
 
 /// Traces and their results.
@@ -228,6 +231,7 @@ impl Tracer {
             at: now,
             hops: vec![Hop::default(); ttl_max.into()],
             reached: None,
+            refused: None,
         });
         Some(begun)
     }
@@ -250,10 +254,7 @@ impl Tracer {
             let routes = self.routes.range(first..=last);
             routes.filter(|(tuple, _)| !self.running.iter().any(|running| running.begun.tuple == **tuple))
         };
-        let may_answer = |(_, route): &(&Tuple, &Route)| {
-            let mut hops = route.hops().iter().flatten();
-            hops.all(|hop| self.answers.may(*hop, now))
-        };
+        let may_answer = |(_, route): &(&Tuple, &Route)| route.known().all(|hop| self.answers.may(hop, now));
         let turn = |(_, route): &(&Tuple, &Route)| route.turn();
         // Usually the first in turn may: only if not, the hops of all others are looked up.
         let next = idle().min_by_key(turn)?;
@@ -277,13 +278,23 @@ impl Tracer {
         let Some(hop) = usize::from(ttl).checked_sub(1).and_then(|at| running.hops.get_mut(at)) else {
             return Reply::Unmatched;
         };
-        if !answer.exceeded {
-            return Reply::Unreachable;
-        }
-        hop.address = Some(answer.from);
-        hop.round_trip = Some(since);
+        let reply = match answer.exceeded {
+            true => {
+                hop.address = Some(answer.from);
+                hop.round_trip = Some(since);
+                Reply::Hop
+            }
+            false => {
+                // The destination itself may lack an agent, which is no matter of the way to it.
+                let is_first = running.refused.is_none_or(|(least, ..)| ttl < least);
+                if is_first && answer.from != answer.dst {
+                    running.refused = Some((ttl, since, answer.from));
+                }
+                Reply::Unreachable
+            }
+        };
         self.answers.given(answer.from, at);
-        Reply::Hop
+        reply
     }
 
     /// Handles a packet of a trace that reached the destination, `address`; returns whether it matches a trace in
@@ -313,19 +324,27 @@ impl Tracer {
             .position(|running| running.is_whole() || now - running.at > timeout)?;
         let running = self.running.swap_remove(at);
         let tuple = running.begun.tuple;
-        let path = match (running.path(), self.routes.get_mut(&tuple)) {
-            (Some(mut hops), Some(route)) => {
-                let news = route.learn(&mut hops, now, self.limits.refresh);
-                Some((hops, news))
+        let refresh = self.limits.refresh;
+        let (mut path, mut cut) = (None, None);
+        // Otherwise the port is no longer in use.
+        if let Some(route) = self.routes.get_mut(&tuple) {
+            match running.path() {
+                Some(mut hops) => {
+                    let news = route.learn(&mut hops, now, refresh);
+                    path = Some((hops, news));
+                }
+                None => {
+                    let (hops, is_refused) = running.cut();
+                    cut = route.miss(hops, is_refused, now, refresh);
+                }
             }
-            (None, Some(route)) => {
-                route.miss();
-                None
-            }
-            // The port is no longer in use.
-            (_, None) => None,
-        };
-        Some(Finished { tuple, at: now, path })
+        }
+        Some(Finished {
+            tuple,
+            at: now,
+            path,
+            cut,
+        })
     }
 
     /// The clock was set. Traces under way are given up.
@@ -364,6 +383,26 @@ impl Running {
             round_trip: Some(at - self.at),
         });
         Some(hops)
+    }
+
+    /// Returns the hops up to the last one that answered, and whether that one called the destination unreachable. A router
+    /// without a route answers that to any TTL, so that it is no hop otherwise.
+    fn cut(mut self) -> (Vec<Hop>, bool) {
+        if let Some((ttl, round_trip, address)) = self.refused
+            && self.hops.iter().all(|hop| hop.address != Some(address))
+            && let Some(hop) = self.hops.get_mut(usize::from(ttl).saturating_sub(1))
+        {
+            let round_trip = Some(round_trip);
+            *hop = Hop {
+                address: Some(address),
+                round_trip,
+            };
+        }
+        let end = self.hops.iter().rposition(|hop| hop.address.is_some());
+        self.hops.truncate(end.map_or(0, |end| end + 1));
+        let last = self.hops.last().and_then(|hop| hop.address);
+        let is_refused = self.refused.is_some_and(|(_, _, address)| last == Some(address));
+        (self.hops, is_refused)
     }
 }
 

@@ -73,6 +73,7 @@ fn trace(tracer: &mut Tracer, now: i64, routers: &[IpAddr], reaches: bool) -> (u
                     tuple: TUPLE,
                     at: Nanos(now),
                     path: None,
+                    cut: None,
                 },
             );
         }
@@ -103,6 +104,33 @@ fn a_path_is_known_when_its_destination_is_reached_and_every_hop_answered() {
     assert_eq!(times, [3, 4, 9]);
     assert_eq!(news, Some(RowReason::First));
     assert_eq!(tracer.known(), (1, 1));
+}
+
+#[test]
+fn a_router_without_a_route_ends_the_path_of_a_tuple_whose_destination_was_never_reached() {
+    let mut tracer = tracer(100.0);
+    let addresses = |hops: &[Hop]| hops.iter().map(|hop| hop.address).collect::<Vec<_>>();
+    let unreachable = |from, id, ttl| Answer {
+        exceeded: false,
+        ..answer(from, id, ttl)
+    };
+    let (_, ended) = trace(&mut tracer, 0, &[hop(1)], false);
+    let (hops, reason) = ended.cut.unwrap();
+    assert_eq!((addresses(&hops), reason), (vec![Some(hop(1))], RowReason::Unreached));
+    assert_eq!(tracer.known(), (1, 0));
+    let begun = tracer.begin(Nanos(1_000)).unwrap();
+    tracer.answered(TUPLE, &answer(hop(1), begun.id, 1), Nanos(1_001));
+    for ttl in [4, 2, 3] {
+        let reply = tracer.answered(TUPLE, &unreachable(hop(2), begun.id, ttl), Nanos(1_002));
+        assert_eq!(reply, Reply::Unreachable);
+    }
+    let (hops, reason) = tracer.ended(Nanos(1_501)).unwrap().cut.unwrap();
+    let both = vec![Some(hop(1)), Some(hop(2))];
+    assert_eq!((addresses(&hops), reason), (both, RowReason::Unreachable));
+    // A host without an agent is no router.
+    let begun = tracer.begin(Nanos(2_000)).unwrap();
+    tracer.answered(TUPLE, &unreachable(DESTINATION, begun.id, 5), Nanos(2_001));
+    assert_eq!(tracer.ended(Nanos(2_501)).unwrap().cut, None);
 }
 
 #[test]

@@ -65,6 +65,8 @@ pub struct Finished {
     pub at: Nanos,
     /// The path, if the destination was reached, and why it gets a row, if it does.
     pub path: Option<(Vec<Hop>, Option<RowReason>)>,
+    /// Of a 5-tuple whose destination no trace has reached: the hops up to the last one that answered, if they are news.
+    pub cut: Option<(Vec<Hop>, RowReason)>,
 }
 
 /// How an answer matches the traces in flight.

@@ -9,10 +9,11 @@ use crate::collect::MeshFigures;
 use crate::words::{length, percent, plural};
 use rocescope_model::{SlaRow, Unit};
 
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "window_start",
-    "rnic_drop_ratio",
-    "switch_drop_ratio",
+    "nic_drops",
+    "network_drops",
+    "unlocated_drops",
     "verdicts",
     "network_p50_ns",
     "network_p99_ns",
@@ -33,9 +34,11 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
         let of = |ns: Option<i64>| ns.map_or_else(|| "-".into(), length);
         format!("P50 {}, P90 {}, P99 {}, P99.9 {}", of(p50), of(p90), of(p99), of(p999))
     };
+    let share = |drops: Option<u64>| total.share(drops).map_or_else(|| "-".into(), percent);
     let facts = vec![
-        ("NIC drops".into(), percent(total.rnic_drop_ratio.unwrap_or(0.0))),
-        ("Switch drops".into(), percent(total.switch_drop_ratio.unwrap_or(0.0))),
+        ("NIC drops".into(), share(total.nic_drops)),
+        ("Network drops".into(), share(total.network_drops)),
+        ("Unlocated drops".into(), share(total.unlocated_drops)),
         (
             "Network".into(),
             quantiles([
@@ -103,7 +106,7 @@ fn charts(mesh: &MeshFigures, rows: &[SlaRow]) -> Vec<Chart> {
         let length = length(mesh.series.period_ns());
         format!("{joined} windows per point ({length}), the largest of each")
     });
-    let chart = |title: &str, unit, lines: [(&'static str, Vec<Step>); 2]| {
+    let chart = |title: &str, unit, lines: Vec<(&'static str, Vec<Step>)>| {
         let lines = lines.into_iter().enumerate();
         let lines = lines.map(|(colour, (name, steps))| Line { name, colour, steps });
         Chart {
@@ -122,15 +125,16 @@ fn charts(mesh: &MeshFigures, rows: &[SlaRow]) -> Vec<Chart> {
         chart(
             "Drops",
             Unit::Ratio,
-            [
-                ("switch network", steps(&|row| row.switch_drop_ratio)),
-                ("NICs", steps(&|row| row.rnic_drop_ratio)),
+            vec![
+                ("network", steps(&|row| row.share(row.network_drops))),
+                ("NICs", steps(&|row| row.share(row.nic_drops))),
+                ("not located", steps(&|row| row.share(row.unlocated_drops))),
             ],
         ),
         chart(
             "Network latency",
             Unit::Nanoseconds,
-            [
+            vec![
                 ("P50", steps(&|row| time(row.network_p50_ns))),
                 ("P99", steps(&|row| time(row.network_p99_ns))),
             ],
@@ -138,7 +142,7 @@ fn charts(mesh: &MeshFigures, rows: &[SlaRow]) -> Vec<Chart> {
         chart(
             "Delay in the host",
             Unit::Nanoseconds,
-            [
+            vec![
                 ("P50", steps(&|row| time(row.processing_p50_ns))),
                 ("P99", steps(&|row| time(row.processing_p99_ns))),
             ],

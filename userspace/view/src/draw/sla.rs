@@ -48,8 +48,9 @@ fn drops(sla: &SlaRow) -> Vec<Piece> {
     let mut pieces = vec![
         piece(format!("{} probes", grouped(sla.probes)), Tone::Heading, 10),
         piece(format!("{} hosts", grouped(sla.hosts)), Tone::Text, 5),
-        share("NIC drops", sla.rnic_drop_ratio),
-        share("switch drops", sla.switch_drop_ratio),
+        share("NIC drops", sla.share(sla.nic_drops)),
+        share("network drops", sla.share(sla.network_drops)),
+        share("unlocated drops", sla.share(sla.unlocated_drops)),
     ];
     let mut counted = |count: u64, name: &str| {
         if count > 0 {

@@ -44,10 +44,11 @@ pub(super) fn write(out: &mut String, diagnosis: &Document) -> Result {
         )?;
         writeln!(
             out,
-            "drops     {} at NICs, {} in the network ({} on unknown paths)",
+            "drops     {} at NICs, {} in the network, {} not located; by the rule of Hostmesh {} at anomalous NICs",
+            sum(|w| w.nic_drops.unwrap_or(0)),
+            sum(|w| w.network_drops.unwrap_or(0)),
+            sum(|w| w.unlocated_drops.unwrap_or(0)),
             sum(|w| w.rnic_drops),
-            sum(|w| w.switch_drops),
-            sum(|w| w.untraced_drops),
         )?;
         if last.silent_hosts > 0 {
             writeln!(

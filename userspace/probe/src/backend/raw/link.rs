@@ -4,6 +4,7 @@ use super::super::Error;
 use crate::types::Nic;
 use rocescope_host::interface::Interface;
 use rocescope_host::listing::{self, Listed};
+use rocescope_host::port::rdma_devices;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ pub struct Link {
     interface: Interface,
     mac: [u8; 6],
     address: IpAddr,
+    is_rdma: bool,
 }
 
 /// Lists all interfaces of this host.
@@ -20,11 +22,8 @@ pub(super) fn interfaces() -> Result<Vec<Listed>, Error> {
     listing::list().map_err(Error::at("the interfaces"))
 }
 
-/// Returns every Ethernet interface that is up and has an address.
-///
-/// # Errors
-/// They cannot be listed.
-pub fn all() -> Result<Vec<Link>, Error> {
+/// Every Ethernet interface that is up and has an address.
+pub(super) fn up() -> Result<Vec<Link>, Error> {
     let up = interfaces()?.into_iter().filter(Listed::is_up);
     Ok(up.filter_map(|interface| Link::new(&interface, None).ok()).collect())
 }
@@ -63,6 +62,7 @@ impl Link {
         Ok(Self {
             mac,
             address,
+            is_rdma: is_rdma(Path::new("/sys/class"), &interface.name),
             interface: interface.clone().into(),
         })
     }
@@ -118,24 +118,44 @@ impl Link {
         self.interface.index
     }
 
-    /// Whether it is not a hardware device.
+    /// Whether an RDMA device is behind it, which consumes RoCEv2 itself: UDP 4791 never reaches the kernel.
     #[must_use]
-    pub fn is_virtual(&self) -> bool {
-        !self.sys("device").exists()
+    pub const fn is_rdma(&self) -> bool {
+        self.is_rdma
     }
+}
 
-    /// Whether it is an RDMA device, which consumes RoCEv2 itself: UDP 4791 never reaches the kernel.
-    #[must_use]
-    pub fn is_rdma(&self) -> bool {
-        self.sys("device/infiniband").exists()
-    }
-
-    fn sys(&self, what: &str) -> std::path::PathBuf {
-        Path::new("/sys/class/net").join(&self.interface.name).join(what)
-    }
+/// Whether an RDMA device has a port on an interface: a NIC or a virtual function has the device below it; a VLAN or a bond only
+/// gives its addresses to the device's GIDs. `class` is `/sys/class`.
+fn is_rdma(class: &Path, interface: &str) -> bool {
+    let own = class.join("net").join(interface).join("device/infiniband");
+    own.exists() || rdma_devices(&class.join("infiniband")).contains_key(interface)
 }
 
 /// Whether it is an IPv6 address.
 fn is_v6(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_rdma;
+    use std::fs;
+
+    #[test]
+    fn an_rdma_device_is_found_behind_a_nic_a_virtual_function_a_vlan_and_a_bond() {
+        let class = tempfile::tempdir().unwrap();
+        for own in ["rail0", "rail0v2"] {
+            fs::create_dir_all(class.path().join("net").join(own).join("device/infiniband/mlx5_0")).unwrap();
+        }
+        let gids = class.path().join("infiniband/mlx5_0/ports/1/gid_attrs/ndevs");
+        fs::create_dir_all(&gids).unwrap();
+        for (number, interface) in ["rail0\n", "rail0.7\n", "bond0\n"].iter().enumerate() {
+            fs::write(gids.join(number.to_string()), interface).unwrap();
+        }
+        for interface in ["rail0", "rail0v2", "rail0.7", "bond0"] {
+            assert!(is_rdma(class.path(), interface), "{interface}");
+        }
+        assert!(!is_rdma(class.path(), "rail0.8") && !is_rdma(class.path(), "eth0"));
+    }
 }

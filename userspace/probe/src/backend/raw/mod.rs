@@ -8,6 +8,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `link` | the NICs |
+//! | `select` | which NICs are probed if none are named |
 //! | `sender` | sends frames with `pnet` |
 //! | `socket` | a packet socket that filters and stamps |
 //! | `stamping` | which clock stamps |
@@ -23,11 +24,13 @@ mod hop;
 mod link;
 mod next_hop;
 mod resolving;
+mod select;
 mod sender;
 mod socket;
 mod stamping;
 
-pub use link::{Link, all, find};
+pub use link::{Link, find};
+pub use select::{Selection, all};
 
 use super::system_clock::{self, SystemClock};
 use super::{Backend, Error, Waited};
@@ -117,7 +120,7 @@ impl Raw {
     /// The kernel refuses.
     pub fn open(links: Vec<Link>, udp_dst_port: u16) -> Result<Self, Error> {
         let stamping = Stamping::for_all(&links);
-        let clock = stamping.clock(&links);
+        let clock = stamping.clock();
         let count = links.len();
         let open = |link: Link| {
             let socket = Socket::open(udp_dst_port, stamping)?;

@@ -16,6 +16,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 const DISCARD: u16 = 9;
 /// `RTA_IP_PROTO`.
 const PROTOCOL: u16 = 27;
+/// `RTM_F_FIB_MATCH`: the answer is the entry of the table, with the length of its prefix.
+const FIB_MATCH: u32 = 0x2000;
 /// The sizes of `struct rtmsg` and `struct ndmsg`, which attributes follow.
 const HEADER: usize = 12;
 
@@ -80,16 +82,7 @@ impl NextHops {
 
     /// Returns the gateway of the route out of the link, or the destination if it is a neighbour.
     fn route(&mut self, link: &Link, dst: IpAddr, src: Option<IpAddr>) -> Result<Option<IpAddr>, Error> {
-        let source_bits = if src.is_some() { bits(dst) } else { 0 };
-        // `struct rtmsg`.
-        let mut request = vec![family(dst), bits(dst), source_bits, 0, 0, 0, 0, 0];
-        request.extend(libc::RTM_F_LOOKUP_TABLE.to_ne_bytes());
-        request.extend(attribute(libc::RTA_DST, &octets(dst)));
-        request.extend(attribute(libc::RTA_OIF, &link.index().to_ne_bytes()));
-        request.extend(attribute(PROTOCOL, &[libc::IPPROTO_UDP as u8]));
-        if let Some(src) = src {
-            request.extend(attribute(libc::RTA_SRC, &octets(src)));
-        }
+        let request = query(link, dst, src, libc::RTM_F_LOOKUP_TABLE);
         let answer = self.netlink.ask(libc::RTM_GETROUTE, &request);
         let answer = answer.map_err(Error::at("netlink"))?;
         let Some((header, attributes)) = answer.and_then(<[u8]>::split_first_chunk::<HEADER>) else {
@@ -124,6 +117,40 @@ impl NextHops {
         let mac = find(attributes, libc::NDA_LLADDR).and_then(|mac| mac.try_into().ok());
         Ok((mac, state != libc::NUD_STALE))
     }
+}
+
+/// Whether a link has a route to an address that is more than the default route of the host: of a table of its own, or to a
+/// part of the network.
+pub(super) fn has_own_route(netlink: &mut Socket, link: &Link, dst: IpAddr) -> io::Result<bool> {
+    let flags = libc::RTM_F_LOOKUP_TABLE | FIB_MATCH;
+    for src in [Some(link.address()), None] {
+        let answer = netlink.ask(libc::RTM_GETROUTE, &query(link, dst, src, flags))?;
+        let Some((header, attributes)) = answer.and_then(<[u8]>::split_first_chunk::<HEADER>) else {
+            continue;
+        };
+        let [_, prefix, _, _, table, _, _, kind, ..] = *header;
+        let is_out = find(attributes, libc::RTA_OIF)
+            .and_then(number)
+            .is_none_or(|out| out == link.index());
+        let is_own = prefix > 0 || table != libc::RT_TABLE_MAIN;
+        if kind == libc::RTN_UNICAST && table != libc::RT_TABLE_UNSPEC && is_out && is_own {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A query for the route out of a link.
+fn query(link: &Link, dst: IpAddr, src: Option<IpAddr>, flags: u32) -> Vec<u8> {
+    let source_bits = if src.is_some() { bits(dst) } else { 0 };
+    // `struct rtmsg`.
+    let mut request = vec![family(dst), bits(dst), source_bits, 0, 0, 0, 0, 0];
+    request.extend(flags.to_ne_bytes());
+    request.extend(attribute(libc::RTA_DST, &octets(dst)));
+    request.extend(attribute(libc::RTA_OIF, &link.index().to_ne_bytes()));
+    request.extend(attribute(PROTOCOL, &[libc::IPPROTO_UDP as u8]));
+    request.extend(src.into_iter().flat_map(|src| attribute(libc::RTA_SRC, &octets(src))));
+    request
 }
 
 /// Creates a socket that sends out of this link only. A socket cannot be bound to another interface later.

@@ -103,7 +103,7 @@ fn screens_match_their_snapshots() {
 #[test]
 fn the_fault_is_on_the_screen() {
     let mut rig = rig(80, 24, mesh(4));
-    rig.shows(&["loss: r1>s0: ", "Verdicts 1", "switch drops", "5 Mesh 48"]);
+    rig.shows(&["loss: r1>s0: ", "Verdicts 1", "network drops", "5 Mesh 48"]);
     // The cursor starts on the worst pair.
     let worst = rig.view.mesh_shown().unwrap().pairs.iter();
     let worst = worst.filter_map(|pair| pair.drop_ratio).fold(0.0, f64::max);
