@@ -10,7 +10,7 @@ pub mod connections;
 pub mod files;
 pub mod json;
 mod losses;
-mod no_roce;
+pub(crate) mod no_roce;
 pub mod ports;
 pub mod text;
 

@@ -1,7 +1,9 @@
 //! The check of a port: facts of a capture, and findings from them.
 
 use super::report::LiveReport;
+use crate::document::no_roce;
 use crate::outcome::Outcome;
+use rocescope_record::counters::CutLength;
 use rocescope_wire::link::NO_VLAN;
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::{NotRoce, Transport};
@@ -41,6 +43,12 @@ pub struct PortCheck {
     pub gaps: u64,
     /// Packets truncated by the mirror or the capture.
     pub truncated: u64,
+    /// The length to which the mirror cuts frames, if it does.
+    pub cut: Option<CutLength>,
+    /// RoCEv2 frames that are damaged or cut before their headers end.
+    pub unread: u64,
+    /// Protocols of the frames that are not RoCEv2, with their frames; empty if there are none.
+    pub protocols: String,
     /// Packets by VLAN.
     pub vlans: BTreeMap<u16, u64>,
     /// Frames by tunnel.
@@ -103,6 +111,9 @@ impl PortCheck {
             numbered: counters.mirrored_frames + counters.mirror_lost,
             gaps: counters.mirror_lost,
             truncated: counters.truncated_packets + counters.snapped_packets,
+            cut: counters.truncated_length(),
+            unread: counters.malformed() + counters.snapped,
+            protocols: no_roce::protocols(counters),
             vlans,
             tunnels: tunnels
                 .filter(|(_, count)| *count > 0)
@@ -132,6 +143,8 @@ impl PortCheck {
         if self.roce == 0 {
             let instead = if self.roce_v1 > 0 {
                 format!("{} frames are RoCE v1, which is counted but not analyzed", self.roce_v1)
+            } else if !self.protocols.is_empty() {
+                format!("{} other frames: {}", self.frames, self.protocols)
             } else if self.frames > 0 {
                 format!("{} other frames", self.frames)
             } else {
@@ -141,7 +154,8 @@ impl PortCheck {
                 "roce",
                 false,
                 format!(
-                    "No RoCEv2 packets in {} s ({instead}): this is the wrong port, or there is no traffic.",
+                    "No RoCEv2 packets in {} s ({instead}): this is the wrong port, there is no traffic, or it is in \
+                     a tunnel that is not read.",
                     self.seconds
                 ),
             );
@@ -218,11 +232,32 @@ impl PortCheck {
                 );
             }
         }
-        if self.share(self.truncated) > ANOMALY {
+        // Who mirrors into a tunnel has chosen the length there.
+        if let Some(length) = self.cut.filter(|_| self.tunnels.is_empty()) {
+            add(
+                "truncation",
+                false,
+                format!(
+                    "The mirror cuts frames to {length}: lengths come from the headers, but ICRCs cannot be verified, and \
+                     recordings lack the payload. Let it copy whole frames, or at least 128 bytes."
+                ),
+            );
+        } else if self.share(self.truncated) > ANOMALY {
             add(
                 "truncation",
                 true,
                 "Frames are truncated: lengths come from the headers, and ICRCs cannot be verified.".into(),
+            );
+        }
+        if self.share(self.unread) > ANOMALY {
+            add(
+                "damage",
+                false,
+                format!(
+                    "{} frames are malformed or cut before the end of their headers: they are in no other count. Let the \
+                     mirror copy at least 128 bytes of each frame.",
+                    self.unread
+                ),
             );
         }
         if !self.vlans.is_empty() {
