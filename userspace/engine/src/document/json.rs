@@ -82,6 +82,7 @@ struct Document<'a> {
     fabric_lost_packets: Option<u64>,
     fabric_lost_upstream_packets: Option<u64>,
     fabric_lost_downstream_packets: Option<u64>,
+    unresolved_packets: Option<u64>,
     retransmitted_packets: Option<u64>,
     untracked_packets: Option<u64>,
     yielded_packets: Option<u64>,
@@ -95,6 +96,7 @@ struct Document<'a> {
     aeth: BTreeMap<&'static str, u64>,
     top_flows: Rows<'a, Vec<FlowRow>, Wanted>,
     not_roce_reasons: Counts,
+    not_roce_protocols: Counts<String>,
     malformed_reasons: Counts,
     encapsulated: Counts,
     uet: Counts,
@@ -192,6 +194,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         fabric_lost_packets: delivery.map(|delivery| delivery.fabric_lost()),
         fabric_lost_upstream_packets: delivery.map(|delivery| delivery.fabric_lost_upstream_packets),
         fabric_lost_downstream_packets: delivery.map(|delivery| delivery.fabric_lost_downstream_packets),
+        unresolved_packets: delivery.map(|delivery| delivery.unresolved_packets),
         retransmitted_packets: delivery.map(|delivery| delivery.retransmitted_packets),
         untracked_packets: delivery.map(|delivery| delivery.untracked_packets),
         yielded_packets: delivery.map(|delivery| delivery.yielded_packets),
@@ -203,6 +206,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
             ("mirror_gap_frames", counters.mirror_lost),
             ("mirror_unfollowed_frames", counters.mirror_unfollowed),
             ("truncated_packets", counters.truncated_packets),
+            ("truncated_arrived_bytes", counters.truncated_arrived_bytes),
             ("snapped_packets", counters.snapped_packets),
             ("trimmed_packets", counters.trimmed_packets),
         ]),
@@ -210,6 +214,10 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         aeth: syndromes,
         top_flows: Rows(&flow_rows(summary), |column| FLOW_COLUMNS.contains(&column.name)),
         not_roce_reasons: reasons(&NotRoce::NAMES, &counters.not_roce),
+        not_roce_protocols: counters
+            .foreign_protocols()
+            .map(|(protocol, frames)| (protocol.to_string(), frames))
+            .collect(),
         malformed_reasons: reasons(&Malformed::NAMES, &counters.malformed),
         encapsulated: reasons(&Encapsulation::NAMES, &counters.encapsulated),
         uet: uet_counts(counters),

@@ -52,7 +52,7 @@ impl Losses {
         match self.delivery {
             Some(delivery) => {
                 let lost = delivery.fabric_lost();
-                line("Fabric loss", lost, &fabric(delivery))?;
+                line("Fabric loss", lost + delivery.unresolved_packets, &fabric(delivery))?;
                 let number = delivery.retransmitted_packets;
                 line("Retransmitted", number, &plural(number, "packet"))?;
                 if delivery.untracked_packets > 0 {
@@ -139,15 +139,19 @@ impl Losses {
     }
 }
 
-/// Fabric loss by place.
+/// Fabric loss by place, and packets of which it is unknown.
 fn fabric(delivery: Delivery) -> String {
-    let lost = plural(delivery.fabric_lost(), "packet");
-    if delivery.fabric_lost() == 0 {
-        return lost;
+    let mut text = plural(delivery.fabric_lost(), "packet");
+    if delivery.fabric_lost() > 0 {
+        text += &format!(
+            ": {} upstream of the tap, {} downstream",
+            count(delivery.fabric_lost_upstream_packets),
+            count(delivery.fabric_lost_downstream_packets)
+        );
     }
-    format!(
-        "{lost}: {} upstream of the tap, {} downstream",
-        count(delivery.fabric_lost_upstream_packets),
-        count(delivery.fabric_lost_downstream_packets)
-    )
+    if delivery.unresolved_packets > 0 {
+        let unresolved = plural(delivery.unresolved_packets, "packet");
+        text += &format!("; unknown of {unresolved} that nothing answered");
+    }
+    text
 }

@@ -115,7 +115,14 @@ fn findings(report: &Report) -> Vec<Finding> {
 /// Returns what is known about fabric loss, in the windows of the report.
 fn fabric(report: &Report) -> Finding {
     let sums = &report.totals.sums;
+    let unresolved = report.connections.sum("unresolved_packets");
     match report.fabric_lost_packets() {
+        Some(lost) if unresolved > 0 => Finding::bad(format!(
+            "Fabric loss is unknown of {} that nothing answered, repeats included: they or their answers were lost, or the \
+             other end is gone. Of all others the network dropped {}.",
+            plural(unresolved, "packet"),
+            plural(lost, "packet")
+        )),
         None => Finding::note("Fabric loss is unknown: the capture had `--no-connections`."),
         Some(0) => Finding::good("No fabric loss: the network dropped no packet of a tracked connection."),
         Some(lost) => Finding::bad(format!(
