@@ -84,6 +84,7 @@ struct Document<'a> {
     fabric_lost_downstream_packets: Option<u64>,
     unresolved_packets: Option<u64>,
     retransmitted_packets: Option<u64>,
+    sampled_one_of: Option<u64>,
     untracked_packets: Option<u64>,
     yielded_packets: Option<u64>,
     mirror_lost_packets: Option<u64>,
@@ -148,7 +149,9 @@ pub fn line(source: &Source<'_>, outcome: &Outcome) -> String {
 fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>) -> String) -> String {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
     let (totals, losses) = (&summary.totals, Losses::of(source, outcome));
-    let delivery = losses.delivery;
+    // Of a sample, no loss is known.
+    let delivery = losses.delivery.filter(|_| losses.sampled_one_of.is_none());
+    let untracked = losses.delivery;
     let all = totals.all();
     let icrc = |count| source.verify_icrc.then_some(count);
     let mut opcodes = opcode_rows(summary);
@@ -196,8 +199,9 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         fabric_lost_downstream_packets: delivery.map(|delivery| delivery.fabric_lost_downstream_packets),
         unresolved_packets: delivery.map(|delivery| delivery.unresolved_packets),
         retransmitted_packets: delivery.map(|delivery| delivery.retransmitted_packets),
-        untracked_packets: delivery.map(|delivery| delivery.untracked_packets),
-        yielded_packets: delivery.map(|delivery| delivery.yielded_packets),
+        sampled_one_of: losses.sampled_one_of,
+        untracked_packets: untracked.map(|delivery| delivery.untracked_packets),
+        yielded_packets: untracked.map(|delivery| delivery.yielded_packets),
         mirror_lost_packets: delivery.map(|delivery| delivery.mirror_lost_packets),
         mirror_loss_ratio: delivery.and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
         mirror_duplicate_packets: delivery.map(|delivery| delivery.mirror_duplicate_packets),

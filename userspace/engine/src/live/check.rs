@@ -3,6 +3,7 @@
 use super::report::LiveReport;
 use crate::document::no_roce;
 use crate::outcome::Outcome;
+use rocescope_diagnose::incidents;
 use rocescope_record::counters::CutLength;
 use rocescope_wire::link::NO_VLAN;
 use rocescope_wire::tunnel::Encapsulation;
@@ -37,6 +38,8 @@ pub struct PortCheck {
     pub mirror_lost: u64,
     /// Share of `mirror_lost`.
     pub mirror_loss: f64,
+    /// The number of packets for each that arrives, if the mirror samples.
+    pub sampled_one_of: Option<u64>,
     /// Frames numbered by mirrors.
     pub numbered: u64,
     /// Numbered frames that never arrived.
@@ -71,7 +74,7 @@ pub struct Finding {
 impl PortCheck {
     /// The facts of a capture that tracked connections and kept every flow in its summary.
     #[must_use]
-    pub fn of(report: &LiveReport, outcome: &Outcome, seconds: u16) -> Self {
+    pub fn of(report: &LiveReport, outcome: &Outcome, found: &incidents::Document, seconds: u16) -> Self {
         let (summary, counters) = (&outcome.summary, &outcome.counters);
         let delivery = summary.delivery.unwrap_or_default();
         let mut pairs = BTreeMap::new();
@@ -108,6 +111,7 @@ impl PortCheck {
             duplicates: delivery.mirror_duplicate_packets,
             mirror_lost: delivery.mirror_lost_packets,
             mirror_loss: delivery.mirror_loss_ratio(counters.roce_packets).unwrap_or(0.0),
+            sampled_one_of: found.sampled_one_of,
             numbered: counters.mirrored_frames + counters.mirror_lost,
             gaps: counters.mirror_lost,
             truncated: counters.truncated_packets + counters.snapped_packets,
@@ -190,7 +194,16 @@ impl PortCheck {
                 format!("{} packets are mirror duplicates.", self.duplicates),
             );
         }
-        if self.mirror_loss > LOSS {
+        if let Some(one_of) = self.sampled_one_of {
+            add(
+                "sampling",
+                false,
+                format!(
+                    "The mirror samples: about 1 of {one_of} packets arrives. Rates are those of the sample, and losses, \
+                     retransmissions and round trips are unknown. Mirror every packet to know them."
+                ),
+            );
+        } else if self.mirror_loss > LOSS {
             add(
                 "mirror loss",
                 false,

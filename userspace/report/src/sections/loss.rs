@@ -116,6 +116,12 @@ fn findings(report: &Report) -> Vec<Finding> {
 fn fabric(report: &Report) -> Finding {
     let sums = &report.totals.sums;
     let unresolved = report.connections.sum("unresolved_packets");
+    let sampled = report.incidents.as_ref().and_then(|found| found.sampled_one_of);
+    if let Some(one_of) = sampled {
+        return Finding::note(format!(
+            "Fabric loss is unknown: the mirror samples about 1 of {one_of} packets."
+        ));
+    }
     match report.fabric_lost_packets() {
         Some(lost) if unresolved > 0 => Finding::bad(format!(
             "Fabric loss is unknown of {} that nothing answered, repeats included: they or their answers were lost, or the \
@@ -137,6 +143,13 @@ fn fabric(report: &Report) -> Finding {
 fn mirror(report: &Report) -> Finding {
     let sums = &report.totals.sums;
     let connections = &report.connections;
+    if report
+        .incidents
+        .as_ref()
+        .is_some_and(|found| found.sampled_one_of.is_some())
+    {
+        return Finding::note("Mirror loss is unknown: the mirror samples packets.");
+    }
     if let Some(lost) = sums.mirror_lost_packets {
         let share = percent(share(lost, lost.saturating_add(sums.roce_packets)));
         return if lost == 0 {
