@@ -60,7 +60,7 @@ impl Builder {
         self.prefix = numa.host.as_ref().map_or_else(String::new, |host| format!("{host} "));
     }
 
-    fn node(&mut self, kind: NodeKind, name: String, parent: Option<usize>) -> usize {
+    fn node(&mut self, kind: NodeKind, name: &str, parent: Option<usize>) -> usize {
         self.topology.nodes.push(Node {
             kind,
             name: format!("{}{name}", self.prefix),
@@ -103,13 +103,13 @@ impl Builder {
             let parent = socket.map(|socket| {
                 *sockets
                     .entry(socket)
-                    .or_insert_with(|| self.node(NodeKind::Socket, format!("socket {socket}"), None))
+                    .or_insert_with(|| self.node(NodeKind::Socket, &format!("socket {socket}"), None))
             });
-            let cpu = self.node(NodeKind::Cpu, format!("CPU {}", numa.number), parent);
+            let cpu = self.node(NodeKind::Cpu, &format!("CPU {}", numa.number), parent);
             if let Some(parent) = parent {
                 self.link(cpu, parent, None, None);
             }
-            let memory = self.node(NodeKind::Memory, format!("mem{}", numa.number), Some(cpu));
+            let memory = self.node(NodeKind::Memory, &format!("mem{}", numa.number), Some(cpu));
             let alias = format!("{}NUMA{}", self.prefix, numa.number);
             self.topology.nodes[memory].aliases.push(alias);
             self.link(memory, cpu, None, None);
@@ -138,7 +138,7 @@ impl Builder {
     fn top(&mut self, group: &[&Device], processor: usize) {
         let name = format!("CPU root port {}", self.root_ports);
         self.root_ports += 1;
-        let port = self.node(NodeKind::RootPort, name, Some(processor));
+        let port = self.node(NodeKind::RootPort, &name, Some(processor));
         let device = group[0];
         if self.bridges == Bridges::Ports && is_port(device) {
             self.describe(port, device);
@@ -184,7 +184,7 @@ impl Builder {
             NodeKind::Gpu => format!("GPU{}", device.index.unwrap_or_default()),
             _ => device.names.first().cloned().unwrap_or_default(),
         };
-        let node = self.node(kind, name, Some(parent));
+        let node = self.node(kind, &name, Some(parent));
         self.describe(node, device);
         let max = match (device.max_link, port_max) {
             (Some(device), Some(port)) => Some(device.lower(port)),
