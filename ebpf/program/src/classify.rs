@@ -37,7 +37,7 @@ pub fn accept(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state:
         return false;
     }
     counters.count_roce(&state.packet);
-    counters.count_trimmed(&state.packet);
+    counters.count_cut(&state.packet, &state.inner);
     true
 }
 
@@ -78,6 +78,7 @@ fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut S
         packet,
         inner,
     );
+    counters.count_unhandled(inner);
     if matches!(class, Class::Roce(_)) {
         number(counters, state);
         return 1;
@@ -87,6 +88,7 @@ fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut S
     *counter = CounterIndex::of(&class).with_uet(&class, inner.uet);
     // SAFETY: a reference; volatile, because the verifier must not know the stored value.
     counters.count_other(unsafe { core::ptr::read_volatile(counter) });
+    counters.count_foreign(inner.foreign);
     number(counters, state);
     if may_be_tcp {
         control_packets::handshake(config, counters, state);

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use core::mem::{offset_of, size_of};
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::uet::Kind;
-use rocescope_wire::{Class, Malformed, NotRoce, Opcode, Packet};
+use rocescope_wire::{Class, Foreign, Inner, Malformed, NotRoce, Opcode, Packet};
 
 /// Space for reasons: a power of two, so that an index can be masked for the verifier.
 const REASONS: usize = 16;
@@ -35,6 +35,11 @@ pub struct Counters {
     pub snapped_packets: u64,
     /// RoCEv2 packets that a mirror truncated; they count as RoCEv2.
     pub truncated_packets: u64,
+    /// Bytes of those that arrived, from the Ethernet header: by `truncated_packets` the length at which it cuts.
+    pub truncated_arrived_bytes: u64,
+    /// Frames for which Linux has no protocol, whatever they are: those that XDP passes count there as dropped by the
+    /// interface.
+    pub unhandled_frames: u64,
     /// RoCEv2 packets whose payload a switch cut, because its queue was full; they count as RoCEv2.
     pub trimmed_packets: u64,
     /// Frames by the [`Encapsulation`] of the mirror.
@@ -70,6 +75,90 @@ pub struct Counters {
     pub mirror_unfollowed: u64,
     /// The sums of each opcode.
     pub opcodes: [OpcodeTotals; 256],
+    /// What the frames are that are not RoCEv2.
+    pub foreign: [ForeignCount; FOREIGN],
+}
+
+/// What a mirror leaves of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CutLength {
+    /// Bytes from the Ethernet header.
+    pub bytes: u64,
+    /// They are the mean of several lengths.
+    pub is_mean: bool,
+}
+
+impl core::fmt::Display for CutLength {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mean = if self.is_mean { " on average" } else { "" };
+        write!(out, "{} bytes{mean}", self.bytes)
+    }
+}
+
+/// Slots for protocols, a power of two.
+const FOREIGN: usize = 1 << FOREIGN_BITS;
+const FOREIGN_BITS: u32 = 5;
+
+/// Frames of one protocol. Those of another one with the same slot vote it out, so the frames of a frequent protocol are a
+/// lower bound, and those of a rare one may be missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct ForeignCount {
+    /// The protocol.
+    pub protocol: Foreign,
+    reserved: u32,
+    /// Its frames.
+    pub frames: u64,
+}
+
+impl ForeignCount {
+    /// Counts a frame.
+    #[inline(always)]
+    fn count(&mut self, protocol: Foreign) {
+        if self.protocol == protocol {
+            self.frames += 1;
+        } else if self.frames == 0 {
+            self.protocol = protocol;
+            self.frames = 1;
+        } else {
+            self.vote_out(1);
+        }
+    }
+
+    #[inline(always)]
+    const fn vote_out(&mut self, votes: u64) {
+        self.frames -= votes;
+        if self.frames == 0 {
+            self.protocol = Foreign::NONE;
+        }
+    }
+
+    /// Adds the count of another CPU.
+    fn add(&mut self, other: &Self) {
+        if self.protocol == other.protocol {
+            self.frames += other.frames;
+        } else if other.frames > self.frames {
+            *self = Self {
+                frames: other.frames - self.frames,
+                ..*other
+            };
+        } else {
+            self.vote_out(other.frames);
+        }
+    }
+
+    /// The count since `earlier`.
+    const fn since(self, earlier: Self) -> Self {
+        let before = if self.protocol.is(earlier.protocol) {
+            earlier.frames
+        } else {
+            0
+        };
+        Self {
+            frames: self.frames.saturating_sub(before),
+            ..self
+        }
+    }
 }
 
 /// Bytes of private state of the kernel's program after the counters of a CPU, in the same map entry:
@@ -155,7 +244,6 @@ impl Counters {
         self.frames += 1;
         self.roce_packets += 1;
         self.snapped_packets += u64::from(packet.snapped);
-        self.truncated_packets += u64::from(packet.truncated);
         self.opcodes[usize::from(packet.bth.opcode().0)].add(OpcodeTotals {
             packets: 1,
             frame_bytes: u64::from(packet.frame_bytes),
@@ -164,11 +252,35 @@ impl Counters {
         self.count_encapsulation(packet.encapsulation as u8);
     }
 
-    /// Counts a packet as trimmed if it is. Apart from [`count_roce`](Self::count_roce), because the straight path of
-    /// the kernel has none.
+    /// Counts a packet as trimmed or truncated if it is. Apart from [`count_roce`](Self::count_roce), because the straight
+    /// path of the kernel has none of them.
     #[inline(always)]
-    pub const fn count_trimmed(&mut self, packet: &Packet) {
+    pub const fn count_cut(&mut self, packet: &Packet, inner: &Inner) {
         self.trimmed_packets += packet.is_trimmed() as u64;
+        if packet.truncated {
+            self.truncated_packets += 1;
+            self.truncated_arrived_bytes += inner.arrived_bytes() as u64;
+        }
+    }
+
+    /// Counts a frame as unhandled if it is, whatever its class.
+    #[inline(always)]
+    pub const fn count_unhandled(&mut self, inner: &Inner) {
+        self.unhandled_frames += inner.is_unhandled as u64;
+    }
+
+    /// Counts the protocol of a frame that is not a RoCEv2 packet, if it is known.
+    #[inline(always)]
+    pub fn count_foreign(&mut self, protocol: Foreign) {
+        if protocol.is_none() {
+            return;
+        }
+        if let Some(slot) = self
+            .foreign
+            .get_mut(protocol.hash(FOREIGN_BITS) as usize & (FOREIGN - 1))
+        {
+            slot.count(protocol);
+        }
     }
 
     /// Counts a rejected RoCEv2 packet: it is in no run and in no other count.
@@ -253,18 +365,43 @@ impl Counters {
         self.roce_packets + self.not_roce() + self.malformed() + self.fragments + self.filtered + self.snapped
     }
 
-    /// All counts in the order of the fields.
+    /// The length to which mirrors cut frames; `None` if none was cut.
     #[must_use]
-    pub fn words(&self) -> &[u64] {
+    pub const fn truncated_length(&self) -> Option<CutLength> {
+        let Some(bytes) = self.truncated_arrived_bytes.checked_div(self.truncated_packets) else {
+            return None;
+        };
+        Some(CutLength {
+            bytes,
+            is_mean: self.truncated_arrived_bytes != bytes * self.truncated_packets,
+        })
+    }
+
+    /// The protocols of frames that are not RoCEv2, the most frequent first.
+    pub fn foreign_protocols(&self) -> impl Iterator<Item = (Foreign, u64)> {
+        let mut all = self.foreign;
+        all.sort_unstable_by_key(|slot| (core::cmp::Reverse(slot.frames), slot.protocol));
+        all.into_iter()
+            .filter(|slot| slot.frames > 0)
+            .map(|slot| (slot.protocol, slot.frames))
+    }
+
+    /// All counts in the order of the fields.
+    fn words(&self) -> &[u64] {
         bytemuck::cast_slice(core::slice::from_ref(self))
     }
 
     /// Adds the counts of another CPU.
     pub fn add(&mut self, other: &Self) {
+        let mut foreign = self.foreign;
+        for (slot, more) in foreign.iter_mut().zip(&other.foreign) {
+            slot.add(more);
+        }
         let words: &mut [u64] = bytemuck::cast_slice_mut(core::slice::from_mut(self));
         for (sum, count) in words.iter_mut().zip(other.words()) {
             *sum = sum.wrapping_add(*count);
         }
+        self.foreign = foreign;
     }
 
     /// The counts since `earlier`.
@@ -274,6 +411,9 @@ impl Counters {
         let words: &mut [u64] = bytemuck::cast_slice_mut(core::slice::from_mut(&mut delta));
         for (count, before) in words.iter_mut().zip(earlier.words()) {
             *count = count.wrapping_sub(*before);
+        }
+        for ((slot, now), before) in delta.foreign.iter_mut().zip(self.foreign).zip(earlier.foreign) {
+            *slot = now.since(before);
         }
         delta
     }

@@ -116,6 +116,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             mirrors,
         } = self;
         let class = decode_into(frame, link, lengths, config.udp_ports, packet, inner);
+        counters.count_unhandled(inner);
         if inner.mirrored.is_numbered() {
             number(mirrors, &inner.mirrored, interface, counters);
         }
@@ -133,7 +134,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
                 return class;
             }
             counters.count_roce(packet);
-            counters.count_trimmed(packet);
+            counters.count_cut(packet, inner);
             let sets = sets.as_mut();
             let bits = sets.len().max(1).ilog2();
             let at = cache::set_hash(packet, interface, config) as usize & ((1 << bits) - 1);
@@ -148,6 +149,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             return class;
         }
         counters.count(&class, inner.uet);
+        counters.count_foreign(inner.foreign);
         if let Class::NotRoce(NotRoce::Uet, encapsulation) = &class {
             if uet::read_into(frame, inner, *encapsulation, &mut record.flow, &mut record.packet) == 0 {
                 counters.uet_unread += 1;

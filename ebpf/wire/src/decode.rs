@@ -1,14 +1,15 @@
 //! Decodes a frame into its class: a RoCEv2 packet, or the reason why it is none.
 
 use crate::class::{Class, Malformed, NotRoce};
-use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_IPV6, PROTOCOL_UDP};
-use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, NO_VLAN, Network};
+use crate::foreign::Foreign;
+use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_IPV4, PROTOCOL_IPV6, PROTOCOL_UDP};
+use crate::link::{self, ETHERTYPE_FRAME, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, Network};
 use crate::mirrored::Mirrored;
 use crate::octets::Octets;
 use crate::packet::{FrameLengths, Packet};
 use crate::plain;
 use crate::transport::{self, UDP_BYTES, is_roce_port};
-use crate::tunnel::{self, Encapsulation, NO_VNI, Tunnel, VXLAN_UDP_PORT};
+use crate::tunnel::{self, Encapsulation, Found, GENEVE_UDP_PORT, NO_VNI, Tunnel, VXLAN_UDP_PORT};
 use crate::uet;
 
 /// Reads a frame.
@@ -35,6 +36,7 @@ pub fn decode_into<'p, O: Octets + ?Sized>(
     inner: &mut Inner,
 ) -> Class<&'p Packet> {
     inner.mirrored.kind = 0;
+    inner.is_unhandled = false;
     // The kernel's program has tried it before, in place.
     if cfg!(not(target_arch = "bpf"))
         && link == LinkType::Ethernet
@@ -66,7 +68,10 @@ fn walk_into<'p, O: Octets + ?Sized>(
     packet.truncated = false;
     inner.vni = NO_VNI;
     inner.mirrored.kind = 0;
+    inner.foreign = Foreign::NONE;
+    inner.is_unhandled = link == LinkType::Ethernet && link::is_unhandled(frame);
     inner.frame_at = frame.settle(0);
+    inner.next = ETHERTYPE_FRAME;
     inner.outer.is_around = false;
     inner.lengths = lengths;
     let mut step = layer(frame, link, &ports, packet, inner);
@@ -110,12 +115,20 @@ pub struct Inner {
     pub(crate) ip: Ip,
     /// What is around it.
     pub(crate) outer: Outer,
-    /// VXLAN network identifier, or [`NO_VNI`].
+    /// The tunnel that was read last.
+    tunnel: Tunnel,
+    /// Network identifier of VXLAN or Geneve, or [`NO_VNI`].
     pub(crate) vni: u32,
     /// The mirror's session and sequence number.
     pub mirrored: Mirrored,
     /// The number of the [`Kind`](uet::Kind) of a UET packet.
     pub uet: u8,
+    /// The kernel has no protocol for the frame: see [`link::is_unhandled`].
+    pub is_unhandled: bool,
+    /// The protocol at which decoding ended, if it is not read.
+    pub foreign: Foreign,
+    /// The ethertype of what the next layer begins with; [`ETHERTYPE_FRAME`] for a link header.
+    next: u16,
     /// Why decoding ended, if it did.
     pub(crate) end: Other,
 }
@@ -127,12 +140,7 @@ impl Inner {
         Self {
             frame_at: 0,
             lengths: FrameLengths::whole(0),
-            network: Network {
-                at: 0,
-                ethertype: 0,
-                vlan: NO_VLAN,
-                inner_vlan: NO_VLAN,
-            },
+            network: Network::untagged(0, 0),
             ip: Ip::zeroed(),
             outer: Outer {
                 at: 0,
@@ -140,24 +148,35 @@ impl Inner {
                 traffic_class: 0,
                 is_around: false,
             },
+            tunnel: Tunnel::none(),
             vni: NO_VNI,
             mirrored: Mirrored::none(),
             uet: 0,
+            is_unhandled: false,
+            foreign: Foreign::NONE,
+            next: ETHERTYPE_FRAME,
             end: Other::Snapped,
         }
     }
+
+    /// Bytes of the innermost frame that arrived.
+    #[must_use]
+    #[inline(always)]
+    pub const fn arrived_bytes(&self) -> u32 {
+        self.lengths.original.saturating_sub(self.frame_at as u32)
+    }
 }
 
-/// What switches read and change of an IP packet: its own header, or the outermost of the IPv6 headers around it.
+/// What switches read and change of an IP packet: its own header, or the outermost of the IP headers around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Outer {
-    /// Offset of the packet inside, if there is one.
+    /// Offset of the packet inside a tunnel that carries no Ethernet frame.
     at: usize,
     /// Hop limit.
     pub(crate) ttl: u8,
     /// Traffic class.
     pub(crate) traffic_class: u8,
-    /// Whether there is another IPv6 header around the packet.
+    /// Whether there is another IP header around the packet, in the same frame.
     pub(crate) is_around: bool,
 }
 
@@ -205,22 +224,36 @@ fn descend<O: Octets + ?Sized>(
     inner: &mut Inner,
 ) -> Result<bool, Other> {
     let lengths = inner.lengths;
-    let network = if inner.outer.is_around {
-        // On the link of the packet around it.
-        Network {
-            at: inner.outer.at,
-            ethertype: ETHERTYPE_IPV6,
-            ..inner.network
-        }
+    let is_read = if inner.next == ETHERTYPE_FRAME {
+        link::read_into(frame, inner.frame_at, link, &mut inner.network)
     } else {
-        link::read(frame, inner.frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?
+        // On the link of the packet around it, or on none that is known.
+        let Network { vlan, inner_vlan, .. } = inner.network;
+        inner.network = Network::untagged(inner.outer.at, inner.next);
+        if inner.outer.is_around {
+            (inner.network.vlan, inner.network.inner_vlan) = (vlan, inner_vlan);
+        }
+        link::tags(frame, &mut inner.network)
     };
-    inner.network = network;
+    if !is_read {
+        return Err(lengths.short(Malformed::Link));
+    }
+    let network = inner.network;
     match network.ethertype {
         ETHERTYPE_IPV4 => ip::v4(frame, network.at).map(|ip| inner.ip = ip),
         ETHERTYPE_IPV6 => ip::v6_into(frame, network.at, &mut inner.ip),
+        ETHERTYPE_FRAME => {
+            packet.encapsulation = Encapsulation::Mpls;
+            inner.frame_at = network.at;
+            inner.next = ETHERTYPE_FRAME;
+            inner.outer.is_around = false;
+            return Ok(true);
+        }
         ETHERTYPE_ROCE_V1 => return Err(Other::NotRoce(NotRoce::RoceV1)),
-        _ => return Err(Other::NotRoce(NotRoce::NotIp)),
+        other => {
+            inner.foreign = Foreign::ethertype(other);
+            return Err(Other::NotRoce(NotRoce::NotIp));
+        }
     }
     .map_err(|error| match error {
         IpError::Short => lengths.short(Malformed::IpShort),
@@ -231,18 +264,21 @@ fn descend<O: Octets + ?Sized>(
         inner.outer.ttl = inner.ip.ttl;
         inner.outer.traffic_class = inner.ip.traffic_class;
     }
-    let Some(tunnel) = tunnel_in(frame, &inner.ip, lengths, ports)? else {
-        return Ok(false);
-    };
-    if tunnel.kind == Encapsulation::Ipv6 {
+    match tunnel_in(frame, inner, ports) {
+        Found::None => return Ok(false),
+        Found::Tunnel => {}
+        Found::Short => return Err(lengths.short(Malformed::Tunnel)),
+    }
+    let tunnel = &inner.tunnel;
+    inner.next = tunnel.ethertype;
+    inner.outer.at = frame.settle(tunnel.inner_at);
+    inner.outer.is_around = matches!(tunnel.kind, Encapsulation::Ipv4 | Encapsulation::Ipv6);
+    if inner.outer.is_around {
         if !packet.encapsulation.is_mirror() {
-            packet.encapsulation = Encapsulation::Ipv6;
+            packet.encapsulation = tunnel.kind;
         }
-        inner.outer.is_around = true;
-        inner.outer.at = frame.settle(tunnel.inner_at);
         return Ok(true);
     }
-    inner.outer.is_around = false;
     packet.encapsulation = tunnel.kind;
     packet.truncated |= tunnel.truncated;
     if tunnel.vni != NO_VNI {
@@ -257,7 +293,7 @@ fn descend<O: Octets + ?Sized>(
         inner.mirrored.sequence = sequence;
         inner.mirrored.kind = tunnel.kind as u8;
     }
-    inner.frame_at = frame.settle(tunnel.inner_at);
+    inner.frame_at = inner.outer.at;
     Ok(true)
 }
 
@@ -274,34 +310,52 @@ fn rest<O: Octets + ?Sized>(frame: &O, ports: &[u16; 4], packet: &mut Packet, in
         Ok(()) => true,
         Err(end) => {
             inner.end = end;
+            match end {
+                Other::NotRoce(NotRoce::NotUdp) if inner.foreign.is_none() => {
+                    inner.foreign = Foreign::ip(inner.ip.protocol);
+                }
+                Other::NotRoce(NotRoce::OtherPort) => {
+                    inner.foreign = Foreign::udp(frame.be16(inner.ip.payload_at + 2).unwrap_or(0));
+                }
+                _ => {}
+            }
             false
         }
     }
 }
 
-/// The tunnel in an IP packet, if any.
-#[inline(always)]
-fn tunnel_in<O: Octets + ?Sized>(
-    frame: &O,
-    ip: &Ip,
-    lengths: FrameLengths,
-    ports: &[u16; 4],
-) -> Result<Option<Tunnel>, Other> {
+/// Reads the tunnel in an IP packet, if any, into `inner.tunnel`.
+#[cfg_attr(target_arch = "bpf", inline(never))]
+#[cfg_attr(not(target_arch = "bpf"), inline(always))]
+fn tunnel_in<O: Octets + ?Sized>(frame: &O, inner: &mut Inner, ports: &[u16; 4]) -> Found {
+    let Inner {
+        ip, tunnel, foreign, ..
+    } = inner;
+    let at = ip.payload_at;
     if ip.fragment {
-        return Ok(None);
+        return Found::None;
     }
-    let tunnel = match ip.protocol {
-        PROTOCOL_GRE => tunnel::gre(frame, ip.payload_at),
-        PROTOCOL_IPV6 => Ok(Some(Tunnel::ipv6(ip.payload_at))),
-        PROTOCOL_UDP => match frame.be16(ip.payload_at + 2) {
-            Some(VXLAN_UDP_PORT) if !is_roce_port(VXLAN_UDP_PORT, ports) => {
-                tunnel::vxlan(frame, ip.payload_at + UDP_BYTES as usize)
+    match ip.protocol {
+        PROTOCOL_GRE => {
+            let found = tunnel::gre(frame, at, tunnel);
+            if found == Found::None {
+                *foreign = Foreign::gre(frame.be16(at + 2).unwrap_or(0));
             }
-            _ => Ok(None),
-        },
-        _ => Ok(None),
-    };
-    tunnel.map_err(|()| lengths.short(Malformed::Tunnel))
+            found
+        }
+        PROTOCOL_IPV4 => tunnel.set(Encapsulation::Ipv4, at, ETHERTYPE_IPV4),
+        PROTOCOL_IPV6 => tunnel.set(Encapsulation::Ipv6, at, ETHERTYPE_IPV6),
+        PROTOCOL_UDP => {
+            let inside_at = at + UDP_BYTES as usize;
+            match frame.be16(at + 2) {
+                Some(port) if is_roce_port(port, ports) => Found::None,
+                Some(VXLAN_UDP_PORT) => tunnel::vxlan(frame, inside_at, tunnel),
+                Some(GENEVE_UDP_PORT) => tunnel::geneve(frame, inside_at, tunnel),
+                _ => tunnel::on_any_port(frame, inside_at, tunnel),
+            }
+        }
+        _ => Found::None,
+    }
 }
 
 impl FrameLengths {
@@ -322,6 +376,7 @@ mod tests {
     use super::*;
     use crate::bth::Bth;
     use crate::extension::{Aeth, Syndrome};
+    use crate::link::NO_VLAN;
     use crate::number::{Psn, Qpn};
     use crate::opcode::Opcode;
     use crate::traffic_class::TrafficClass;
@@ -561,20 +616,171 @@ mod tests {
             class_of(&ethernet(&[], ETHERTYPE_IPV6, &deep)),
             Class::NotRoce(NotRoce::DeepTunnel, Encapsulation::Ipv6)
         );
-        // A frame shorter than its headers say is damaged: no mirror has cut it.
-        let mut short = bare;
-        short.pop();
-        assert_eq!(
-            class_of(&short),
-            Class::Malformed(Malformed::IpLength, Encapsulation::Ipv6)
-        );
+    }
+
+    #[test]
+    fn a_frame_that_a_mirror_has_cut_keeps_the_length_of_its_headers() {
+        let mut write = Bth::new(Opcode(0x07), Qpn::new(1), Psn::new(1)).write().to_vec();
+        write.extend([0; 1024 + 4]);
+        let udp = ipv4(4791, &write).split_off(20);
+        let inside = ipv6(1, 0, 17, &udp);
+        for whole in [
+            ethernet(&[], ETHERTYPE_IPV4, &ipv4(4791, &write)),
+            ethernet(&[5], ETHERTYPE_IPV6, &inside),
+            ethernet(&[], ETHERTYPE_IPV6, &ipv6(9, 0, 41, &inside)),
+        ] {
+            let plain = roce(&whole);
+            assert!(!plain.truncated);
+            for kept in plain.bth_at + Bth::LEN..whole.len() {
+                let cut = roce(&whole[..kept]);
+                let snapped = cut.snapped;
+                assert_eq!(
+                    cut,
+                    Packet {
+                        truncated: true,
+                        snapped,
+                        ..plain
+                    },
+                    "{kept}"
+                );
+            }
+            // Without the whole BTH the packet is unknown, and it is no damage either.
+            let class = class_of(&whole[..plain.bth_at + Bth::LEN - 1]);
+            assert_eq!(class, Class::Snapped(plain.encapsulation));
+            // Damage changes one of the lengths.
+            let mut damaged = whole.clone();
+            let length_at = plain.bth_at - 4;
+            damaged[length_at] -= 1;
+            let class = class_of(&damaged[..whole.len() - 300]);
+            assert_eq!(class, Class::Malformed(Malformed::IpLength, plain.encapsulation));
+        }
+    }
+
+    #[test]
+    fn tags_labels_and_tunnels_are_stepped_over() {
+        let packet = ipv4(4791, &acknowledge());
+        let inner = ethernet(&[], ETHERTYPE_IPV4, &packet);
+        let after = |before: &[u8], payload: &[u8]| [&[2; 12][..], before, payload].concat();
+        let ip_around = |protocol: u8, before: &[u8], payload: &[u8]| {
+            let mut around = std::vec![0x45, 0];
+            around.extend(((20 + before.len() + payload.len()) as u16).to_be_bytes());
+            around.extend([0, 0, 0, 0, 9, protocol, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+            around.extend(before);
+            around.extend(payload);
+            around
+        };
+        let gre = |before: &[u8], payload: &[u8]| ethernet(&[], ETHERTYPE_IPV4, &ip_around(47, before, payload));
+        let udp = |port: u16, before: &[u8], payload: &[u8]| {
+            ethernet(&[], ETHERTYPE_IPV4, &ipv4(port, &[before, payload].concat()))
+        };
+        let geneve = [&[2, 0, 0x65, 0x58, 0, 0, 77, 0][..], &[1; 8]].concat();
+        use Encapsulation::{Geneve, Gre, Ipv4, Ipv6, Mpls, None, Vxlan};
+        for (name, frame, kind) in [
+            ("three tags", ethernet(&[100, 110, 1], ETHERTYPE_IPV4, &packet), None),
+            ("VN-tag", after(&[0x89, 0x26, 1, 2, 3, 4, 8, 0], &packet), None),
+            ("E-tag", after(&[0x89, 0x3f, 1, 2, 3, 4, 5, 6, 8, 0], &packet), None),
+            ("metadata", after(&[0x89, 0x09, 1, 1, 0, 1, 0, 7, 8, 0], &packet), None),
+            (
+                "48 bits",
+                after(&[0xd2, 0x8b, 0, 1, 1, 0x20, 1, 2, 3, 4, 5, 6, 8, 0], &packet),
+                None,
+            ),
+            (
+                "48 bits named 64",
+                after(&[0xd2, 0x8b, 0, 1, 1, 0x10, 1, 2, 3, 4, 5, 6, 8, 0], &packet),
+                None,
+            ),
+            (
+                "64 bits",
+                after(&[0xd2, 0x8b, 0, 1, 0, 0x10, 1, 2, 3, 4, 5, 6, 7, 8, 8, 0], &packet),
+                None,
+            ),
+            (
+                "time before a tag",
+                after(
+                    &[0xd2, 0x8b, 0, 1, 0, 0x20, 1, 2, 3, 4, 5, 6, 0x81, 0, 0, 9, 8, 0],
+                    &packet,
+                ),
+                None,
+            ),
+            ("MPLS", after(&[0x88, 0x47, 0, 1, 0, 9, 0, 2, 1, 9], &packet), None),
+            (
+                "frame in MPLS",
+                after(&[0x88, 0x47, 0, 1, 0, 9, 0, 2, 1, 9], &inner),
+                Mpls,
+            ),
+            (
+                "control word",
+                after(&[0x88, 0x48, 0, 2, 1, 9, 0, 0, 0, 0], &inner),
+                Mpls,
+            ),
+            (
+                "Spectrum",
+                gre(&[&[0, 0, 0x89, 0x49][..], &[0; 22]].concat(), &inner),
+                Gre,
+            ),
+            ("chosen protocol", gre(&[0, 0, 0x99, 0x99], &inner), Gre),
+            ("GRE with key", gre(&[0x20, 0, 8, 0, 0, 0, 0, 7], &packet), Gre),
+            ("MPLS in GRE", gre(&[0, 0, 0x88, 0x47, 0, 2, 1, 9], &packet), Gre),
+            ("Geneve", udp(6081, &geneve, &inner), Geneve),
+            ("Geneve elsewhere", udp(7777, &geneve, &inner), Geneve),
+            ("IP in Geneve", udp(6081, &[0, 0, 8, 0, 0, 0, 77, 0], &packet), Geneve),
+            ("VXLAN elsewhere", udp(8472, &[8, 0, 0, 0, 0, 0, 77, 0], &inner), Vxlan),
+            (
+                "IPv4 in IPv4",
+                ethernet(&[], ETHERTYPE_IPV4, &ip_around(4, &[], &packet)),
+                Ipv4,
+            ),
+            (
+                "IPv4 in IPv6",
+                ethernet(&[], ETHERTYPE_IPV6, &ipv6(1, 0, 4, &packet)),
+                Ipv4,
+            ),
+            (
+                "IPv6 in IPv4",
+                ethernet(&[], ETHERTYPE_IPV4, &ip_around(41, &[], &ipv6(1, 0, 17, &packet[20..]))),
+                Ipv6,
+            ),
+        ] {
+            let packet = roce(&frame);
+            assert_eq!((packet.psn().get(), packet.encapsulation), (7, kind), "{name}");
+            let is_whole = matches!(kind, None | Ipv4 | Ipv6);
+            assert_eq!(packet.frame_bytes as usize == frame.len(), is_whole, "{name}");
+            let expected = if matches!(kind, Geneve | Vxlan) { 77 } else { NO_VNI };
+            assert_eq!(packet.flow.vni, expected, "{name}");
+            for kept in 0..packet.bth_at {
+                assert!(!matches!(class_of(&frame[..kept]), Class::Roce(_)), "{name} {kept}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_is_named() {
+        let named = |frame: &[u8]| {
+            let (mut packet, mut inner) = (Packet::zeroed(), Inner::zeroed());
+            let lengths = FrameLengths::whole(frame.len() as u32);
+            let class = decode_into(frame, LinkType::Ethernet, lengths, PORTS, &mut packet, &mut inner);
+            assert!(matches!(class, Class::NotRoce(..)), "{class:?}");
+            std::format!("{}", inner.foreign)
+        };
+        let mut gre = ipv4(1, &[0; 20]);
+        gre[9] = 47;
+        gre[20..24].copy_from_slice(&[0, 0, 0x12, 0x34]);
+        assert_eq!(named(&ethernet(&[], ETHERTYPE_IPV4, &gre)), "GRE protocol 0x1234");
+        gre[9] = 6;
+        assert_eq!(named(&ethernet(&[], ETHERTYPE_IPV4, &gre)), "IP protocol 6 (TCP)");
+        assert_eq!(named(&ethernet(&[], ETHERTYPE_IPV4, &ipv4(9, &[0; 20]))), "UDP port 9");
+        assert_eq!(named(&ethernet(&[7], 0x88cc, &[0; 50])), "Ethernet type 0x88cc (LLDP)");
     }
 
     #[test]
     fn every_cut_of_a_frame_has_a_reason() {
         let frame = ethernet(&[5], ETHERTYPE_IPV4, &ipv4(4791, &acknowledge()));
         for bytes in 0..frame.len() {
-            assert!(matches!(class_of(&frame[..bytes]), Class::Malformed(..)), "{bytes}");
+            let class = class_of(&frame[..bytes]);
+            // 4 bytes of tag, 14 of Ethernet, 20 of IP, 8 of UDP, 12 of BTH.
+            assert_eq!(matches!(class, Class::Malformed(..)), bytes < 46, "{bytes}");
+            assert_eq!(matches!(class, Class::Snapped(_)), (46..58).contains(&bytes), "{bytes}");
         }
     }
 }

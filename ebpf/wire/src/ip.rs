@@ -4,6 +4,8 @@ use crate::octets::{Octets, REACH};
 
 /// Protocol number of UDP.
 pub const PROTOCOL_UDP: u8 = 17;
+/// Protocol number of an IPv4 packet inside another packet (RFC 2003).
+pub const PROTOCOL_IPV4: u8 = 4;
 /// Protocol number of an IPv6 packet inside another packet (RFC 2473).
 pub const PROTOCOL_IPV6: u8 = 41;
 /// Protocol number of GRE.

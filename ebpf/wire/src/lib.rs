@@ -8,10 +8,11 @@
 //! | module | what it reads |
 //! |---|---|
 //! | [`octets`] | the bytes themselves, checked |
-//! | [`link`] | Ethernet, VLAN, QinQ, Linux cooked captures |
+//! | [`link`] | Ethernet, its tags, MPLS labels, Linux cooked captures |
 //! | [`ip`] | IPv4 with options, IPv6 with extension headers, fragments |
 //! | [`traffic_class`] | DSCP and ECN capability |
-//! | [`tunnel`] | ERSPAN I/II/III and VXLAN around a mirrored frame, IPv6 in IPv6 |
+//! | [`tunnel`] | ERSPAN I/II/III, GRE, VXLAN and Geneve around a mirrored frame, IP in IP |
+//! | [`foreign`] | the protocol of a frame that is not RoCEv2 |
 //! | [`mirrored`] | session and sequence number of a mirrored frame |
 //! | [`transport`] | UDP and what follows |
 //! | [`bth`] | the InfiniBand base transport header |
@@ -35,6 +36,7 @@ pub mod class;
 pub mod cm;
 pub mod decode;
 pub mod extension;
+pub mod foreign;
 #[cfg(feature = "icrc")]
 pub mod icrc;
 pub mod ip;
@@ -56,6 +58,7 @@ pub mod uet;
 pub use bth::{Bth, RawBth};
 pub use class::{Class, Malformed, NotRoce};
 pub use decode::{Inner, decode, decode_into};
+pub use foreign::Foreign;
 pub use link::LinkType;
 pub use meaning::{Meaning, Operation, Position, Stream, Suffix, Transport};
 pub use mirrored::Mirrored;

@@ -75,7 +75,8 @@ pub(crate) fn read<O: Octets + ?Sized>(
         if udp_bytes > ip.payload_bytes {
             return wrong(Malformed::UdpLength);
         }
-        if missing && !packet.encapsulation.is_mirror() {
+        // A mirror that cuts frames leaves both lengths as they were.
+        if missing && !packet.encapsulation.is_mirror() && udp_bytes != ip.payload_bytes {
             return wrong(Malformed::IpLength);
         }
     }
@@ -88,7 +89,7 @@ pub(crate) fn read<O: Octets + ?Sized>(
     packet.bth.second = frame.be32(bth_at + 4).ok_or(Other::Snapped)?;
     packet.bth.first = frame.be32(bth_at).ok_or(Other::Snapped)?;
     packet.truncated |= missing & !is_trimmed;
-    packet.frame_bytes = if packet.encapsulation.is_mirror() {
+    packet.frame_bytes = if packet.encapsulation.is_mirror() || packet.truncated {
         inner_frame_bytes(*lengths, *frame_at, ip)
     } else {
         lengths.original
@@ -134,7 +135,7 @@ pub(crate) const fn is_roce_port(port: u16, ports: &[u16; 4]) -> bool {
     port != 0 && (port == b || port == c || port == d)
 }
 
-/// Length on the wire of a mirrored frame. If it was truncated, its IP header has the true length.
+/// Length on the wire of a frame that a mirror has copied. If it was truncated, its IP header has the true length.
 #[inline(always)]
 pub(crate) fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
     let header_bytes = ip.payload_at.saturating_sub(frame_at) as u32;

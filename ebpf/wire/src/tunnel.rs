@@ -1,20 +1,29 @@
-//! The encapsulations of mirrored frames, ERSPAN over GRE and VXLAN, and that of SRv6 fabrics, IPv6 in IPv6.
+//! The encapsulations of mirrored frames, ERSPAN and others over GRE, VXLAN and Geneve, and those of fabrics, IP in IP.
 //!
 //! ERSPAN type I is bare GRE around the frame; types II and III add a header with the session
-//! (draft-foschiano-erspan-03). VXLAN is RFC 7348. IPv6 in IPv6 is RFC 2473; SRv6 (RFC 8754, 8986) uses it with a
-//! segment routing header, or with all segments in the outer destination address (RFC 9800).
+//! (draft-foschiano-erspan-03). NVIDIA's Spectrum switches put 22 bytes between GRE and the frame. VXLAN is RFC 7348,
+//! Geneve RFC 8926. IP in IP is RFC 2003, 2473 and 4213; SRv6 (RFC 8754, 8986) uses it with a segment routing header, or
+//! with all segments in the outer destination address (RFC 9800).
 
+use crate::ip::EXTENSIONS_END;
+use crate::link::{ETHERTYPE_FRAME, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_MPLS, is_frame};
 use crate::octets::Octets;
 
 /// UDP destination port of VXLAN.
 pub const VXLAN_UDP_PORT: u16 = 4789;
+/// UDP destination port of Geneve.
+pub const GENEVE_UDP_PORT: u16 = 6081;
 /// The VXLAN network identifier of a frame without one.
 pub const NO_VNI: u32 = 0xffff_ffff;
 
 const GRE_ERSPAN_I_II: u16 = 0x88be;
 const GRE_ERSPAN_III: u16 = 0x22eb;
 /// Transparent Ethernet bridging: GRE taps and NVGRE.
-const GRE_ETHERNET: u16 = 0x6558;
+const GRE_ETHERNET: u16 = ETHERTYPE_FRAME;
+/// Mirrors of NVIDIA's Spectrum switches.
+const GRE_SPECTRUM: u16 = 0x8949;
+/// Bytes that they put before the frame.
+const SPECTRUM_BYTES: usize = 22;
 const GRE_CHECKSUM: u16 = 0x8000;
 const GRE_ROUTING: u16 = 0x4000;
 const GRE_KEY: u16 = 0x2000;
@@ -37,23 +46,40 @@ pub enum Encapsulation {
     Gre = 4,
     /// VXLAN.
     Vxlan = 5,
-    /// An IPv6 packet in another, with or without a segment routing header: a frame as it was on the wire, unless it
-    /// is in another tunnel, which is then its encapsulation.
+    /// An IPv6 packet in another packet, with or without a segment routing header: a frame as it was on the wire, unless
+    /// it is in another tunnel, which is then its encapsulation.
     Ipv6 = 6,
+    /// Geneve.
+    Geneve = 7,
+    /// An IPv4 packet in another packet, likewise.
+    Ipv4 = 8,
+    /// An Ethernet frame in MPLS.
+    Mpls = 9,
 }
 
 impl Encapsulation {
     /// The number of kinds, including [`None`](Self::None).
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 10;
 
     /// The name of each kind, in the order of their numbers.
-    pub const NAMES: [&str; Self::COUNT] = ["none", "erspan_i", "erspan_ii", "erspan_iii", "gre", "vxlan", "ipv6"];
+    pub const NAMES: [&str; Self::COUNT] = [
+        "none",
+        "erspan_i",
+        "erspan_ii",
+        "erspan_iii",
+        "gre",
+        "vxlan",
+        "ipv6",
+        "geneve",
+        "ipv4",
+        "mpls",
+    ];
 
     /// Whether a mirror may have cut the frame and added bytes to it.
     #[must_use]
     #[inline(always)]
     pub const fn is_mirror(self) -> bool {
-        !matches!(self, Self::None | Self::Ipv6)
+        !matches!(self, Self::None | Self::Ipv6 | Self::Ipv4)
     }
 }
 
@@ -62,8 +88,10 @@ impl Encapsulation {
 pub struct Tunnel {
     /// Their kind.
     pub kind: Encapsulation,
-    /// Offset of the inner Ethernet header, of the inner IPv6 header for [`Encapsulation::Ipv6`].
+    /// Offset of the inner header.
     pub inner_at: usize,
+    /// Its ethertype; that of transparent Ethernet bridging, 0x6558, where it is an Ethernet header.
+    pub ethertype: u16,
     /// Session id of ERSPAN (10 bits), else 0.
     pub session: u16,
     /// GRE sequence number, if any.
@@ -101,13 +129,13 @@ impl AsRef<[u8]> for TunnelBytes {
 }
 
 impl Tunnel {
-    /// An IPv6 packet at `inner_at` in the payload of another: there is no header between the two.
+    /// Memory to read into.
     #[must_use]
-    #[inline(always)]
-    pub const fn ipv6(inner_at: usize) -> Self {
+    pub const fn none() -> Self {
         Self {
-            kind: Encapsulation::Ipv6,
-            inner_at,
+            kind: Encapsulation::None,
+            inner_at: 0,
+            ethertype: 0,
             session: 0,
             sequence: None,
             vni: NO_VNI,
@@ -115,7 +143,21 @@ impl Tunnel {
         }
     }
 
-    /// The headers of this tunnel. Fields that [`Tunnel`] does not have are 0; ignores `inner_at`.
+    /// A header of this kind before `inner_at`, without a number, a network identifier or a cut.
+    #[inline(always)]
+    pub(crate) const fn set(&mut self, kind: Encapsulation, inner_at: usize, ethertype: u16) -> Found {
+        self.kind = kind;
+        self.inner_at = inner_at;
+        self.ethertype = ethertype;
+        self.session = 0;
+        self.sequence = None;
+        self.vni = NO_VNI;
+        self.truncated = false;
+        Found::Tunnel
+    }
+
+    /// The headers of this tunnel, around an Ethernet frame. Fields that [`Tunnel`] does not have are 0; ignores
+    /// `inner_at`.
     ///
     /// ERSPAN I has no sequence number, ERSPAN II and III always one (0 where `sequence` is none).
     #[must_use]
@@ -135,7 +177,8 @@ impl Tunnel {
         // Version in the top four bits; the VLAN id, the class and the encapsulation bits stay 0.
         let session = |version: u32| version << 28 | u32::from(self.truncated) << 10 | u32::from(self.session & 0x03ff);
         match self.kind {
-            Encapsulation::None | Encapsulation::Ipv6 => bytes,
+            // Without a header, or labels that are part of the link layer.
+            Encapsulation::None | Encapsulation::Ipv4 | Encapsulation::Ipv6 | Encapsulation::Mpls => bytes,
             Encapsulation::Gre => gre(GRE_ETHERNET, self.sequence),
             Encapsulation::ErspanI => gre(GRE_ERSPAN_I_II, None),
             Encapsulation::ErspanII => {
@@ -151,24 +194,36 @@ impl Tunnel {
                     .extend([0; 8])
             }
             Encapsulation::Vxlan => bytes.extend([0x08, 0, 0, 0]).extend((self.vni << 8).to_be_bytes()),
+            Encapsulation::Geneve => bytes
+                .extend([0, 0])
+                .extend(self.ethertype.to_be_bytes())
+                .extend((self.vni << 8).to_be_bytes()),
         }
     }
 }
 
-/// Reads the GRE header at `at`. `Ok(None)` if it carries no Ethernet frame.
-///
-/// # Errors
-/// `Err(())` when the frame ends inside the headers.
+/// What there is at an offset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Found {
+    /// No tunnel around an Ethernet frame or an IP packet.
+    None,
+    /// One, now read.
+    Tunnel,
+    /// The frame ends inside its headers.
+    Short,
+}
+
+/// Reads the GRE header at `at`, into memory of the caller: the kernel's verifier refuses the copies of larger results.
 #[inline(always)]
-#[expect(clippy::result_unit_err, reason = "the only error is that the frame ends")]
-pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
+pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize, tunnel: &mut Tunnel) -> Found {
     let Some([f1, f0, p1, p0]) = frame.read::<4>(at) else {
-        return Err(());
+        return Found::Short;
     };
     let (flags, protocol) = (u16::from_be_bytes([f1, f0]), u16::from_be_bytes([p1, p0]));
     // Only version 0; RFC 2784 removed source routing.
     if flags & 7 != 0 || flags & GRE_ROUTING != 0 {
-        return Ok(None);
+        return Found::None;
     }
     let mut next = at + 4;
     if flags & GRE_CHECKSUM != 0 {
@@ -177,28 +232,22 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
     if flags & GRE_KEY != 0 {
         next += 4;
     }
-    let mut sequence = None;
+    tunnel.set(Encapsulation::Gre, next, ETHERTYPE_FRAME);
     if flags & GRE_SEQUENCE != 0 {
         let Some(number) = frame.be32(next) else {
-            return Err(());
+            return Found::Short;
         };
-        sequence = Some(number);
+        tunnel.sequence = Some(number);
         next += 4;
     }
-    let mut tunnel = Tunnel {
-        kind: Encapsulation::Gre,
-        inner_at: next,
-        session: 0,
-        sequence,
-        vni: NO_VNI,
-        truncated: false,
-    };
+    next = frame.settle(next);
+    tunnel.inner_at = next;
     match protocol {
         GRE_ETHERNET => {}
-        GRE_ERSPAN_I_II if sequence.is_none() => tunnel.kind = Encapsulation::ErspanI,
+        GRE_ERSPAN_I_II if flags & GRE_SEQUENCE == 0 => tunnel.kind = Encapsulation::ErspanI,
         GRE_ERSPAN_I_II => {
             let Some(word) = frame.be32(next) else {
-                return Err(());
+                return Found::Short;
             };
             tunnel.kind = Encapsulation::ErspanII;
             tunnel.session = (word & 0x03ff) as u16;
@@ -208,7 +257,7 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
         GRE_ERSPAN_III => {
             // In one read: of two, the verifier does not see that the second implies the first.
             let Some([a, b, c, d, _, _, _, _, _, _, _, flags]) = frame.read::<12>(next) else {
-                return Err(());
+                return Found::Short;
             };
             let word = u32::from_be_bytes([a, b, c, d]);
             tunnel.kind = Encapsulation::ErspanIII;
@@ -217,33 +266,60 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
             // The O bit announces a platform subheader of eight bytes.
             tunnel.inner_at = next + if flags & 1 != 0 { 20 } else { 12 };
         }
-        _ => return Ok(None),
+        ETHERTYPE_IPV4 | ETHERTYPE_IPV6 | ETHERTYPE_MPLS => tunnel.ethertype = protocol,
+        GRE_SPECTRUM => tunnel.inner_at = next + SPECTRUM_BYTES,
+        // Operators choose the protocol of some mirrors, so the frame inside decides.
+        _ if is_frame(frame, next) => {}
+        _ => return Found::None,
     }
-    Ok(Some(tunnel))
+    Found::Tunnel
 }
 
-/// Reads the VXLAN header at `at`. `Ok(None)` when it does not carry a valid identifier.
-///
-/// # Errors
-/// `Err(())` when the frame ends inside the header.
+/// Reads the VXLAN header at `at`; none without a valid identifier.
 #[inline(always)]
-#[expect(clippy::result_unit_err, reason = "the only error is that the frame ends")]
-pub fn vxlan<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
+pub fn vxlan<O: Octets + ?Sized>(frame: &O, at: usize, tunnel: &mut Tunnel) -> Found {
     let Some([flags, _, _, _, a, b, c, d]) = frame.read::<8>(at) else {
-        return Err(());
+        return Found::Short;
     };
-    let word = u32::from_be_bytes([a, b, c, d]);
     if flags & 0x08 == 0 {
-        return Ok(None);
+        return Found::None;
     }
-    Ok(Some(Tunnel {
-        kind: Encapsulation::Vxlan,
-        inner_at: at + 8,
-        session: 0,
-        sequence: None,
-        vni: word >> 8,
-        truncated: false,
-    }))
+    tunnel.set(Encapsulation::Vxlan, at + 8, ETHERTYPE_FRAME);
+    tunnel.vni = u32::from_be_bytes([a, b, c, d]) >> 8;
+    Found::Tunnel
+}
+
+/// Reads the Geneve header at `at`.
+#[inline(always)]
+pub fn geneve<O: Octets + ?Sized>(frame: &O, at: usize, tunnel: &mut Tunnel) -> Found {
+    let Some([first, _, p1, p0, a, b, c, d]) = frame.read::<8>(at) else {
+        return Found::Short;
+    };
+    let ethertype = u16::from_be_bytes([p1, p0]);
+    // Options, in units of four bytes; as chains of extension headers, they end where tunnels in them are within reach.
+    let inner_at = at + 8 + usize::from(first & 0x3f) * 4;
+    let is_read = matches!(ethertype, ETHERTYPE_FRAME | ETHERTYPE_IPV4 | ETHERTYPE_IPV6);
+    if first >> 6 != 0 || !is_read || inner_at > EXTENSIONS_END {
+        return Found::None;
+    }
+    tunnel.set(Encapsulation::Geneve, inner_at, ethertype);
+    tunnel.vni = u32::from_be_bytes([a, b, c, d]) >> 8;
+    Found::Tunnel
+}
+
+/// VXLAN or Geneve at `at`, behind a UDP port of neither: recognised by all fields of its header and by the frame inside.
+#[inline(always)]
+pub fn on_any_port<O: Octets + ?Sized>(frame: &O, at: usize, tunnel: &mut Tunnel) -> Found {
+    let found = match frame.read::<8>(at) {
+        Some([0x08, 0, 0, 0, _, _, _, 0]) => vxlan(frame, at, tunnel),
+        Some([_, _, 0x65, 0x58, _, _, _, 0]) => geneve(frame, at, tunnel),
+        _ => Found::None,
+    };
+    if found == Found::Tunnel && is_frame(frame, tunnel.inner_at) {
+        Found::Tunnel
+    } else {
+        Found::None
+    }
 }
 
 #[cfg(test)]
@@ -254,7 +330,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_tunnel_round_trips(
-            kind in 1u8..6,
+            kind in 1u8..7,
             session in 0u16..0x0400,
             sequence: u32,
             vni in 0u32..1 << 24,
@@ -268,31 +344,36 @@ mod tests {
                 Encapsulation::ErspanIII,
                 Encapsulation::Gre,
                 Encapsulation::Vxlan,
+                Encapsulation::Geneve,
             ][usize::from(kind)];
+            let overlay = matches!(kind, Encapsulation::Vxlan | Encapsulation::Geneve);
             let erspan = matches!(kind, Encapsulation::ErspanII | Encapsulation::ErspanIII);
             let tunnel = Tunnel {
                 kind,
                 inner_at: 0,
+                ethertype: ETHERTYPE_FRAME,
                 session: if erspan { session } else { 0 },
                 sequence: (erspan || kind == Encapsulation::Gre && numbered).then_some(sequence),
-                vni: if kind == Encapsulation::Vxlan { vni } else { NO_VNI },
+                vni: if overlay { vni } else { NO_VNI },
                 truncated: erspan && truncated,
             };
             let written = tunnel.write();
             let bytes = written.as_ref();
-            let read = if kind == Encapsulation::Vxlan {
-                vxlan(bytes, 0)
-            } else {
-                gre(bytes, 0)
+            let mut read = Tunnel::none();
+            let found = match kind {
+                Encapsulation::Vxlan => vxlan(bytes, 0, &mut read),
+                Encapsulation::Geneve => geneve(bytes, 0, &mut read),
+                _ => gre(bytes, 0, &mut read),
             };
             let expected = Tunnel { inner_at: bytes.len(), ..tunnel };
-            prop_assert_eq!(read, Ok(Some(expected)));
+            prop_assert_eq!((found, read), (Found::Tunnel, expected));
         }
 
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..32)) {
-            let _ = gre(&bytes[..], 0);
-            let _ = vxlan(&bytes[..], 0);
+            let (bytes, tunnel) = (&bytes[..], &mut Tunnel::none());
+            let _ = (gre(bytes, 0, tunnel), vxlan(bytes, 0, tunnel), geneve(bytes, 0, tunnel));
+            let _ = on_any_port(bytes, 0, tunnel);
         }
     }
 }

@@ -10,6 +10,7 @@ use frames::{ethernet, ip, transported};
 use oracle::{ours, theirs};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rocescope_wire::link::ETHERTYPE_FRAME;
 use rocescope_wire::tunnel::{Encapsulation, NO_VNI, Tunnel};
 use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Packet, ROCE_UDP_PORT, decode};
 
@@ -22,15 +23,15 @@ fn class_of(frame: &[u8]) -> Class {
 
 fn check_cuts(frame: &[u8]) {
     for captured in 0..frame.len() {
-        let cut = &frame[..captured];
+        let class = class_of(&frame[..captured]);
         assert!(
-            matches!(
-                class_of(cut),
-                Class::Malformed(..) | Class::Fragment(_) | Class::NotRoce(..)
-            ) || matches!(class_of(cut), Class::Roce(packet) if packet.is_trimmed()),
-            "cut at {captured}: {:?}",
-            class_of(cut)
+            match class {
+                Class::Roce(packet) => packet.is_trimmed() || packet.truncated,
+                Class::Malformed(..) | Class::Fragment(_) | Class::NotRoce(..) | Class::Snapped(_) => true,
+            },
+            "cut at {captured}: {class:?}",
         );
+        let cut = &frame[..captured];
         let lengths = FrameLengths {
             captured: captured as u32,
             original: frame.len() as u32,
@@ -116,6 +117,7 @@ proptest! {
         let tunnel = Tunnel {
             kind,
             inner_at: 0,
+            ethertype: ETHERTYPE_FRAME,
             session: number as u16,
             sequence: Some(number),
             vni: number,

@@ -4,6 +4,7 @@ use crate::causes::{self, Cause};
 use crate::complaints::Complaints;
 use crate::culprit;
 use crate::evidence::{self, Evidence};
+use crate::hang::Hang;
 use crate::paper;
 use crate::provenance::{Graph, PortWeights, egress_shares};
 use crate::rating::{Delay, Sums, delays};
@@ -64,6 +65,8 @@ pub struct Analysis {
     pub contributors: Vec<(FlowKey, f64)>,
     /// Root causes.
     pub causes: Vec<Cause>,
+    /// Collectives that hang, whichever was analyzed.
+    pub hangs: Vec<Hang>,
     /// What hosts and captures saw while it ran.
     pub evidence: Vec<Evidence>,
     /// What is missing or contradicts itself.
@@ -136,6 +139,7 @@ pub fn analyze(steps: Steps, telemetry: &Telemetry) -> Analysis {
         windows,
         contributors,
         causes: causes::merge(found),
+        hangs: Vec::new(),
         complaints,
         steps,
     }

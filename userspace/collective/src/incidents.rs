@@ -1,7 +1,8 @@
 //! What made a collective slow, as incidents.
 
 use crate::analysis::Analysis;
-use crate::document::{CauseDocument, CulpritDocument, Document};
+use crate::document::{CauseDocument, CulpritDocument, Document, hangs};
+use crate::hang::{Class, Hang};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::ToString;
@@ -14,20 +15,76 @@ use rocescope_model::{Unit, Value};
 /// A culprit that cost less of the collective's time than this share is noise.
 const LEAST_SHARE: f64 = 0.05;
 
-/// The culprits and root causes of a collective; none if it has no steps.
+/// The collectives that hang, and the culprits and root causes of a collective, if it has steps.
 #[must_use]
 pub fn of(analysis: &Analysis) -> Vec<Incident> {
+    let mut found: Vec<Incident> = analysis.hangs.iter().map(of_hang).collect();
     let Some((first_ns, last_ns)) = analysis.steps.span_ns() else {
-        return Vec::new();
+        return found;
     };
     let document = Document::of(analysis);
     let length_ns = last_ns.saturating_sub(first_ns).max(1);
     let is_large = |culprit: &&CulpritDocument| culprit.cost_ns as f64 >= LEAST_SHARE * length_ns as f64;
     let culprits = document.culprits.iter().filter(is_large);
-    culprits
-        .map(|culprit| of_culprit(analysis, culprit, (first_ns, last_ns)))
-        .chain(document.root_causes.iter().map(of_cause))
-        .collect()
+    found.extend(culprits.map(|culprit| of_culprit(analysis, culprit, (first_ns, last_ns))));
+    found.extend(document.root_causes.iter().map(of_cause));
+    found
+}
+
+fn of_hang(hang: &Hang) -> Incident {
+    let ranks = hangs::named(hang.ranks.iter().map(|(rank, _)| *rank));
+    let place = match hang.class {
+        Class::CollectiveStuck => Place::named("group", format!("group {}", hang.group)),
+        _ => Place::named("rank", ranks.as_str()),
+    };
+    let mut incident = Incident::new(hang.class.name(), place, ToldBy::Collectives, Source::Collectives);
+    (incident.since_ns, incident.until_ns, incident.is_open) = (hang.since_ns, hang.since_ns, true);
+    incident.meaning = format!(
+        "collective {} of group {} hangs: {}",
+        hang.number,
+        hang.group,
+        hangs::reason(hang)
+    );
+    let is_known = hang.ranks.iter().any(|(_, last)| last.is_some());
+    let (certainty, why) = match hang.class {
+        Class::CallsDiffer => (Certainty::Certain, "the ranks of a group must call the same collective"),
+        Class::RankMissing if is_known => (
+            Certainty::Likely,
+            "its dump has earlier collectives of the group, not this one",
+        ),
+        Class::RankMissing => (
+            Certainty::Possible,
+            "the group has this rank, and there is no dump of it",
+        ),
+        Class::RankLate => (Certainty::Likely, "the others have started it"),
+        Class::CollectiveStuck => (Certainty::Possible, "every rank of the dumps has started it"),
+    };
+    (incident.certainty, incident.reason) = (certainty, why.to_string());
+    incident.action = match hang.class {
+        Class::CallsDiffer => {
+            "look at what these ranks do differently at this collective: a branch, an exception, sizes of data"
+        }
+        Class::RankMissing => "look at what this rank does: its stack (py-spy), its log, whether the process lives",
+        Class::RankLate => {
+            "look at the GPU of this rank: what runs in its stream before the collective, a kernel that hangs"
+        }
+        Class::CollectiveStuck => {
+            "look at the network of these ranks (`rocescope diagnose`), and for an error of a GPU (Xid) or of NCCL"
+        }
+    }
+    .to_string();
+    if hang.class != Class::CallsDiffer {
+        let unknown = "how long they waited: dumps that a running job wrote may have caught it on its way";
+        incident.unknown.push(unknown.to_string());
+    }
+    incident.rests_on(
+        "steps",
+        incident.place.name.clone(),
+        "ranks that wait",
+        hang.waiting.len() as f64,
+        "",
+    );
+    incident
 }
 
 /// The addresses from which a host sends its steps.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`read`] | steps and telemetry from the formats of others, as rows of `steps` and `telemetry` |
 //! | [`steps`] | the steps of one collective |
+//! | [`hang`] | collectives that hang, and the rank that is the reason |
 //! | [`waiting`] | what each step waited for, and the critical path |
 //! | [`culprit`] | the link, rank, late start or QP that made it slow, where waits are known |
 //! | [`telemetry`] | what is known of the network: reports of switches, capture points, counters of hosts, ECN marks |
@@ -31,12 +32,14 @@ pub mod culprit;
 pub mod document;
 pub mod dot;
 pub mod evidence;
+pub mod hang;
 mod ids;
 pub mod incidents;
 pub mod monitor;
 pub mod natural;
 pub mod paper;
 pub mod provenance;
+mod ranks;
 pub mod rating;
 pub mod read;
 pub mod replay;

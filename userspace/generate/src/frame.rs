@@ -7,6 +7,7 @@ use etherparse::{
 };
 use rocescope_wire::ROCE_UDP_PORT;
 use rocescope_wire::icrc;
+use rocescope_wire::link::ETHERTYPE_FRAME;
 use rocescope_wire::tunnel::{self, Encapsulation, NO_VNI, VXLAN_UDP_PORT};
 use std::net::IpAddr;
 
@@ -82,6 +83,7 @@ impl Outer {
             tunnel: tunnel::Tunnel {
                 kind,
                 inner_at: 0,
+                ethertype: ETHERTYPE_FRAME,
                 session: tunnel.session,
                 sequence: None,
                 vni: if is_vxlan { tunnel.vni } else { NO_VNI },

@@ -18,6 +18,41 @@ pub struct Interface {
     pub name: String,
 }
 
+/// Frames that an interface has dropped on receive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// By the NIC, because the host was too slow: `rx_missed_errors` and `rx_fifo_errors`.
+    pub missed: u64,
+    /// `rx_dropped`: by the driver, or by the kernel because no protocol takes the frame.
+    pub other: u64,
+}
+
+impl Dropped {
+    /// The frames since `before`.
+    #[must_use]
+    pub const fn since(self, before: Self) -> Self {
+        Self {
+            missed: self.missed.saturating_sub(before.missed),
+            other: self.other.saturating_sub(before.other),
+        }
+    }
+
+    /// The frames beyond those that arrived, and that no protocol took.
+    #[must_use]
+    pub const fn beyond(self, unhandled: u64) -> u64 {
+        self.missed + self.other.saturating_sub(unhandled)
+    }
+}
+
+impl std::iter::Sum for Dropped {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            missed: sum.missed + one.missed,
+            other: sum.other + one.other,
+        })
+    }
+}
+
 /// The state of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -130,20 +165,29 @@ impl Interface {
         }
     }
 
-    /// Frames that the card or driver has dropped since the interface exists.
+    /// Frames that the interface has dropped since it exists, as Linux counts them.
     #[must_use]
-    pub fn dropped(&self) -> Option<u64> {
+    pub fn dropped(&self) -> Option<Dropped> {
         let name = self.current_name()?;
         let table = fs::read_to_string("/proc/self/net/dev").ok()?;
         let counts = table
             .lines()
             .find_map(|line| line.trim_start().strip_prefix(&name)?.strip_prefix(':'))?;
-        // bytes packets errs drop fifo ...
+        // bytes packets errs drop fifo ...: the fourth is the sum of `rx_dropped` and `rx_missed_errors`.
         let counts: Vec<u64> = counts
             .split_whitespace()
             .filter_map(|count| count.parse().ok())
             .collect();
-        Some(counts.get(3)? + counts.get(4)?)
+        let (dropped, overrun) = (*counts.get(3)?, *counts.get(4)?);
+        let missed = || {
+            let path = format!("{}/statistics/rx_missed_errors", self.directory()?);
+            fs::read_to_string(path).ok()?.trim().parse().ok()
+        };
+        let missed: u64 = missed().unwrap_or(0);
+        Some(Dropped {
+            missed: missed + overrun,
+            other: dropped.saturating_sub(missed),
+        })
     }
 
     /// Why the kernel needs the frames of this interface; `None` where dropping them harms nothing.

@@ -9,6 +9,9 @@ pub struct Delivery {
     pub fabric_lost_upstream_packets: u64,
     /// Packets that the network dropped between the tap and the receiver, or their answers.
     pub fabric_lost_downstream_packets: u64,
+    /// Packets of connections that ended while their senders repeated them and nothing answered: whether they or their
+    /// answers were lost is unknown.
+    pub unresolved_packets: u64,
     /// Packets that their senders retransmitted, requests and responses.
     pub retransmitted_packets: u64,
     /// Packets that an endpoint acknowledged and the mirror did not deliver.
@@ -46,6 +49,7 @@ impl Delivery {
                 self.fabric_lost_downstream_packets,
                 before.fabric_lost_downstream_packets,
             ),
+            unresolved_packets: grown(self.unresolved_packets, before.unresolved_packets),
             retransmitted_packets: grown(self.retransmitted_packets, before.retransmitted_packets),
             mirror_lost_packets: grown(self.mirror_lost_packets, before.mirror_lost_packets),
             mirror_duplicate_packets: grown(self.mirror_duplicate_packets, before.mirror_duplicate_packets),

@@ -8,12 +8,28 @@ use rocescope_diagnose::hostping::topology::{self, Bridges, Device, DeviceKind, 
 use rocescope_host::pci::{self, Hardware, PciDevice};
 use std::path::Path;
 
-/// Reads it.
+/// Reads it, for loopback tests.
 ///
 /// # Errors
 /// The file or the PCIe devices cannot be read, or there is no NIC.
 pub fn read(source: &TopologySource) -> Result<Topology> {
-    let topology = match &source.topology {
+    let topology = any(source)?;
+    ensure!(has_nic(&topology), "{NO_NIC}");
+    Ok(topology)
+}
+
+const NO_NIC: &str = "the topology has no NIC: loopback tests need one";
+
+fn has_nic(topology: &Topology) -> bool {
+    topology.of_kind(NodeKind::Nic).next().is_some()
+}
+
+/// Reads it, to draw it; with a note if there is no NIC.
+///
+/// # Errors
+/// The file or the PCIe devices cannot be read.
+pub fn any(source: &TopologySource) -> Result<Topology> {
+    let mut topology = match &source.topology {
         Some(path) => {
             let place = path.display().to_string();
             let text = std::fs::read_to_string(path).map_err(|error| AgentError::Input(path.clone(), error))?;
@@ -24,10 +40,9 @@ pub fn read(source: &TopologySource) -> Result<Topology> {
             Topology::of(machine(&pci::read(sys)?))
         }
     };
-    ensure!(
-        topology.of_kind(NodeKind::Nic).next().is_some(),
-        "the topology has no NIC: loopback tests need one"
-    );
+    if !has_nic(&topology) {
+        topology.notes.push(NO_NIC.to_owned());
+    }
     Ok(topology)
 }
 
@@ -39,6 +54,7 @@ fn machine(hardware: &Hardware) -> Machine {
         parent.is_none_or(|parent| !hardware.devices.iter().any(|other| other.address == parent))
     };
     let numa = hardware.numa.iter().map(|node| Numa {
+        host: None,
         number: node.number,
         package: node.package,
         distances: numbers.iter().copied().zip(node.distances.iter().copied()).collect(),
@@ -84,6 +100,7 @@ fn device(one: &PciDevice, all: &[PciDevice]) -> Device {
         index: None,
         link: Pcie::parse(speed, width),
         max_link: Pcie::parse(max_speed, max_width),
+        c2c_gbps: None,
         rate_gbps: one.rate_gbps,
         acs: one.acs,
         ats: one.ats,

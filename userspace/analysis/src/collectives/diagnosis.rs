@@ -3,6 +3,7 @@
 use super::{Collective, Collectives};
 use crate::{Error, dataset};
 use rocescope_collective::analysis::{Analysis, analyze};
+use rocescope_collective::hang::Hang;
 use rocescope_collective::read::nccl_debug::Ranks;
 use rocescope_collective::steps::Steps;
 use rocescope_collective::telemetry::counters::Counters;
@@ -13,14 +14,17 @@ use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, EventRow, FlowRow, SmallFlowRow, StepProbeRow, TelemetryRow};
 use rocescope_store::{Scan, TimeRange};
 
-/// Analyzes the collective with this name, or the one that took longest.
+/// Analyzes the collective with this name, or the one that took longest if none hangs.
 ///
 /// # Errors
 /// The dataset cannot be read, or has no collective of this name.
 pub fn diagnose(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<Analysis, Error> {
-    let (steps, others) = steps(found, collective, ranks)?;
+    let (steps, others, hangs) = steps(found, collective, ranks)?;
     let telemetry = telemetry(found, &steps)?;
-    let mut analysis = analyze(steps, &telemetry);
+    let mut analysis = Analysis {
+        hangs,
+        ..analyze(steps, &telemetry)
+    };
     if others > 0 {
         let more = plural(others, "other collective");
         analysis
@@ -86,8 +90,8 @@ fn slow_paths(found: &Scan, first_ns: i64, last_ns: i64) -> Result<Telemetry, Er
     .telemetry())
 }
 
-/// The steps of the collective to analyze, and how many others there are.
-fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps, u64), Error> {
+/// The steps of the collective to analyze, how many others there are, and which hang.
+fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps, u64, Vec<Hang>), Error> {
     let mut analysis = Collectives::new(ranks);
     let mut names = Vec::new();
     let mut chosen: Option<Collective> = None;
@@ -108,9 +112,15 @@ fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps
     {
         return Err(Error::NoCollective(name.to_owned(), names.join(", ")));
     }
+    let hangs = analysis.hangs();
+    if collective.is_none() && !hangs.is_empty() {
+        // One that has completed is no answer to those who wait for another.
+        chosen = None;
+    }
     let others = match collective {
         Some(_) => 0,
-        None => names.len().saturating_sub(1) as u64,
+        None => names.len().saturating_sub(usize::from(chosen.is_some())) as u64,
     };
-    Ok((chosen.map(|chosen| analysis.steps(chosen)).unwrap_or_default(), others))
+    let steps = chosen.map(|chosen| analysis.steps(chosen)).unwrap_or_default();
+    Ok((steps, others, hangs))
 }

@@ -4,6 +4,7 @@
 pub mod diagnosis;
 
 use crate::{Analysis, Input, Reads};
+use rocescope_collective::hang::{Hang, Hangs};
 use rocescope_collective::read::nccl_debug::{Hosts, Ranks};
 use rocescope_collective::steps::{Builder, Steps};
 use rocescope_model::{StepRow, Time};
@@ -15,6 +16,7 @@ pub struct Collectives {
     ranks: Ranks,
     hosts: Hosts,
     open: BTreeMap<String, Collective>,
+    hangs: Hangs,
 }
 
 /// A collective.
@@ -37,6 +39,12 @@ impl Collectives {
             ranks: ranks.clone(),
             ..Self::default()
         }
+    }
+
+    /// The collectives that hang, after the last row.
+    #[must_use]
+    pub fn hangs(&self) -> Vec<Hang> {
+        self.hangs.find()
     }
 
     /// The steps of a collective, after the last row.
@@ -70,6 +78,7 @@ impl Reads<StepRow> for Collectives {
 
     fn row(&mut self, row: &StepRow) {
         self.ranks.learn(row, &mut self.hosts);
+        self.hangs.add(row);
         if !self.open.contains_key(&*row.collective) {
             let collective = Collective {
                 name: row.collective.to_string(),

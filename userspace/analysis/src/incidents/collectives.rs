@@ -14,11 +14,16 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
         return Ok(());
     }
     let analysis = diagnose(&found, None, &Ranks::default())?;
-    if analysis.steps.steps.is_empty() {
+    if analysis.steps.steps.is_empty() && analysis.hangs.is_empty() {
         return Ok(());
     }
     gathered.incidents.extend(incidents::of(&analysis));
-    let steps = plural(analysis.steps.steps.len() as u64, "step");
-    gathered.judged.push(format!("{steps} of the slowest collective"));
+    gathered.judged.push(match analysis.hangs.is_empty() {
+        true => {
+            let steps = plural(analysis.steps.steps.len() as u64, "step");
+            format!("{steps} of the slowest collective")
+        }
+        false => "which collectives hang".to_string(),
+    });
     Ok(())
 }

@@ -32,6 +32,7 @@ pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
         incidents,
         judged: gathered.judged,
         notes: gathered.notes,
+        sampled_one_of: gathered.sampled_one_of,
     };
     annotate(&settings.dataset, &mut document)?;
     Ok(document)
@@ -63,6 +64,7 @@ fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
     let on_the_wire = wire.find();
     gathered.incidents.extend(on_the_wire.incidents);
     gathered.notes.extend(on_the_wire.notes);
+    gathered.sampled_one_of = on_the_wire.sampled_one_of;
     gathered.judged.extend(wire.judged());
     if !found.open.is_empty() {
         let open = plural(found.open.len() as u64, "journal");

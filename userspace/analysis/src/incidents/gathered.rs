@@ -25,6 +25,7 @@ pub(super) struct Gathered {
     pub(super) incidents: Vec<Incident>,
     pub(super) judged: Vec<String>,
     pub(super) notes: Vec<String>,
+    pub(super) sampled_one_of: Option<u64>,
 }
 
 impl Settings {

@@ -141,7 +141,8 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
     };
     match arguments.check {
         Some(seconds) => {
-            let check = PortCheck::of(&report, &outcome, seconds);
+            let found = captured.borrow_mut().finish();
+            let check = PortCheck::of(&report, &outcome, &found, seconds);
             conclude(arguments.output, &check, &outcome)
         }
         None => {

@@ -10,6 +10,7 @@
 //! | `configuration` | the layers of settings |
 //! | `compact`, `merge` | the commands of these names |
 //! | `demo` | `demo`, and the files of `examples` |
+//! | `field` | inputs after public reports |
 //! | `hosts` | `--hosts FILE`: names of addresses |
 //! | `incidents` | `diagnose`, and what is first in `capture` and `report` |
 //! | `quiet_traffic` | what hours of nearly no traffic cost |
@@ -22,6 +23,7 @@ mod configuration;
 mod connections;
 mod counters;
 mod demo;
+mod field;
 mod hostping;
 mod hosts;
 mod incidents;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `path` | the critical path |
 //! | `culprits` | the link, rank or QP that made the collective slow |
+//! | `hangs` | collectives that hang |
 //! | `flows` | other flows, with their ratings |
 //! | `causes` | root causes |
 //! | `evidence` | pauses that hosts counted, ECN marks, and paths that probes found slow |
@@ -14,6 +15,7 @@ mod causes;
 mod culprits;
 mod evidence;
 mod flows;
+pub(crate) mod hangs;
 mod path;
 mod provenance;
 mod text;
@@ -27,6 +29,7 @@ pub use causes::CauseDocument;
 pub use culprits::CulpritDocument;
 pub use evidence::{EvidenceDocument, SlowDocument};
 pub use flows::{ContributorDocument, DelayedDocument, FlowDocument, WindowDocument};
+pub use hangs::HangDocument;
 pub use path::{PartDocument, PathDocument, VertexDocument};
 pub use provenance::{FlowWeightDocument, PortDocument, PortWeightDocument, ReportDocument, ShareDocument};
 use serde::Serialize;
@@ -34,6 +37,8 @@ use serde::Serialize;
 /// The result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
+    /// Collectives that hang.
+    pub hangs: Vec<HangDocument>,
     /// The critical path.
     pub critical_path: PathDocument,
     /// What made it slow, as far as the waits of its steps tell, the highest cost first.
@@ -84,7 +89,14 @@ impl Document {
             .map(|delay| CulpritDocument::of(steps, delay))
             .collect();
         let has_waits = steps.steps.iter().any(|step| step.send_wait_ns().is_some());
-        let mut summary = text::summary(&critical_path, &contributors, &root_causes, has_waits);
+        let hangs: Vec<HangDocument> = analysis.hangs.iter().map(HangDocument::of).collect();
+        let mut summary: Vec<String> = hangs.iter().map(|hang| hang.text.clone()).collect();
+        if hangs.len() > 1 {
+            summary.push("The first of them may be the reason of the others.".to_string());
+        }
+        let is_all = !hangs.is_empty() && critical_path.parts.is_empty();
+        let of_path = text::summary(&critical_path, &contributors, &root_causes, has_waits);
+        summary.extend(of_path.into_iter().filter(|_| !is_all));
         if has_waits && !steps.steps.is_empty() {
             let none = || "No link, rank or QP is slower than the others.".to_string();
             summary.push(culprits.first().map_or_else(none, |first| first.text.clone()));
@@ -92,6 +104,7 @@ impl Document {
         // Rows without a receiver have a host without a name, too.
         let hosts: BTreeSet<u32> = steps.streams.iter().map(|stream| stream.host).collect();
         Self {
+            hangs,
             critical_path,
             culprits,
             windows: analysis.windows.iter().map(WindowDocument::of).collect(),

@@ -3,9 +3,11 @@
 
 use super::json::{number, objects, text, time};
 use super::{File, Imported, complete, nanos};
+use crate::{hang, ranks};
 use alloc::format;
 use alloc::string::{String, ToString};
-use rocescope_model::StepRow;
+use alloc::vec::Vec;
+use rocescope_model::{StepRow, Text};
 use serde_json::Value;
 
 /// The name of the format in rows.
@@ -37,7 +39,10 @@ pub fn read(files: &[File], observer: &str) -> Imported {
             let alone = core::slice::from_ref(value);
             for one in entries.map_or(alone, |entries| entries.as_slice()) {
                 match entry(one, rank) {
-                    Some(row) => all.steps.push(row),
+                    Some(row) => all.steps.push(StepRow {
+                        members: members(value, one),
+                        ..row
+                    }),
                     None => unread += 1,
                 }
             }
@@ -57,15 +62,60 @@ pub fn read(files: &[File], observer: &str) -> Imported {
     all
 }
 
+/// The ranks of the group of an entry: of all ranks of the job, those in `pg_config`.
+fn members(dump: &Value, entry: &Value) -> Option<Text> {
+    let group = group(entry)?;
+    let ranks = dump.get("pg_config")?.get(&group)?.get("ranks")?;
+    // A list, or one in a string.
+    let ranks: Vec<u32> = match ranks {
+        Value::String(text) => text
+            .split(|sign: char| !sign.is_ascii_digit())
+            .filter_map(|rank| rank.parse().ok())
+            .collect(),
+        ranks => ranks
+            .as_array()?
+            .iter()
+            .filter_map(|rank| u32::try_from(rank.as_u64()?).ok())
+            .collect(),
+    };
+    (!ranks.is_empty()).then(|| ranks::text(ranks.into_iter().collect()).into())
+}
+
+fn group(entry: &Value) -> Option<String> {
+    match entry.get("process_group") {
+        Some(Value::Array(names)) => names.first().and_then(Value::as_str).map(String::from),
+        _ => number(entry, "pg_id").map(|id| id.to_string()),
+    }
+}
+
+/// What is the same at all ranks that call the same collective: types, and the sizes of the operations that need it.
+fn signature(entry: &Value, operation: &str) -> Option<Text> {
+    // The others have a root, or sizes for each pair.
+    const OF_ONE_SIZE: [&str; 3] = ["all_reduce", "reduce_scatter", "all_gather"];
+    let types = entry.get("input_dtypes")?.as_array()?;
+    let mut text: Vec<&str> = types.iter().filter_map(Value::as_str).collect();
+    let sizes = entry.get("input_sizes").map(Value::to_string);
+    if let Some(sizes) = &sizes
+        && OF_ONE_SIZE.iter().any(|name| operation.contains(name))
+    {
+        text.push(sizes);
+    }
+    (!text.is_empty()).then(|| text.join(" ").into())
+}
+
 fn entry(value: &Value, rank: u32) -> Option<StepRow> {
     let operation = text(value, "profiling_name")?;
     let is_pair = value.get("is_p2p").and_then(Value::as_bool) == Some(true);
     let sequence = if is_pair { "p2p_seq_id" } else { "collective_seq_id" };
     let sequence = number(value, sequence).or_else(|| number(value, "seq_id"))?;
-    let group = match value.get("process_group") {
-        Some(Value::Array(names)) => names.first().and_then(Value::as_str).map(String::from),
-        _ => number(value, "pg_id").map(|id| id.to_string()),
-    };
+    let group = group(value);
+    // A transfer between two ranks is no collective of its group.
+    let state = text(value, "state").filter(|_| !is_pair).and_then(|state| match state {
+        "scheduled" => Some(hang::ENQUEUED),
+        "started" => Some(hang::STARTED),
+        "completed" => Some(hang::COMPLETED),
+        _ => None,
+    });
     let started = time(value, "time_discovered_started_ns").filter(|ns| *ns > 0);
     let completed = time(value, "time_discovered_completed_ns").filter(|ns| *ns > 0);
     let start = started.or_else(|| time(value, "time_created_ns"))?;
@@ -80,6 +130,8 @@ fn entry(value: &Value, rank: u32) -> Option<StepRow> {
         rank: Some(rank),
         step: 1,
         duration_ns: took,
+        state: state.map(Text::from_static),
+        signature: signature(value, operation),
         ..StepRow::default()
     })
 }

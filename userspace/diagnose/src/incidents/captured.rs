@@ -89,6 +89,7 @@ impl Captured {
             incidents,
             judged: self.wire.judged().into_iter().collect(),
             notes,
+            sampled_one_of: found.sampled_one_of,
         }
     }
 }

@@ -24,6 +24,9 @@ pub struct Document {
     pub judged: Vec<String>,
     /// What was not judged, and why; and what makes figures doubtful.
     pub notes: Vec<String>,
+    /// The number of packets for each that the tap of a capture has, if its mirror samples: losses are unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled_one_of: Option<u64>,
 }
 
 impl Document {

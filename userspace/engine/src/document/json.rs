@@ -82,7 +82,9 @@ struct Document<'a> {
     fabric_lost_packets: Option<u64>,
     fabric_lost_upstream_packets: Option<u64>,
     fabric_lost_downstream_packets: Option<u64>,
+    unresolved_packets: Option<u64>,
     retransmitted_packets: Option<u64>,
+    sampled_one_of: Option<u64>,
     untracked_packets: Option<u64>,
     yielded_packets: Option<u64>,
     mirror_lost_packets: Option<u64>,
@@ -95,6 +97,7 @@ struct Document<'a> {
     aeth: BTreeMap<&'static str, u64>,
     top_flows: Rows<'a, Vec<FlowRow>, Wanted>,
     not_roce_reasons: Counts,
+    not_roce_protocols: Counts<String>,
     malformed_reasons: Counts,
     encapsulated: Counts,
     uet: Counts,
@@ -146,7 +149,9 @@ pub fn line(source: &Source<'_>, outcome: &Outcome) -> String {
 fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>) -> String) -> String {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
     let (totals, losses) = (&summary.totals, Losses::of(source, outcome));
-    let delivery = losses.delivery;
+    // Of a sample, no loss is known.
+    let delivery = losses.delivery.filter(|_| losses.sampled_one_of.is_none());
+    let untracked = losses.delivery;
     let all = totals.all();
     let icrc = |count| source.verify_icrc.then_some(count);
     let mut opcodes = opcode_rows(summary);
@@ -192,9 +197,11 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         fabric_lost_packets: delivery.map(|delivery| delivery.fabric_lost()),
         fabric_lost_upstream_packets: delivery.map(|delivery| delivery.fabric_lost_upstream_packets),
         fabric_lost_downstream_packets: delivery.map(|delivery| delivery.fabric_lost_downstream_packets),
+        unresolved_packets: delivery.map(|delivery| delivery.unresolved_packets),
         retransmitted_packets: delivery.map(|delivery| delivery.retransmitted_packets),
-        untracked_packets: delivery.map(|delivery| delivery.untracked_packets),
-        yielded_packets: delivery.map(|delivery| delivery.yielded_packets),
+        sampled_one_of: losses.sampled_one_of,
+        untracked_packets: untracked.map(|delivery| delivery.untracked_packets),
+        yielded_packets: untracked.map(|delivery| delivery.yielded_packets),
         mirror_lost_packets: delivery.map(|delivery| delivery.mirror_lost_packets),
         mirror_loss_ratio: delivery.and_then(|delivery| delivery.mirror_loss_ratio(all.packets)),
         mirror_duplicate_packets: delivery.map(|delivery| delivery.mirror_duplicate_packets),
@@ -203,6 +210,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
             ("mirror_gap_frames", counters.mirror_lost),
             ("mirror_unfollowed_frames", counters.mirror_unfollowed),
             ("truncated_packets", counters.truncated_packets),
+            ("truncated_arrived_bytes", counters.truncated_arrived_bytes),
             ("snapped_packets", counters.snapped_packets),
             ("trimmed_packets", counters.trimmed_packets),
         ]),
@@ -210,6 +218,10 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         aeth: syndromes,
         top_flows: Rows(&flow_rows(summary), |column| FLOW_COLUMNS.contains(&column.name)),
         not_roce_reasons: reasons(&NotRoce::NAMES, &counters.not_roce),
+        not_roce_protocols: counters
+            .foreign_protocols()
+            .map(|(protocol, frames)| (protocol.to_string(), frames))
+            .collect(),
         malformed_reasons: reasons(&Malformed::NAMES, &counters.malformed),
         encapsulated: reasons(&Encapsulation::NAMES, &counters.encapsulated),
         uet: uet_counts(counters),

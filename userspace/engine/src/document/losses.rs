@@ -21,6 +21,8 @@ pub(super) struct Losses {
     mirror_gap_frames: Option<u64>,
     /// Packets that were seen.
     seen_packets: u64,
+    /// The number of packets for each of these, if the mirror samples: then no loss is known.
+    pub(super) sampled_one_of: Option<u64>,
 }
 
 impl Losses {
@@ -35,6 +37,7 @@ impl Losses {
             interface_frames: live.map(|live| live.nic_dropped),
             mirror_gap_frames: (numbered > 0).then_some(counters.mirror_lost),
             seen_packets: summary.totals.all().packets,
+            sampled_one_of: source.incidents.and_then(|found| found.sampled_one_of),
         }
     }
 
@@ -50,9 +53,10 @@ impl Losses {
             writeln!(out, "{}", color.trouble(number > 0, &line))
         };
         match self.delivery {
+            Some(_) if self.sampled_one_of.is_some() => line("Fabric loss", 0, &self.sampled())?,
             Some(delivery) => {
                 let lost = delivery.fabric_lost();
-                line("Fabric loss", lost, &fabric(delivery))?;
+                line("Fabric loss", lost + delivery.unresolved_packets, &fabric(delivery))?;
                 let number = delivery.retransmitted_packets;
                 line("Retransmitted", number, &plural(number, "packet"))?;
                 if delivery.untracked_packets > 0 {
@@ -65,11 +69,23 @@ impl Losses {
             None => line("Fabric loss", 0, "unknown: --no-connections leaves it out")?,
         }
         line("Capture loss", self.capture_frames(), &self.capture())?;
-        let mirror = self.delivery.map_or(0, |delivery| delivery.mirror_lost_packets);
+        let mirror = match self.sampled_one_of {
+            Some(_) => 0,
+            None => self.delivery.map_or(0, |delivery| delivery.mirror_lost_packets),
+        };
         line(
             "Mirror loss",
             mirror + self.mirror_gap_frames.unwrap_or(0),
             &self.mirror(),
+        )
+    }
+
+    /// Why no loss is known.
+    fn sampled(&self) -> String {
+        let one_of = self.sampled_one_of.unwrap_or(1);
+        format!(
+            "unknown: the mirror samples about 1 of {one_of} packets; about {} passed it",
+            plural(self.seen_packets.saturating_mul(one_of), "packet")
         )
     }
 
@@ -118,7 +134,9 @@ impl Losses {
 
     fn mirror(&self) -> String {
         let mut parts = Vec::new();
-        if let Some(delivery) = &self.delivery {
+        if self.sampled_one_of.is_some() {
+            parts.push("what the mirror leaves out by sampling is none".into());
+        } else if let Some(delivery) = &self.delivery {
             let lost = delivery.mirror_lost_packets;
             parts.push(match (lost, delivery.mirror_loss_ratio(self.seen_packets)) {
                 (0, _) | (_, None) => plural(lost, "packet"),
@@ -139,15 +157,19 @@ impl Losses {
     }
 }
 
-/// Fabric loss by place.
+/// Fabric loss by place, and packets of which it is unknown.
 fn fabric(delivery: Delivery) -> String {
-    let lost = plural(delivery.fabric_lost(), "packet");
-    if delivery.fabric_lost() == 0 {
-        return lost;
+    let mut text = plural(delivery.fabric_lost(), "packet");
+    if delivery.fabric_lost() > 0 {
+        text += &format!(
+            ": {} upstream of the tap, {} downstream",
+            count(delivery.fabric_lost_upstream_packets),
+            count(delivery.fabric_lost_downstream_packets)
+        );
     }
-    format!(
-        "{lost}: {} upstream of the tap, {} downstream",
-        count(delivery.fabric_lost_upstream_packets),
-        count(delivery.fabric_lost_downstream_packets)
-    )
+    if delivery.unresolved_packets > 0 {
+        let unresolved = plural(delivery.unresolved_packets, "packet");
+        text += &format!("; unknown of {unresolved} that nothing answered");
+    }
+    text
 }

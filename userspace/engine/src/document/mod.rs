@@ -11,7 +11,7 @@ pub mod files;
 pub mod json;
 mod live;
 mod losses;
-mod no_roce;
+pub(crate) mod no_roce;
 pub mod ports;
 pub mod text;
 

@@ -43,10 +43,27 @@ pub(super) fn hint(counters: &Counters, udp_ports: &[u16]) -> Option<String> {
         true => String::new(),
         false => format!(" In tunnels: {}.", tunnels.join(", ")),
     };
+    let protocols = match protocols(counters) {
+        named if named.is_empty() => named,
+        named => format!(" By protocol: {named}."),
+    };
     let ports: Vec<String> = udp_ports.iter().map(u16::to_string).collect();
     Some(format!(
-        "No RoCEv2 packet: RoCEv2 is UDP to port {} (--udp-port names other ports). The frames are: {}.{tunnels}",
+        "No RoCEv2 packet: RoCEv2 is UDP to port {} (--udp-port names other ports). The frames are: {}.{protocols}{tunnels}",
         ports.join(", "),
         parts.join("; ")
     ))
+}
+
+/// The protocols in the text of a capture.
+const SHOWN: usize = 6;
+
+/// The most frequent protocols of frames that are not RoCEv2, with their frames.
+pub(crate) fn protocols(counters: &Counters) -> String {
+    let named: Vec<String> = counters
+        .foreign_protocols()
+        .take(SHOWN)
+        .map(|(protocol, frames)| format!("{} of {protocol}", count(frames)))
+        .collect();
+    named.join(", ")
 }

@@ -77,6 +77,10 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     write_mirrored(out, counters)?;
     write_uet(out, counters, &summary.pdcs, color)?;
     reasons(out, "Other     ", &NotRoce::NAMES, &counters.not_roce)?;
+    let protocols = no_roce::protocols(counters);
+    if !protocols.is_empty() {
+        writeln!(out, "Protocols {protocols}")?;
+    }
     reasons(out, "Malformed ", &Malformed::NAMES, &counters.malformed)?;
     write_totals(out, source, summary)?;
     write_tables(out, source, summary)?;
@@ -264,9 +268,11 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
     }
     let (truncated, snapped) = (counters.truncated_packets, counters.snapped_packets);
     if truncated + snapped > 0 {
+        let length = counters.truncated_length();
+        let length = length.map_or(String::new(), |length| format!(" to {length}"));
         writeln!(
             out,
-            "Truncated {} packets by the mirror, {} by the capture: lengths come from their headers",
+            "Truncated {} packets by the mirror{length}, {} by the capture: lengths come from their headers",
             count(truncated),
             count(snapped)
         )?;

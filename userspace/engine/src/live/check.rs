@@ -1,7 +1,10 @@
 //! The check of a port: facts of a capture, and findings from them.
 
 use super::report::LiveReport;
+use crate::document::no_roce;
 use crate::outcome::Outcome;
+use rocescope_diagnose::incidents;
+use rocescope_record::counters::CutLength;
 use rocescope_wire::link::NO_VLAN;
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::{NotRoce, Transport};
@@ -35,12 +38,20 @@ pub struct PortCheck {
     pub mirror_lost: u64,
     /// Share of `mirror_lost`.
     pub mirror_loss: f64,
+    /// The number of packets for each that arrives, if the mirror samples.
+    pub sampled_one_of: Option<u64>,
     /// Frames numbered by mirrors.
     pub numbered: u64,
     /// Numbered frames that never arrived.
     pub gaps: u64,
     /// Packets truncated by the mirror or the capture.
     pub truncated: u64,
+    /// The length to which the mirror cuts frames, if it does.
+    pub cut: Option<CutLength>,
+    /// RoCEv2 frames that are damaged or cut before their headers end.
+    pub unread: u64,
+    /// Protocols of the frames that are not RoCEv2, with their frames; empty if there are none.
+    pub protocols: String,
     /// Packets by VLAN.
     pub vlans: BTreeMap<u16, u64>,
     /// Frames by tunnel.
@@ -63,7 +74,7 @@ pub struct Finding {
 impl PortCheck {
     /// The facts of a capture that tracked connections and kept every flow in its summary.
     #[must_use]
-    pub fn of(report: &LiveReport, outcome: &Outcome, seconds: u16) -> Self {
+    pub fn of(report: &LiveReport, outcome: &Outcome, found: &incidents::Document, seconds: u16) -> Self {
         let (summary, counters) = (&outcome.summary, &outcome.counters);
         let delivery = summary.delivery.unwrap_or_default();
         let mut pairs = BTreeMap::new();
@@ -100,9 +111,13 @@ impl PortCheck {
             duplicates: delivery.mirror_duplicate_packets,
             mirror_lost: delivery.mirror_lost_packets,
             mirror_loss: delivery.mirror_loss_ratio(counters.roce_packets).unwrap_or(0.0),
+            sampled_one_of: found.sampled_one_of,
             numbered: counters.mirrored_frames + counters.mirror_lost,
             gaps: counters.mirror_lost,
             truncated: counters.truncated_packets + counters.snapped_packets,
+            cut: counters.truncated_length(),
+            unread: counters.malformed() + counters.snapped,
+            protocols: no_roce::protocols(counters),
             vlans,
             tunnels: tunnels
                 .filter(|(_, count)| *count > 0)
@@ -132,6 +147,8 @@ impl PortCheck {
         if self.roce == 0 {
             let instead = if self.roce_v1 > 0 {
                 format!("{} frames are RoCE v1, which is counted but not analyzed", self.roce_v1)
+            } else if !self.protocols.is_empty() {
+                format!("{} other frames: {}", self.frames, self.protocols)
             } else if self.frames > 0 {
                 format!("{} other frames", self.frames)
             } else {
@@ -141,7 +158,8 @@ impl PortCheck {
                 "roce",
                 false,
                 format!(
-                    "No RoCEv2 packets in {} s ({instead}): this is the wrong port, or there is no traffic.",
+                    "No RoCEv2 packets in {} s ({instead}): this is the wrong port, there is no traffic, or it is in \
+                     a tunnel that is not read.",
                     self.seconds
                 ),
             );
@@ -176,7 +194,16 @@ impl PortCheck {
                 format!("{} packets are mirror duplicates.", self.duplicates),
             );
         }
-        if self.mirror_loss > LOSS {
+        if let Some(one_of) = self.sampled_one_of {
+            add(
+                "sampling",
+                false,
+                format!(
+                    "The mirror samples: about 1 of {one_of} packets arrives. Rates are those of the sample, and losses, \
+                     retransmissions and round trips are unknown. Mirror every packet to know them."
+                ),
+            );
+        } else if self.mirror_loss > LOSS {
             add(
                 "mirror loss",
                 false,
@@ -218,11 +245,32 @@ impl PortCheck {
                 );
             }
         }
-        if self.share(self.truncated) > ANOMALY {
+        // Who mirrors into a tunnel has chosen the length there.
+        if let Some(length) = self.cut.filter(|_| self.tunnels.is_empty()) {
+            add(
+                "truncation",
+                false,
+                format!(
+                    "The mirror cuts frames to {length}: lengths come from the headers, but ICRCs cannot be verified, and \
+                     recordings lack the payload. Let it copy whole frames, or at least 128 bytes."
+                ),
+            );
+        } else if self.share(self.truncated) > ANOMALY {
             add(
                 "truncation",
                 true,
                 "Frames are truncated: lengths come from the headers, and ICRCs cannot be verified.".into(),
+            );
+        }
+        if self.share(self.unread) > ANOMALY {
+            add(
+                "damage",
+                false,
+                format!(
+                    "{} frames are malformed or cut before the end of their headers: they are in no other count. Let the \
+                     mirror copy at least 128 bytes of each frame.",
+                    self.unread
+                ),
             );
         }
         if !self.vlans.is_empty() {

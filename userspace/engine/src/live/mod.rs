@@ -87,8 +87,8 @@ impl LiveCapture {
             ..plan.report(&interfaces)
         };
         let socket = Arc::clone(&report.socket_dropped_so_far);
-        let drops = Arc::new(Drops::begin(&interfaces, socket));
         let is_xdp = matches!(plan.source, Source::Xdp(_));
+        let drops = Arc::new(Drops::begin(&interfaces, is_xdp, socket));
         if let Some(reason) = &plan.xdp_refused {
             notices.send(Notice::FallsBack(reason.clone()));
         }

@@ -1,7 +1,7 @@
 //! Frames that interfaces dropped during a capture.
 
 use crate::drops::Drops;
-use rocescope_host::interface::Interface;
+use rocescope_host::interface::{Dropped, Interface};
 use std::sync::Arc;
 
 /// Counters of interfaces, and their values when the capture began.
@@ -9,6 +9,9 @@ pub(super) struct Port {
     interfaces: Vec<Interface>,
     drops: Arc<Drops>,
     statistics: Vec<Vec<(String, u64)>>,
+    /// Frames without a protocol that XDP has seen, and those of them that it passed.
+    unhandled: u64,
+    passed: u64,
 }
 
 impl Port {
@@ -17,6 +20,8 @@ impl Port {
             interfaces: interfaces.to_vec(),
             drops,
             statistics: interfaces.iter().map(statistics).collect(),
+            unhandled: 0,
+            passed: 0,
         }
     }
 
@@ -38,6 +43,19 @@ impl Port {
             }
         }
         grown
+    }
+
+    /// What the interfaces count so far, to [settle](Self::settle) with counters of XDP that are read later.
+    pub(super) fn counted(&self) -> Option<Dropped> {
+        self.drops.counted()
+    }
+
+    /// XDP counts `unhandled` frames by now; while it passes frames, the kernel drops those and counts them as well.
+    pub(super) fn settle(&mut self, counted: Option<Dropped>, unhandled: u64, passes: bool) {
+        let more = unhandled.saturating_sub(self.unhandled);
+        self.unhandled = unhandled;
+        self.passed += if passes { more } else { 0 };
+        self.drops.settle(counted, self.passed);
     }
 
     /// The text for the line of counts.

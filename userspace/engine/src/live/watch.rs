@@ -115,6 +115,11 @@ impl Watch {
         &self.port
     }
 
+    /// The same, to settle.
+    pub(super) const fn port_mut(&mut self) -> &mut Port {
+        &mut self.port
+    }
+
     /// The new settings, if a reload was requested and the configuration is valid.
     pub(super) fn reloaded(&mut self) -> Option<Change> {
         if !self.signals.reload_requested() {

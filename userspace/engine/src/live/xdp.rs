@@ -2,6 +2,7 @@
 
 use super::overload::Overload;
 use super::plan;
+use super::port::Port;
 use super::report::LiveReport;
 use super::watch::{Change, Watch};
 use crate::error::{EngineError, Result};
@@ -45,10 +46,12 @@ impl Edges {
     }
 
     /// Reads the counters if a window has ended since the last call.
-    fn pass(&mut self, now_ns: u64, capture: &Capture) -> Result<()> {
+    fn pass(&mut self, now_ns: u64, capture: &Capture, port: &mut Port) -> Result<()> {
         if now_ns >= self.next_ns {
             let time_ns = now_ns - now_ns % self.window_ns;
+            let counted = port.counted();
             let counters = capture.counters()?;
+            port.settle(counted, counters.unhandled_frames, capture.config().verdict == 0);
             self.passed.push_back(Edge {
                 time_ns,
                 read_ns: capture.now_ns(),
@@ -131,7 +134,7 @@ pub(super) fn drive(
             .pipeline
             .yield_connections(overload.observe(capture.queue_filled()));
         let (watermark_ns, some) = capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
-        edges.pass(capture.now_ns(), &capture)?;
+        edges.pass(capture.now_ns(), &capture, watch.port_mut())?;
         edges.turn(watermark_ns, &mut intake)?;
         adopt_key(&capture, &intake)?;
         intake.tick();
@@ -149,7 +152,9 @@ pub(super) fn drive(
     intake.pipeline.yield_connections(false);
     report.cost.peak_buffer_ratio = overload.peak();
     let end_ns = capture.now_ns();
+    let (counted, passes) = (watch.port().counted(), capture.config().verdict == 0);
     let (counters, losses) = capture.finish(|event| receiver.take(event, &mut intake.pipeline, report))?;
+    watch.port_mut().settle(counted, counters.unhandled_frames, passes);
     report.lost_runs = counters.lost_runs;
     report.lost_events = counters.lost_mads + counters.lost_segments;
     report.blind_intervals = losses.intervals;

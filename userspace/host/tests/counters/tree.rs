@@ -9,19 +9,25 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// The made devices: name of the driver, of the device, and its files.
-pub(crate) const DEVICES: [(&str, &str, &str); 5] = [
+pub(crate) const DEVICES: [(&str, &str, &str); 10] = [
     ("mlx5", "mlx5_0", include_str!("trees/mlx5.txt")),
     ("bnxt_re", "bnxt_re0", include_str!("trees/bnxt_re.txt")),
     ("irdma", "rocep177s0", include_str!("trees/irdma.txt")),
     ("hfi1", "hfi1_0", include_str!("trees/hfi1.txt")),
     ("rxe", "rxe0", include_str!("trees/rxe.txt")),
+    ("mana", "mana_0", include_str!("trees/mana.txt")),
+    ("erdma", "erdma_0", include_str!("trees/erdma.txt")),
+    ("ionic", "ionic_0", include_str!("trees/ionic.txt")),
+    ("efa", "rdmap16s27", include_str!("trees/efa.txt")),
+    ("hns", "hns_0", include_str!("trees/hns.txt")),
 ];
 
 /// What `ethtool -S` prints for their interfaces.
-pub(crate) const STATISTICS: [(&str, &str, &str); 3] = [
+pub(crate) const STATISTICS: [(&str, &str, &str); 4] = [
     ("mlx5", "eth2", include_str!("trees/mlx5.ethtool.txt")),
     ("bnxt_re", "eth3", include_str!("trees/bnxt_re.ethtool.txt")),
     ("irdma", "eth4", include_str!("trees/irdma.ethtool.txt")),
+    ("ionic", "eth6", include_str!("trees/ionic.ethtool.txt")),
 ];
 
 /// A copy of `/sys` in a directory of its own.

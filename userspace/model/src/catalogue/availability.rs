@@ -36,6 +36,13 @@ pub(super) const METRICS: &[Metric] = &[
     .from(&[
         Source::port_stops("port_xmit_discards", 16),
         Source::hw(BNXT, "tx_roce_discards"),
+        Source::hw(super::HNS, "tx_err_pkt"),
+        Source::hw(super::ERDMA, "tx_disable_drop_cnt"),
+        Source::hw(super::ERDMA, "tx_bps_limit_drop_cnt"),
+        Source::hw(super::ERDMA, "tx_pps_limit_drop_cnt"),
+        Source::hw(super::ERDMA, "hw_disable_drop_cnt"),
+        Source::hw(super::ERDMA, "hw_bps_limit_drop_cnt"),
+        Source::hw(super::ERDMA, "hw_pps_limit_drop_cnt"),
     ]),
     metric(
         "out_of_buffer",
@@ -141,6 +148,12 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(IRDMA, "ip4InDiscards").width(super::Width::Wraps32),
         Source::hw(IRDMA, "ip6InDiscards").width(super::Width::Wraps32),
         Source::hw(EFA, "rx_drops"),
+        Source::hw(super::ERDMA, "rx_disable_drop_cnt"),
+        Source::hw(super::ERDMA, "rx_bps_limit_drop_cnt"),
+        Source::hw(super::ERDMA, "rx_pps_limit_drop_cnt"),
+        Source::hw(super::ERDMA, "hw_rx_disable_drop_cnt"),
+        Source::hw(super::ERDMA, "hw_rx_bps_limit_drop_cnt"),
+        Source::hw(super::ERDMA, "hw_rx_pps_limit_drop_cnt"),
         Source::hw(IONIC, "rx_rdma_mtu_discard_pkts"),
     ]),
 ];

@@ -1,6 +1,6 @@
 //! Table 2: whether packets arrive.
 
-use super::{BNXT, Dimension, EFA, HFI1, IONIC, Level, Measure, Metric, RXE, Source};
+use super::{BNXT, Dimension, EFA, HFI1, IONIC, Level, MANA, Measure, Metric, RXE, Source};
 
 const fn metric(name: &'static str, unit: Measure, help: &'static str) -> Metric {
     Metric::new(name, Dimension::Connection, Level::Network, unit, help)
@@ -24,6 +24,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(IONIC, "tx_rdma_ack_timeout"),
         Source::hw(HFI1, "RcTimeOut"),
         Source::hw(EFA, "retrans_timeout_events"),
+        Source::hw(MANA, "requester_timeout"),
     ]),
     metric(
         "port_xmit_wait",
@@ -45,6 +46,8 @@ pub(super) const METRICS: &[Metric] = &[
         Source::q_counter("implied_nak_seq_err"),
         Source::hw(BNXT, "missing_resp"),
         Source::hw(IONIC, "req_rx_impl_nak_seq_err"),
+        Source::hw(MANA, "requester_implicit_nak"),
+        Source::hw(MANA, "requester_readresp_psn_mismatch"),
     ]),
     sender(
         "req_transport_retries_exceeded",
@@ -54,6 +57,8 @@ pub(super) const METRICS: &[Metric] = &[
             Source::q_counter("req_transport_retries_exceeded"),
             Source::hw(BNXT, "max_retry_exceeded"),
             Source::hw(IONIC, "req_tx_retry_excd_err"),
+            Source::hw(MANA, "requester_retries_exceeded"),
+            Source::hw(EFA, "unresponsive_remote_events"),
             Source::hw(RXE, "retry_exceeded_err"),
         ],
     ),
@@ -63,6 +68,7 @@ pub(super) const METRICS: &[Metric] = &[
         "Times that the requester gave up after its last retry for a receiver that was not ready.",
         &[
             Source::q_counter("req_rnr_retries_exceeded"),
+            Source::hw(MANA, "requester_rnr_nak_retries_exceeded"),
             Source::hw(RXE, "retry_rnr_exceeded_err"),
         ],
     ),
@@ -96,5 +102,17 @@ pub(super) const METRICS: &[Metric] = &[
     ),
     metric("rnr_naks_sent", Measure::Packets, "RNR NAKs that the receiver sent.")
         .of_receiver()
-        .from(&[Source::hw(RXE, "send_rnr_err")]),
+        .from(&[Source::hw(RXE, "send_rnr_err"), Source::hw(MANA, "responder_rnr_nak")]),
+    sender(
+        "retransmitted_bytes",
+        Measure::Bytes,
+        "Bytes that the NIC retransmitted.",
+        &[Source::hw(EFA, "retrans_bytes")],
+    ),
+    sender(
+        "impaired_remote_connections",
+        Measure::Events,
+        "Times that the connection to a peer became so bad that the NIC slowed it down.",
+        &[Source::hw(EFA, "impaired_remote_conn_events")],
+    ),
 ];

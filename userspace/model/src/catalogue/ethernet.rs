@@ -14,54 +14,65 @@ pub(super) const METRICS: &[Metric] = &[
     load(
         "rx_pause_frames",
         Measure::Frames,
-        "Pause frames of a priority received: the network asks this port to wait.",
+        "Pause frames of a priority received, without a priority those that name none: the network asks this port to wait.",
     )
     .of_sender()
     .from(&[
         Source::ethtool(MLX5, "rx_prio#_pause"),
+        Source::ethtool(MLX5, "rx_global_pause"),
+        Source::ethtool(IONIC, "frames_rx_pripause"),
         Source::ethtool(BNXT, "rx_pfc_ena_frames_pri#"),
         Source::ethtool(IRDMA, "rx_priority_#_xoff.nic"),
     ]),
     load(
         "tx_pause_frames",
         Measure::Frames,
-        "Pause frames of a priority sent: this host asks the network to wait. If it lasts, look at its PCIe link and \
-         its receive buffers.",
+        "Pause frames of a priority sent, without a priority those that name none: this host asks the network to wait. If \
+         it lasts, look at its PCIe link and its receive buffers.",
     )
     .of_receiver()
     .from(&[
         Source::ethtool(MLX5, "tx_prio#_pause"),
+        Source::ethtool(MLX5, "tx_global_pause"),
+        Source::ethtool(IONIC, "frames_tx_pripause"),
         Source::ethtool(BNXT, "tx_pfc_ena_frames_pri#"),
         Source::ethtool(IRDMA, "tx_priority_#_xoff.nic"),
     ]),
     load(
         "rx_pause_duration",
         Measure::Microseconds,
-        "Time that a priority of this port was paused by the network.",
+        "Time that a priority of this port, or with global pause the whole link, was paused by the network.",
     )
     .of_sender()
     .from(&[
         Source::ethtool(MLX5, "rx_prio#_pause_duration"),
+        Source::ethtool(MLX5, "rx_global_pause_duration"),
+        Source::ethtool(IONIC, "rx_pripause_#_1us_count"),
+        Source::ethtool(IONIC, "rx_pause_1us_count"),
         Source::ethtool(BNXT, "pfc_pri#_rx_duration_us"),
     ]),
     load(
         "tx_pause_duration",
         Measure::Microseconds,
-        "Time that this port kept a priority of the network paused.",
+        "Time that this port kept a priority of the network, or with global pause the whole link, paused.",
     )
     .of_receiver()
     .from(&[
         Source::ethtool(MLX5, "tx_prio#_pause_duration"),
+        Source::ethtool(MLX5, "tx_global_pause_duration"),
+        Source::ethtool(IONIC, "tx_pripause_#_1us_count"),
+        Source::ethtool(IONIC, "tx_pause_1us_count"),
         Source::ethtool(BNXT, "pfc_pri#_tx_duration_us"),
     ]),
     load(
         "rx_pause_transitions",
         Measure::Events,
-        "Times that a priority went from sending to paused.",
+        "Times that a priority, or with global pause the whole link, went from sending to paused.",
     )
     .of_sender()
     .from(&[
         Source::ethtool(MLX5, "rx_prio#_pause_transition"),
+        Source::ethtool(MLX5, "rx_global_pause_transition"),
         Source::ethtool(BNXT, "pfc_pri#_rx_transitions"),
     ]),
     load(

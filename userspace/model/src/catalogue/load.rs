@@ -1,7 +1,8 @@
 //! Table 3: how much is sent and received, and congestion.
 
 use super::{
-    BNXT, Dimension, EFA, HFI1, HNS, IONIC, IRDMA, Kind, Level, MLX5, Measure, Metric, Place, RXE, Source, Width,
+    BNXT, Dimension, EFA, ERDMA, HFI1, HNS, IONIC, IRDMA, Kind, Level, MANA, MLX5, Measure, Metric, Place, RXE, Source,
+    Width,
 };
 
 const fn metric(name: &'static str, unit: Measure, help: &'static str) -> Metric {
@@ -42,6 +43,9 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(IRDMA, "ip4InOctets"),
         Source::hw(IRDMA, "ip6InOctets"),
         Source::hw(EFA, "rx_bytes"),
+        Source::hw(MANA, "rx_bytes"),
+        Source::hw(ERDMA, "rx_bytes_cnt"),
+        Source::hw(ERDMA, "hw_rx_bytes_cnt"),
         Source::hw(RXE, "rcvd_bytes"),
     ]),
     metric("port_rcv_packets", Measure::Packets, "Packets that the port received.")
@@ -53,6 +57,10 @@ pub(super) const METRICS: &[Metric] = &[
             Source::hw(IRDMA, "ip6InPkts"),
             Source::hw(HNS, "rx_pkt"),
             Source::hw(EFA, "rx_pkts"),
+            Source::hw(MANA, "rx_packets"),
+            Source::hw(MANA, "rx_pkt"),
+            Source::hw(ERDMA, "rx_packets_cnt"),
+            Source::hw(ERDMA, "hw_rx_packets_cnt"),
             Source::hw(RXE, "rcvd_pkts"),
         ]),
     metric(
@@ -69,6 +77,9 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(IRDMA, "ip4OutOctets"),
         Source::hw(IRDMA, "ip6OutOctets"),
         Source::hw(EFA, "tx_bytes"),
+        Source::hw(MANA, "tx_bytes"),
+        Source::hw(ERDMA, "tx_bytes_cnt"),
+        Source::hw(ERDMA, "hw_tx_bytes_cnt"),
         Source::hw(RXE, "sent_bytes"),
     ]),
     metric("port_xmit_packets", Measure::Packets, "Packets that the port sent.")
@@ -80,6 +91,10 @@ pub(super) const METRICS: &[Metric] = &[
             Source::hw(IRDMA, "ip6OutPkts"),
             Source::hw(HNS, "tx_pkt"),
             Source::hw(EFA, "tx_pkts"),
+            Source::hw(MANA, "tx_packets"),
+            Source::hw(MANA, "tx_pkt"),
+            Source::hw(ERDMA, "tx_packets_cnt"),
+            Source::hw(ERDMA, "hw_tx_packets_cnt"),
             Source::hw(RXE, "sent_pkts"),
         ]),
     metric(
@@ -120,6 +135,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(IONIC, "tx_rdma_cnp_pkts"),
         Source::hw(IRDMA, "cnpSent").width(Width::Wraps32),
         Source::hw(HNS, "tx_cnp_pkt"),
+        Source::hw(MANA, "sent_cnps"),
     ]),
     metric(
         "port_rcv_switch_relay_errors",
@@ -140,6 +156,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::q_counter("out_of_sequence"),
         Source::hw(BNXT, "oos_drop_count"),
         Source::hw(IONIC, "resp_rx_outouf_seq"),
+        Source::hw(MANA, "responder_oos"),
         Source::hw(HFI1, "RcSeqNak"),
         Source::hw(RXE, "out_of_seq_request"),
     ]),
@@ -154,6 +171,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::q_counter("packet_seq_err"),
         Source::hw(BNXT, "seq_err_naks_rcvd"),
         Source::hw(IONIC, "req_rx_pkt_seq_err"),
+        Source::hw(MANA, "requester_oos_nak"),
         Source::hw(HFI1, "SeqNak"),
         Source::hw(RXE, "rcvd_seq_err"),
     ]),
@@ -188,6 +206,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(MLX5, "np_ecn_marked_roce_packets"),
         Source::hw(BNXT, "rx_ecn_marked_pkts"),
         Source::hw(IONIC, "rx_rdma_ecn_pkts"),
+        Source::hw(MANA, "received_ecns"),
         Source::hw(IRDMA, "RxECNMrkd"),
     ]),
     Metric::new(
@@ -220,6 +239,34 @@ pub(super) const METRICS: &[Metric] = &[
     .from(&[
         Source::port("unicast_xmit_packets"),
         Source::hw(IONIC, "tx_rdma_ucast_pkts"),
+    ]),
+    metric(
+        "qps_congested",
+        Measure::Events,
+        "Times that congestion control reduced the rate of a queue pair.",
+    )
+    .of_sender()
+    .from(&[
+        Source::hw(MANA, "num_qps_congested"),
+        Source::hw(MANA, "qp_congested_events"),
+    ]),
+    metric(
+        "qps_recovered",
+        Measure::Events,
+        "Times that a queue pair returned to its full rate.",
+    )
+    .from(&[
+        Source::hw(MANA, "num_qps_recovered"),
+        Source::hw(MANA, "qp_recovered_events"),
+    ]),
+    metric(
+        "rate_increases",
+        Measure::Events,
+        "Times that congestion control raised the rate of a queue pair.",
+    )
+    .from(&[
+        Source::hw(MANA, "rate_inc_events"),
+        Source::hw(MANA, "rate_increase_events"),
     ]),
     metric(
         "rdma_rx_bytes",

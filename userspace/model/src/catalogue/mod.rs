@@ -205,6 +205,10 @@ pub enum Driver {
     Efa,
     /// Cornelis Omni-Path.
     Hfi1,
+    /// Microsoft Azure Network Adapter.
+    Mana,
+    /// Alibaba's elastic RDMA.
+    Erdma,
     /// Soft-RoCE of the Linux kernel.
     Rxe,
 }
@@ -262,7 +266,7 @@ names! {
     }
     Driver {
         Mlx5 = "mlx5", Mlx4 = "mlx4", BnxtRe = "bnxt_re", Ionic = "ionic", Irdma = "irdma", Hns = "hns",
-        Efa = "efa", Hfi1 = "hfi1", Rxe = "rxe",
+        Efa = "efa", Hfi1 = "hfi1", Mana = "mana", Erdma = "erdma", Rxe = "rxe",
     }
 }
 
@@ -287,6 +291,8 @@ impl Driver {
             "hns3" | "hns_roce_hw_v2" => Self::Hns,
             "efa" => Self::Efa,
             "hfi1" => Self::Hfi1,
+            "mana" | "mana_ib" => Self::Mana,
+            "erdma" => Self::Erdma,
             "rxe" | "rdma_rxe" => Self::Rxe,
             _ => return None,
         })
@@ -304,6 +310,8 @@ impl Driver {
             ("hns_", Self::Hns),
             ("efa_", Self::Efa),
             ("hfi1_", Self::Hfi1),
+            ("mana_", Self::Mana),
+            ("erdma_", Self::Erdma),
             ("rxe", Self::Rxe),
         ];
         let found = prefixes.into_iter().find(|(prefix, _)| device.starts_with(prefix));
@@ -436,6 +444,8 @@ const IRDMA: &[Driver] = &[Driver::Irdma];
 const HNS: &[Driver] = &[Driver::Hns];
 const EFA: &[Driver] = &[Driver::Efa];
 const HFI1: &[Driver] = &[Driver::Hfi1];
+const MANA: &[Driver] = &[Driver::Mana];
+const ERDMA: &[Driver] = &[Driver::Erdma];
 const RXE: &[Driver] = &[Driver::Rxe];
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Table 4: RDMA operations and their errors.
 
-use super::{BNXT, Dimension, EFA, HFI1, HNS, IONIC, IRDMA, Level, MLX5, Measure, Metric, Place, RXE, Source, Width};
+use super::{
+    BNXT, Dimension, EFA, ERDMA, HFI1, HNS, IONIC, IRDMA, Level, MANA, MLX5, Measure, Metric, Place, RXE, Source, Width,
+};
 
 const fn metric(name: &'static str, unit: Measure, help: &'static str) -> Metric {
     Metric::new(name, Dimension::Operations, Level::Application, unit, help)
@@ -26,6 +28,7 @@ pub(super) const METRICS: &[Metric] = &[
         .from(&[
             Source::q_counter("rx_read_requests"),
             Source::hw(BNXT, "rx_read_req"),
+            Source::hw(MANA, "rx_read_requests"),
             Source::hw(IRDMA, "InRdmaReads"),
             Source::hw(IRDMA, "iwInRdmaReads"),
         ]),
@@ -34,6 +37,7 @@ pub(super) const METRICS: &[Metric] = &[
         .from(&[
             Source::q_counter("rx_write_requests"),
             Source::hw(BNXT, "rx_write_req"),
+            Source::hw(MANA, "rx_write_requests"),
             Source::hw(IRDMA, "InRdmaWrites"),
             Source::hw(IRDMA, "iwInRdmaWrites"),
         ]),
@@ -83,6 +87,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::q_counter("req_remote_access_errors"),
         Source::hw(BNXT, "remote_access_err"),
         Source::hw(IONIC, "req_rx_rmt_acc_err"),
+        Source::hw(MANA, "nak_access_error"),
     ]),
     metric(
         "req_remote_invalid_request",
@@ -95,6 +100,9 @@ pub(super) const METRICS: &[Metric] = &[
         Source::q_counter("req_remote_invalid_request"),
         Source::hw(BNXT, "remote_invalid_req_err"),
         Source::hw(IONIC, "req_rx_rmt_req_err"),
+        Source::hw(MANA, "nak_inv_req"),
+        Source::hw(MANA, "nak_opp_error"),
+        Source::hw(MANA, "nak_inv_read"),
     ]),
     metric(
         "duplicate_request",
@@ -107,6 +115,8 @@ pub(super) const METRICS: &[Metric] = &[
         Source::q_counter("duplicate_request"),
         Source::hw(BNXT, "dup_req"),
         Source::hw(IONIC, "resp_rx_dup_request"),
+        Source::hw(MANA, "responder_dup_request"),
+        Source::hw(MANA, "dup_rx_requests"),
         Source::hw(HFI1, "RcDupRew"),
         Source::hw(RXE, "duplicate_request"),
     ]),
@@ -144,6 +154,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::q_counter("resp_local_length_error"),
         Source::hw(BNXT, "res_length_mismatch"),
         Source::hw(IONIC, "resp_rx_loc_len_err"),
+        Source::hw(MANA, "responder_local_len_error"),
     ]),
     metric(
         "resp_remote_access_errors",
@@ -159,6 +170,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(BNXT, "res_rx_no_perm"),
         Source::hw(BNXT, "res_rx_range_err"),
         Source::hw(IONIC, "resp_tx_rmt_acc_err"),
+        Source::hw(MANA, "responder_rem_access_error"),
     ]),
     metric(
         "rnr_nak_retry_err",
@@ -172,6 +184,7 @@ pub(super) const METRICS: &[Metric] = &[
         Source::q_counter("rnr_nak_retry_err"),
         Source::hw(BNXT, "rnr_naks_rcvd"),
         Source::hw(IONIC, "req_rx_rnr_retry_err"),
+        Source::hw(MANA, "requester_rnr_nak"),
         Source::hw(HFI1, "RnrNak"),
         Source::hw(RXE, "rcvd_rnr_err"),
     ]),
@@ -188,6 +201,8 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(IONIC, "rx_rdma_cnp_pkts"),
         Source::hw(IRDMA, "cnpHandled").width(Width::Wraps32),
         Source::hw(HNS, "rx_cnp_pkt"),
+        Source::hw(MANA, "received_cnps"),
+        Source::hw(MANA, "received_cnp_count"),
     ]),
     metric(
         "rp_cnp_ignored",
@@ -203,6 +218,8 @@ pub(super) const METRICS: &[Metric] = &[
     metric("rdma_sends", Measure::Events, "SEND operations completed.").from(&[
         Source::hw(BNXT, "tx_send_req"),
         Source::hw(EFA, "send_wrs"),
+        Source::hw(ERDMA, "tx_reqs_cnt"),
+        Source::hw(ERDMA, "hw_tx_reqs_cnt"),
         Source::hw(RXE, "rdma_sends"),
     ]),
     metric("rdma_recvs", Measure::Events, "SEND operations received.").from(&[
@@ -211,10 +228,25 @@ pub(super) const METRICS: &[Metric] = &[
         Source::hw(RXE, "rdma_recvs"),
         Source::hw(IRDMA, "InRdmaSends"),
         Source::hw(IRDMA, "iwInRdmaSends"),
+        Source::hw(MANA, "rx_send_requests"),
     ]),
     metric("send_err", Measure::Events, "Packets that soft-RoCE could not send.")
         .of_sender()
         .from(&[Source::hw(RXE, "send_err")]),
+    metric(
+        "local_qp_errors",
+        Measure::Events,
+        "Errors of a local queue pair, of its memory or of its work requests.",
+    )
+    .negative()
+    .from(&[
+        Source::hw(MANA, "requestor_local_prot_error"),
+        Source::hw(MANA, "responder_local_qp_error"),
+        Source::hw(MANA, "responder_malformed_wqe"),
+        Source::hw(MANA, "general_hw_error"),
+        Source::hw(HNS, "trp_get_mpt_err_pkt"),
+        Source::hw(HNS, "trp_get_irrl_err_pkt"),
+    ]),
     metric(
         "recoverable_errors",
         Measure::Events,
@@ -228,5 +260,8 @@ pub(super) const METRICS: &[Metric] = &[
         "Errors that the NIC did not recover from.",
     )
     .negative()
-    .from(&[Source::hw(BNXT, "unrecoverable_err")]),
+    .from(&[
+        Source::hw(BNXT, "unrecoverable_err"),
+        Source::hw(MANA, "total_fatal_error"),
+    ]),
 ];

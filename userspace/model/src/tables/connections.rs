@@ -213,6 +213,9 @@ table! {
         late_time_max_ns: Option<u64>, Nanoseconds, [last | max], hide "Late time max";
         /// Largest distance of a reordered request to the highest PSN before it (the extent of RFC 4737).
         reordering_extent_psns: Option<u64>, None, [last | max], hide "Reordering extent";
+        /// Request packets transmitted since the last answer, repeats included, while the sender repeats by its timer: it is
+        /// unknown whether they or their answers were lost. They are not part of the fabric loss; 0 once an answer comes.
+        unresolved_packets: Option<u64>, Packets, [last | sum], hide "Unresolved";
     }
 }
 

@@ -18,8 +18,8 @@ table! {
         /// `untracked`: packets of connections that found no memory, whose losses are unknown,
         /// `yielded`: packets that connections left out because a live capture fell behind, whose losses are unknown,
         /// `slow_step`: an agent's monitor asked for a recording of the flow of a step; of
-        /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`,
-        /// `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full or failing,
+        /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `unanswered`: a sender repeats a packet by its timer and
+        /// gets no answer, `retry_exhausted`: it gave up, `loss`, `connect`, `disconnect`, `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full or failing,
         /// `input_ended`: a capture file that was not read to its end, because it was interrupted or is damaged.
         kind: Text, None, [same], show "Event";
         /// Source IP address of the flow; null if the event concerns no flow.
@@ -59,10 +59,11 @@ table! {
 
 impl EventRow {
     /// Kinds of events that need the state of connections, and belong to connections instead of windows.
-    pub const OF_CONNECTIONS: [&'static str; 8] = [
+    pub const OF_CONNECTIONS: [&'static str; 9] = [
         "retransmission",
         "rnr_episode",
         "fatal_nak",
+        "unanswered",
         "retry_exhausted",
         "loss",
         "connect",
@@ -71,9 +72,10 @@ impl EventRow {
     ];
 
     /// Kinds from the most to the least severe. Others rank in the middle.
-    const GRAVEST_FIRST: [&'static str; 15] = [
+    const GRAVEST_FIRST: [&'static str; 16] = [
         Self::INPUT_ENDED,
         "retry_exhausted",
+        "unanswered",
         "fatal_nak",
         "loss",
         "reject",
@@ -104,7 +106,7 @@ impl EventRow {
     pub const INPUT_ENDED: &'static str = "input_ended";
 
     /// Every kind, with the unit of its `value` and `previous`.
-    pub const KINDS: [(&'static str, Unit); 20] = [
+    pub const KINDS: [(&'static str, Unit); 21] = [
         ("nak", Unit::None),
         ("rnr_nak", Unit::Nanoseconds),
         ("jitter", Unit::BitsPerSecond),
@@ -118,6 +120,7 @@ impl EventRow {
         ("retransmission", Unit::Nanoseconds),
         ("rnr_episode", Unit::Nanoseconds),
         ("fatal_nak", Unit::None),
+        ("unanswered", Unit::None),
         ("retry_exhausted", Unit::None),
         ("loss", Unit::None),
         ("connect", Unit::Nanoseconds),

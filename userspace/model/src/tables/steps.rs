@@ -66,6 +66,13 @@ table! {
         expected_ns: Option<i64>, Nanoseconds, [sum], show "Expected";
         /// Format that the row comes from.
         format: Text, None, [same], hide "Format";
+        /// How far the rank was with it when the source was written: `enqueued`, `started` or `completed`; null if the source
+        /// does not state it.
+        state: Option<Text>, None, [same], hide "State";
+        /// Ranks that take part in the collective, ascending, as `0-3,8`; null if unknown.
+        members: Option<Text>, None, [same], hide "Members";
+        /// Types and sizes of what the rank passed to the collective; null if unknown.
+        signature: Option<Text>, None, [same], hide "Signature";
     }
 }
 

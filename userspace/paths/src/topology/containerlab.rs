@@ -8,6 +8,23 @@ use super::{Link, Node, NodeKind, Port, TIERS, Topology};
 /// Nodes that containerlab reserves: a link to one of them leaves the fabric.
 const OUTSIDE: [&str; 5] = ["host", "mgmt-net", "macvlan", "bridge", "dummy"];
 
+/// Kinds that run any software, hosts' as well. All others are the operating systems of switches and routers.
+const ANYTHING: [&str; 13] = [
+    "linux",
+    "host",
+    "bridge",
+    "ovs-bridge",
+    "ext-container",
+    "generic_vm",
+    "k8s-kind",
+    "sshbase",
+    "border0",
+    "keysight_ixia-c-one",
+    "ixia-c-one",
+    "spirent_stc",
+    "vr-ubuntu",
+];
+
 pub(super) fn parse(text: &str) -> Result<Topology, LineError> {
     let document = yaml::parse(text)?;
     let Some(root) = document.get("topology") else {
@@ -92,9 +109,15 @@ fn node(root: &Yaml, name: &str, entry: &Yaml) -> Node {
     let icon = label("graph-icon").unwrap_or_default();
     let tier = group.and_then(by_name);
     let is_host = tier == Some(0) || ["host", "server", "client", "pc"].contains(&icon);
+    let kind = text("kind");
+    let is_switch = kind.as_deref().is_some_and(|kind| !ANYTHING.contains(&kind));
     Node {
         name: name.into(),
-        kind: is_host.then_some(NodeKind::Host),
+        kind: match (is_host, is_switch) {
+            (true, _) => Some(NodeKind::Host),
+            (false, true) => Some(NodeKind::Switch),
+            (false, false) => None,
+        },
         tier: tier
             .filter(|_| !is_host)
             .and_then(|tier| TIERS.get(tier))
@@ -102,7 +125,7 @@ fn node(root: &Yaml, name: &str, entry: &Yaml) -> Node {
         management: text("mgmt-ipv4")
             .or_else(|| text("mgmt_ipv4"))
             .or_else(|| text("mgmt-ipv6")),
-        driver: text("kind").as_deref().and_then(driver).map(str::to_owned),
+        driver: kind.as_deref().and_then(driver).map(str::to_owned),
         line: Some(entry.line),
         ..Node::default()
     }

@@ -3,6 +3,8 @@
 //! The plain format collapses a list of one element to the element, and puts names into keys. A report does not contain
 //! the name of the node that printed it: the name of its file is that name.
 
+mod aliases;
+
 use super::check::Contradiction;
 use super::line::LineError;
 use super::{Link, Node, NodeKind, Port, Topology, management};
@@ -22,6 +24,10 @@ pub(super) struct Report {
 struct Neighbor {
     port: String,
     far: Port,
+    /// The port of the neighbor is named by an alias: SONiC announces that in place of the name that its own report has.
+    is_alias: bool,
+    /// The description of that port: on SONiC its name, unless an operator described it.
+    description: Option<String>,
     management: Option<String>,
     is_host: bool,
 }
@@ -119,6 +125,8 @@ fn neighbor(port: &str, interface: &Value) -> Option<Neighbor> {
             node: name.into(),
             port: far_port.into(),
         },
+        is_alias: kind == "local",
+        description: description.map(str::to_owned),
         management: chassis.get("mgmt-ip").and_then(text).map(str::to_owned),
         is_host: enabled("Station") && !enabled("Bridge") && !enabled("Router"),
     })
@@ -130,6 +138,7 @@ pub(super) fn topology(reports: &[Report]) -> Topology {
     let reporting: BTreeSet<&str> = reports.iter().map(|report| &*report.node).collect();
     let mut seen: BTreeSet<(Port, Port)> = BTreeSet::new();
     let mut details: BTreeMap<&str, &Neighbor> = BTreeMap::new();
+    let joined = aliases::join(reports);
     for report in reports {
         if let [first, ..] = &report.nameless[..] {
             let (name, count) = (&report.node, report.nameless.len());
@@ -141,13 +150,14 @@ pub(super) fn topology(reports: &[Report]) -> Topology {
                 .notes
                 .push(Contradiction::new(None, "neighbor_without_name", message));
         }
-        for neighbor in &report.neighbors {
+        for (at, neighbor) in report.neighbors.iter().enumerate() {
             let near = Port {
                 node: report.node.clone(),
                 port: neighbor.port.clone(),
             };
             details.entry(&neighbor.far.node).or_insert(neighbor);
-            seen.insert((near, neighbor.far.clone()));
+            let far = joined.get(&(&*report.node, at)).unwrap_or(&neighbor.far);
+            seen.insert((near, far.clone()));
         }
     }
     let is_both = |near: &Port, far: &Port| seen.contains(&(far.clone(), near.clone()));

@@ -59,9 +59,9 @@ pub fn tiers(topology: &Topology) -> Vec<Tiered> {
     let any_known = tiered.iter().any(|node| node.tier.is_some());
     let is_named = |node: &Node| by_name(&node.name).is_some();
     if !any_known && !topology.nodes.iter().any(is_named) {
-        for (node, neighbors) in tiered.iter_mut().zip(&neighbors) {
-            if neighbors.len() == 1 {
-                *node = Tiered {
+        for ((found, node), neighbors) in tiered.iter_mut().zip(&topology.nodes).zip(&neighbors) {
+            if neighbors.len() == 1 && node.kind != Some(NodeKind::Switch) {
+                *found = Tiered {
                     tier: Some(0),
                     origin: Origin::Links,
                 };

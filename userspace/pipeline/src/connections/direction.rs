@@ -123,6 +123,8 @@ pub(crate) struct Direction {
     /// Retransmissions of the oldest open request without an answer in between.
     pub(crate) tries: u32,
     pub(crate) try_interval_ns: u64,
+    /// Packets that had been retransmitted when the last answer came.
+    pub(crate) resolved: u64,
     /// The current message: its start time, and the bytes that passed.
     pub(crate) message_ns: u64,
     pub(crate) message_first: ExtendedPsn,
@@ -223,6 +225,7 @@ impl Direction {
             pending_timeout: None,
             tries: 0,
             try_interval_ns: 0,
+            resolved: 0,
             pending: Pending::default(),
             reordering: Reordering::default(),
             response_reordering: None,

@@ -10,7 +10,7 @@ use crate::words::{instant, length, plural};
 use rocescope_model::human::grouped;
 
 /// Kinds that end a connection or are severe.
-const GRAVE: [&str; 4] = ["retry_exhausted", "fatal_nak", "reject", "loss"];
+const GRAVE: [&str; 5] = ["retry_exhausted", "unanswered", "fatal_nak", "reject", "loss"];
 /// Maximum number of marks side by side in a lane.
 const MARKS: i64 = 240;
 const ALWAYS: [&str; 4] = ["time", "kind", "src", "dst"];

@@ -115,7 +115,20 @@ fn findings(report: &Report) -> Vec<Finding> {
 /// Returns what is known about fabric loss, in the windows of the report.
 fn fabric(report: &Report) -> Finding {
     let sums = &report.totals.sums;
+    let unresolved = report.connections.sum("unresolved_packets");
+    let sampled = report.incidents.as_ref().and_then(|found| found.sampled_one_of);
+    if let Some(one_of) = sampled {
+        return Finding::note(format!(
+            "Fabric loss is unknown: the mirror samples about 1 of {one_of} packets."
+        ));
+    }
     match report.fabric_lost_packets() {
+        Some(lost) if unresolved > 0 => Finding::bad(format!(
+            "Fabric loss is unknown of {} that nothing answered, repeats included: they or their answers were lost, or the \
+             other end is gone. Of all others the network dropped {}.",
+            plural(unresolved, "packet"),
+            plural(lost, "packet")
+        )),
         None => Finding::note("Fabric loss is unknown: the capture had `--no-connections`."),
         Some(0) => Finding::good("No fabric loss: the network dropped no packet of a tracked connection."),
         Some(lost) => Finding::bad(format!(
@@ -130,6 +143,13 @@ fn fabric(report: &Report) -> Finding {
 fn mirror(report: &Report) -> Finding {
     let sums = &report.totals.sums;
     let connections = &report.connections;
+    if report
+        .incidents
+        .as_ref()
+        .is_some_and(|found| found.sampled_one_of.is_some())
+    {
+        return Finding::note("Mirror loss is unknown: the mirror samples packets.");
+    }
     if let Some(lost) = sums.mirror_lost_packets {
         let share = percent(share(lost, lost.saturating_add(sums.roce_packets)));
         return if lost == 0 {

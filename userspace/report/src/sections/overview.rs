@@ -223,17 +223,20 @@ pub fn headline(report: &Report) -> Vec<Figure> {
             },
         ));
     }
-    let lost = report.fabric_lost_packets();
-    if let Some(lost) = lost {
+    let unresolved = connections.sum("unresolved_packets");
+    if let Some(lost) = report.fabric_lost_packets() {
         figures.push(figure(
             "Fabric loss",
             plural(lost, "packet"),
-            if lost == 0 {
-                "of tracked connections".into()
-            } else {
-                "see Loss".into()
+            match (lost, unresolved) {
+                (0, 0) => "of tracked connections".into(),
+                (_, 0) => "see Loss".into(),
+                _ => format!("unknown of {}", plural(unresolved, "packet")),
             },
-            if lost == 0 { Level::Good } else { Level::Bad },
+            match (lost, unresolved) {
+                (0, 0) => Level::Good,
+                _ => Level::Bad,
+            },
         ));
     }
     if let Some(slowest) = connections.slowest.first() {

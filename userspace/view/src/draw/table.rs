@@ -322,7 +322,7 @@ fn tone(column: &Column, value: &Value<'_>) -> Tone {
     match value {
         Value::Null | Value::I64(0) => Tone::Faint,
         Value::Text(text) if column.name == "kind" => match text.as_ref() {
-            "nak" | "fatal_nak" | "retry_exhausted" | "loss" | "reject" => Tone::Bad,
+            "nak" | "fatal_nak" | "unanswered" | "retry_exhausted" | "loss" | "reject" => Tone::Bad,
             "connect" | "disconnect" => Tone::Good,
             _ => Tone::Notice,
         },

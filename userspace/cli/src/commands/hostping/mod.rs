@@ -62,7 +62,7 @@ struct TopologyJson<'a> {
 }
 
 fn topology(arguments: &HostpingTopologyArguments) -> Result<()> {
-    let topology = source::read(&(&arguments.source).into())?;
+    let topology = source::any(&(&arguments.source).into())?;
     let found = suspicions(&topology);
     crate::print(&match arguments.output {
         Output::Json => {

@@ -209,6 +209,20 @@ fn tags_tunnels_gaps_and_cuts_are_reported() {
     let truncated = said["truncated_packets"].as_u64().unwrap();
     assert!(truncated > packets / 2 && truncated < packets, "{said}");
 
+    // A local mirror that cuts frames, and one that cuts into their headers.
+    let plain = generated(&folder, "", "");
+    let cut = |to: usize| changed(&plain, |_, frame| vec![frame[..to.min(frame.len())].to_vec()]);
+    let (_, said) = check(&namespace, Some(&cut(128)));
+    assert_eq!(said["verdict"], verdict("truncation"), "{said}");
+    let (level, message) = finding(&said, "truncation");
+    assert!(
+        level == "warn" && message.starts_with("The mirror cuts frames to 128 bytes: "),
+        "{message}"
+    );
+    assert_eq!(said["roce_packets"], packets);
+    let (_, said) = check(&namespace, Some(&cut(52)));
+    assert_eq!(finding(&said, "damage").0, "warn", "{said}");
+
     // Drop only acknowledgements before the capture, so that there is no other finding.
     let is_lost = |number: usize, frame: &[u8]| frame.len() < 128 && (10..500).contains(&number);
     let holes = changed(&whole, |number, frame| {

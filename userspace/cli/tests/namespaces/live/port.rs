@@ -177,6 +177,51 @@ fn interface_drops_are_part_of_the_identity() {
     assert_eq!(seen + dropped, sent["offered"].as_u64().unwrap(), "{sent}");
 }
 
+/// Frames that no protocol of the kernel takes: it counts them as dropped by the interface, after XDP has seen them.
+#[test]
+fn frames_without_a_protocol_are_no_capture_loss() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("control.pcap");
+    let mut pcap = Vec::new();
+    for word in [0xa1b2_3c4du32, 2 | 4 << 16, 0, 0, 65_535, 1] {
+        pcap.extend(word.to_le_bytes());
+    }
+    // LLDP, LACP, RoCE v1, the timestamps of Arista, and an unhandled type in a VLAN.
+    let types: [&[u8]; 5] = [
+        &[0x88, 0xcc],
+        &[0x88, 0x09],
+        &[0x89, 0x15],
+        &[0xd2, 0x8b],
+        &[0x81, 0, 0, 7, 0x89, 0x15],
+    ];
+    const EACH: usize = 20;
+    for frame in 0..types.len() * EACH {
+        let bytes = [&[2; 12], types[frame % types.len()], &[0; 60]].concat();
+        for word in [frame as u32, 0, bytes.len() as u32, bytes.len() as u32] {
+            pcap.extend(word.to_le_bytes());
+        }
+        pcap.extend(bytes);
+    }
+    std::fs::write(&path, pcap).unwrap();
+    let kernel_drops = || namespace.receiver()["stats64"]["rx"]["dropped"].as_u64().unwrap();
+    for mode in ["native", "generic"] {
+        let before = kernel_drops();
+        let live = Live::begin(&namespace, &["--mode", mode, "--verdict", "pass"]);
+        replay(&namespace, &path);
+        let (summary, _) = live.stop();
+        assert!(
+            kernel_drops() >= before + 4 * EACH as u64,
+            "{mode}: the kernel counts none"
+        );
+        assert_eq!(summary["frames"], types.len() * EACH, "{mode}");
+        assert_eq!(summary["live"]["interface_dropped"], 0, "{mode}");
+        assert_eq!(summary["capture_lost_frames"], 0, "{mode}");
+    }
+}
+
 fn strips(namespace: &Namespace) -> bool {
     let mut ethtool = namespace.command("ethtool");
     let output = ethtool.args(["-k", RECEIVER]).output().unwrap();

@@ -22,6 +22,8 @@ struct Builder {
     bridges: Bridges,
     root_ports: usize,
     switches: usize,
+    /// Before all names of a host, if there are several.
+    prefix: String,
 }
 
 impl Topology {
@@ -39,9 +41,11 @@ impl Topology {
             bridges: machine.bridges,
             root_ports: 0,
             switches: 0,
+            prefix: String::new(),
         };
         let processors = builder.processors(&machine.numa);
         for (numa, processor) in machine.numa.iter().zip(processors) {
+            builder.of_host(numa);
             for group in by_slot(&numa.devices) {
                 builder.top(&group, processor);
             }
@@ -51,10 +55,15 @@ impl Topology {
 }
 
 impl Builder {
-    fn node(&mut self, kind: NodeKind, name: String, parent: Option<usize>) -> usize {
+    /// What follows is of the host of this NUMA node.
+    fn of_host(&mut self, numa: &Numa) {
+        self.prefix = numa.host.as_ref().map_or_else(String::new, |host| format!("{host} "));
+    }
+
+    fn node(&mut self, kind: NodeKind, name: &str, parent: Option<usize>) -> usize {
         self.topology.nodes.push(Node {
             kind,
-            name,
+            name: format!("{}{name}", self.prefix),
             aliases: Vec::new(),
             address: String::new(),
             parent,
@@ -68,7 +77,14 @@ impl Builder {
     fn link(&mut self, a: usize, b: usize, now: Option<Pcie>, max: Option<Pcie>) {
         let nodes = &self.topology.nodes;
         let kind = LinkKind::between(nodes[a].kind, nodes[b].kind);
-        self.topology.links.push(Link { a, b, kind, now, max });
+        self.topology.links.push(Link {
+            a,
+            b,
+            kind,
+            now,
+            max,
+            is_c2c: false,
+        });
     }
 
     /// Adds sockets, processors, memory and the links between them; returns the processor of each NUMA node.
@@ -82,18 +98,20 @@ impl Builder {
         let mut sockets: BTreeMap<u32, usize> = BTreeMap::new();
         let mut processors = Vec::new();
         for numa in all {
+            self.of_host(numa);
             let socket = numa.package.filter(|_| with_sockets);
             let parent = socket.map(|socket| {
                 *sockets
                     .entry(socket)
-                    .or_insert_with(|| self.node(NodeKind::Socket, format!("socket {socket}"), None))
+                    .or_insert_with(|| self.node(NodeKind::Socket, &format!("socket {socket}"), None))
             });
-            let cpu = self.node(NodeKind::Cpu, format!("CPU {}", numa.number), parent);
+            let cpu = self.node(NodeKind::Cpu, &format!("CPU {}", numa.number), parent);
             if let Some(parent) = parent {
                 self.link(cpu, parent, None, None);
             }
-            let memory = self.node(NodeKind::Memory, format!("mem{}", numa.number), Some(cpu));
-            self.topology.nodes[memory].aliases.push(format!("NUMA{}", numa.number));
+            let memory = self.node(NodeKind::Memory, &format!("mem{}", numa.number), Some(cpu));
+            let alias = format!("{}NUMA{}", self.prefix, numa.number);
+            self.topology.nodes[memory].aliases.push(alias);
             self.link(memory, cpu, None, None);
             processors.push(cpu);
         }
@@ -120,7 +138,7 @@ impl Builder {
     fn top(&mut self, group: &[&Device], processor: usize) {
         let name = format!("CPU root port {}", self.root_ports);
         self.root_ports += 1;
-        let port = self.node(NodeKind::RootPort, name, Some(processor));
+        let port = self.node(NodeKind::RootPort, &name, Some(processor));
         let device = group[0];
         if self.bridges == Bridges::Ports && is_port(device) {
             self.describe(port, device);
@@ -166,13 +184,25 @@ impl Builder {
             NodeKind::Gpu => format!("GPU{}", device.index.unwrap_or_default()),
             _ => device.names.first().cloned().unwrap_or_default(),
         };
-        let node = self.node(kind, name, Some(parent));
+        let node = self.node(kind, &name, Some(parent));
         self.describe(node, device);
         let max = match (device.max_link, port_max) {
             (Some(device), Some(port)) => Some(device.lower(port)),
             (device, _) => device,
         };
-        self.link(node, parent, device.link, max);
+        match device.c2c_gbps {
+            // PCIe only controls such a GPU; its data take the other link.
+            Some(gbps) => {
+                self.link(node, parent, Some(Pcie::of_bandwidth(gbps)), None);
+                self.topology
+                    .links
+                    .iter_mut()
+                    .rev()
+                    .take(1)
+                    .for_each(|link| link.is_c2c = true);
+            }
+            None => self.link(node, parent, device.link, max),
+        }
         let above = if self.bridges == Bridges::Ports {
             Above::Upstream
         } else {
@@ -208,6 +238,9 @@ fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
 
 /// Whether two NUMA nodes have a link of their own: no third is nearer to both. Without distances, all have.
 fn is_direct(a: &Numa, b: &Numa, all: &[Numa]) -> bool {
+    if a.host != b.host {
+        return false;
+    }
     let distance = |from: &Numa, to: &Numa| {
         let entry = from.distances.iter().find(|(number, _)| *number == to.number);
         entry.map(|(_, distance)| *distance)

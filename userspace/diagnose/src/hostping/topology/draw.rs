@@ -61,8 +61,10 @@ fn line(topology: &Topology, at: usize) -> String {
         line = format!("{line}  port {rate:.0} Gbit/s");
     }
     let link: Option<&Link> = topology.links.iter().find(|link| link.a == at);
-    if let Some(now) = link.and_then(|link| link.now) {
-        line = format!("{line}  PCIe {}", now.text());
+    match link.and_then(|link| Some((link.is_c2c, link.now?))) {
+        Some((true, now)) => line = format!("{line}  C2C {:.0} GB/s", now.gbps / 8.0),
+        Some((false, now)) => line = format!("{line}  PCIe {}", now.text()),
+        None => {}
     }
     match link.and_then(|link| Some((link.now?, link.max?))) {
         Some((now, max)) if now.gbps < max.gbps * 0.99 => format!("{line}, below its maximum of {}", max.text()),

@@ -1,4 +1,4 @@
-//! The topology that hwloc writes: `lstopo --whole-io --of xml`, versions 1 and 2.
+//! The topology that hwloc writes: `lstopo --whole-io --of xml`, versions 1 to 3.
 
 use super::machine::{Bridges, Device, DeviceKind, Machine, kind_of};
 use super::pcie::Pcie;
@@ -19,6 +19,17 @@ pub fn read(text: &str) -> Result<Machine, Refusal> {
     if topology.tag_name().name() != "topology" {
         return Err(refuse(topology, "expected <topology>, as `lstopo --of xml` writes it"));
     }
+    // Version 1 has no number.
+    let version = topology.attribute("version").unwrap_or("1");
+    let major = version.split('.').next().and_then(|major| major.parse().ok());
+    let types = match major {
+        Some(1 | 2) => Types::Numbers,
+        Some(3) => Types::Bits,
+        _ => {
+            let message = format!("version {version} is unknown: expected 1, 2 or 3 (`lstopo --version`)");
+            return Err(refuse(topology, &message));
+        }
+    };
     let mut machine = Machine {
         bridges: Bridges::Ports,
         is_virtual: Some(is_virtual(topology)),
@@ -26,13 +37,33 @@ pub fn read(text: &str) -> Result<Machine, Refusal> {
     };
     let root = objects(topology).next();
     let root = root.ok_or_else(|| refuse(topology, "no <object>: expected the object of type Machine"))?;
-    visit(root, None, None, &mut machine)?;
+    visit(root, (None, None), types, &mut machine)?;
     distances(topology, &mut machine)?;
     if machine.numa.is_empty() {
         machine.numa_mut(0);
     }
     machine.numa.sort_by_key(|numa| numa.number);
     Ok(machine)
+}
+
+/// How `osdev_type` is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Types {
+    /// 1 is a GPU, 2 an interface, 3 an RDMA device, 5 a coprocessor.
+    Numbers,
+    /// The sum of 1 for storage, 2 memory, 4 a GPU, 8 a coprocessor, 16 a network, 32 `OpenFabrics`, 64 DMA.
+    Bits,
+}
+
+impl Types {
+    /// Whether the device of the operating system is one of RDMA, or else an interface.
+    fn is_rdma_or_interface(self, text: &str) -> (bool, bool) {
+        match (self, text.parse::<u32>()) {
+            (Self::Numbers, Ok(number)) => (number == 3, number == 2),
+            (Self::Bits, Ok(bits)) => (bits & 32 != 0, bits & 16 != 0),
+            (_, Err(_)) => (text.contains("OpenFabrics"), text.contains("Network")),
+        }
+    }
 }
 
 fn objects<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
@@ -54,7 +85,12 @@ fn is_virtual(topology: Node<'_, '_>) -> bool {
 }
 
 /// Visits an object that is no I/O: NUMA nodes, and the bridges and devices attached to it.
-fn visit(node: Node<'_, '_>, package: Option<u32>, numa: Option<u32>, machine: &mut Machine) -> Result<(), Refusal> {
+fn visit(
+    node: Node<'_, '_>,
+    (package, numa): (Option<u32>, Option<u32>),
+    types: Types,
+    machine: &mut Machine,
+) -> Result<(), Refusal> {
     let package = if is_type(node, "Package") || is_type(node, "Socket") {
         Some(number(node, "os_index")?)
     } else {
@@ -92,11 +128,11 @@ fn visit(node: Node<'_, '_>, package: Option<u32>, numa: Option<u32>, machine: &
                 ));
                 machine.notes.dedup();
             }
-            for device in io(child)? {
+            for device in io(child, types)? {
                 machine.numa_mut(at).devices.push(device);
             }
         } else if kind != "NUMANode" || child.children().any(|inner| inner.is_element()) {
-            visit(child, package, local, machine)?;
+            visit(child, (package, local), types, machine)?;
         }
     }
     if is_type(node, "Package")
@@ -116,10 +152,10 @@ fn first_numa(node: Node<'_, '_>) -> Option<u32> {
 }
 
 /// The devices of an I/O object; those below a host bridge, which is no device of its own.
-fn io(node: Node<'_, '_>) -> Result<Vec<Device>, Refusal> {
+fn io(node: Node<'_, '_>, types: Types) -> Result<Vec<Device>, Refusal> {
     let mut inside = Vec::new();
     for child in objects(node).filter(|child| is_type(*child, "Bridge") || is_type(*child, "PCIDev")) {
-        inside.extend(io(child)?);
+        inside.extend(io(child, types)?);
     }
     let is_bridge = is_type(node, "Bridge");
     if is_bridge && node.attribute("bridge_type").is_some_and(|kind| kind.starts_with("0-")) {
@@ -141,7 +177,7 @@ fn io(node: Node<'_, '_>) -> Result<Vec<Device>, Refusal> {
         children: inside,
         ..Device::default()
     };
-    software(node, &mut device);
+    software(node, types, &mut device);
     Ok(alloc::vec![device])
 }
 
@@ -160,17 +196,16 @@ fn speed(node: Node<'_, '_>) -> Result<Option<Pcie>, Refusal> {
 }
 
 /// What the operating system calls the device.
-fn software(node: Node<'_, '_>, device: &mut Device) {
+fn software(node: Node<'_, '_>, types: Types, device: &mut Device) {
     let mut interfaces: Vec<String> = Vec::new();
     for child in objects(node).filter(|child| is_type(*child, "OSDev")) {
         let name = child.attribute("name").unwrap_or_default();
-        // 1 is a GPU, 2 an interface, 3 an RDMA device, 5 a coprocessor; version 3 of hwloc writes sets of names.
-        match child.attribute("osdev_type").unwrap_or_default() {
-            "3" | "OpenFabrics" => {
+        match types.is_rdma_or_interface(child.attribute("osdev_type").unwrap_or_default()) {
+            (true, _) => {
                 device.names.push(name.to_string());
                 device.is_rdma = true;
             }
-            "2" | "Network" => interfaces.push(name.to_string()),
+            (_, true) => interfaces.push(name.to_string()),
             _ => {
                 let digits = ["cuda", "nvml", "rsmi"].iter().find_map(|lead| name.strip_prefix(lead));
                 device.index = device.index.or(digits.and_then(|digits| digits.parse().ok()));

@@ -30,6 +30,8 @@ pub enum Bridges {
 /// A NUMA node: processors and memory.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Numa {
+    /// The name of its host, if the source has several.
+    pub host: Option<String>,
     /// Its number.
     pub number: u32,
     /// The socket it is on, if the source has it.
@@ -71,6 +73,8 @@ pub struct Device {
     pub link: Option<Pcie>,
     /// What it could run at.
     pub max_link: Option<Pcie>,
+    /// Bandwidth of the coherent link of a GPU to its processor (NVLink-C2C), in Gbit/s, one direction.
+    pub c2c_gbps: Option<f64>,
     /// Line rate of a NIC's port, in Gbit/s.
     pub rate_gbps: Option<f64>,
     /// Whether access control services (ACS) redirect peer-to-peer requests of this port.
@@ -84,12 +88,16 @@ pub struct Device {
 /// Returns the kind of a device from its PCI class, `0x030200`, and vendor.
 #[must_use]
 pub fn kind_of(class: u32, vendor: u32) -> DeviceKind {
+    const MELLANOX: u32 = 0x15b3;
     const NVIDIA: u32 = 0x10de;
     const AMD: u32 = 0x1002;
     const HYGON: u32 = 0x1d94;
     match class >> 8 {
         0x0604 => DeviceKind::Bridge,
-        0x0200 | 0x0207 | 0x0280 => DeviceKind::Nic,
+        // Ethernet, InfiniBand, Omni-Path, and InfiniBand of before PCI had a class for it.
+        0x0200 | 0x0207 | 0x0208 | 0x0c06 => DeviceKind::Nic,
+        // Other networks: wireless ones, and some of NVIDIA's NICs.
+        0x0280 if vendor == MELLANOX => DeviceKind::Nic,
         0x0302 | 0x1200 => DeviceKind::Gpu,
         // A display controller of another vendor is a management controller.
         0x0300 | 0x0380 if [NVIDIA, AMD, HYGON].contains(&vendor) => DeviceKind::Gpu,

@@ -133,6 +133,8 @@ pub struct Link {
     pub now: Option<Pcie>,
     /// What both of its ends can do.
     pub max: Option<Pcie>,
+    /// Whether it is the coherent link of a GPU to its processor (NVLink-C2C), not PCIe.
+    pub is_c2c: bool,
 }
 
 /// The links inside a host.

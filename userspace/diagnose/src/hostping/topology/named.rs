@@ -92,6 +92,7 @@ impl Topology {
                 a,
                 b,
                 kind: LinkKind::between(lower, upper),
+                is_c2c: false,
                 now: None,
                 max: None,
             });

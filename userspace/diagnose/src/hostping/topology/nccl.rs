@@ -1,11 +1,12 @@
 //! The topology that NCCL and RCCL dump with `NCCL_TOPO_DUMP_FILE`, and read with `NCCL_TOPO_FILE`.
 
-use super::machine::{Bridges, Device, DeviceKind, Machine, kind_of};
+use super::machine::{Bridges, Device, DeviceKind, Machine, Numa, kind_of};
 use super::pcie::Pcie;
 use super::xml::{MAX_NUMA, document, hexadecimal, number, refuse, required};
 use crate::hostping::refusal::Refusal;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use roxmltree::Node;
 
 /// Versions of the format that are read.
@@ -32,6 +33,7 @@ pub fn read(text: &str) -> Result<Machine, Refusal> {
         bridges: Bridges::Switches,
         ..Machine::default()
     };
+    let mut hosts: Vec<String> = Vec::new();
     for cpu in elements(system) {
         if cpu.tag_name().name() != "cpu" {
             return Err(refuse(cpu, "expected <cpu>"));
@@ -39,23 +41,46 @@ pub fn read(text: &str) -> Result<Machine, Refusal> {
         // -1: the kernel does not know the NUMA node; so on a host with one node.
         let numa: i64 = number(cpu, "numaid")?;
         let numa = u32::try_from(numa.max(0)).map_err(|_| refuse(cpu, "`numaid` is too large"))?;
-        if machine.numa.iter().any(|other| other.number == numa) {
+        let hash = cpu.attribute("host_hash").unwrap_or_default();
+        let host = hosts.iter().position(|known| *known == hash).unwrap_or_else(|| {
+            hosts.push(hash.to_string());
+            hosts.len() - 1
+        });
+        let is_same = |other: &Numa| other.number == numa && other.host == Some(host_name(host));
+        if machine.numa.iter().any(is_same) {
             return Err(refuse(cpu, &format!("NUMA node {numa} is there twice")));
         }
         if machine.numa.len() >= MAX_NUMA {
             return Err(refuse(cpu, &format!("more than {MAX_NUMA} NUMA nodes")));
         }
-        machine.numa_mut(numa);
+        let mut node = Numa {
+            number: numa,
+            host: Some(host_name(host)),
+            ..Numa::default()
+        };
         for child in elements(cpu) {
-            if let Some(device) = device(child)? {
-                machine.numa_mut(numa).devices.push(device);
-            }
+            node.devices.extend(device(child)?);
         }
+        machine.numa.push(node);
+    }
+    match &hosts[..] {
+        [_] => machine.numa.iter_mut().for_each(|numa| numa.host = None),
+        // Trays that are one NVLink domain: NCCL joins their dumps.
+        hosts => machine.notes.extend(
+            hosts
+                .iter()
+                .enumerate()
+                .map(|(at, hash)| format!("{} is the host with `host_hash` {hash}", host_name(at))),
+        ),
     }
     if machine.numa.is_empty() {
         return Err(refuse(system, "no <cpu>: expected one for each NUMA node"));
     }
     Ok(machine)
+}
+
+fn host_name(at: usize) -> String {
+    format!("host{at}")
 }
 
 fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
@@ -87,7 +112,10 @@ fn device(node: Node<'_, '_>) -> Result<Option<Device>, Refusal> {
             "gpu" => {
                 device.kind = DeviceKind::Gpu;
                 device.index = Some(number(child, "dev")?);
+                device.c2c_gbps = c2c_gbps(child);
             }
+            // NCCL lists wireless networks as well.
+            "nic" if device.kind == DeviceKind::Other && class >> 8 == 0x0280 => {}
             "nic" => {
                 device.kind = DeviceKind::Nic;
                 for net in elements(child).filter(|net| net.tag_name().name() == "net") {
@@ -102,4 +130,12 @@ fn device(node: Node<'_, '_>) -> Result<Option<Device>, Refusal> {
         }
     }
     Ok(Some(device))
+}
+
+/// The coherent links of a GPU to its processor: `bw` of each in MB/s.
+fn c2c_gbps(gpu: Node<'_, '_>) -> Option<f64> {
+    let link = elements(gpu).find(|child| child.tag_name().name() == "c2c")?;
+    let attribute = |name: &str| link.attribute(name)?.parse::<f64>().ok();
+    let gbps = attribute("bw")? * attribute("count").unwrap_or(1.0) * 8.0 / 1e3;
+    (gbps > 0.0 && gbps.is_finite()).then_some(gbps)
 }

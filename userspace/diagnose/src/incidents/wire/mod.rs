@@ -82,6 +82,8 @@ pub struct Found {
     pub incidents: Vec<Incident>,
     /// What a reader must know of these figures.
     pub notes: Vec<String>,
+    /// The number of packets for each that the taps have, if mirrors sample.
+    pub sampled_one_of: Option<u64>,
 }
 
 impl Wire {

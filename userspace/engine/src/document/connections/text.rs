@@ -93,15 +93,20 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
     let sum = |of: fn(&ConnectionRow) -> u64| -> u64 { all.iter().flat_map(Connection::directions).map(of).sum() };
     let lost = sum(ConnectionRow::fabric_lost_packets);
     let gaps = sum(|row| row.unfilled_gaps);
+    let unresolved = sum(|row| row.unresolved_packets.unwrap_or(0));
+    let unknown = match unresolved {
+        0 => String::new(),
+        _ => format!("; unknown of {} that nothing answered", plural(unresolved, "packet")),
+    };
     let text = format!(
-        "Fabric loss  {}: {} upstream of the tap, {} downstream; {} in {} gaps never filled, of unknown cause",
+        "Fabric loss  {}: {} upstream of the tap, {} downstream; {} in {} gaps never filled, of unknown cause{unknown}",
         plural(lost, "packet"),
         sum(|row| row.fabric_lost_upstream_packets),
         sum(|row| row.fabric_lost_downstream_packets + row.unanswered_packets),
         sum(|row| row.unfilled_gap_packets),
         gaps
     );
-    writeln!(out, "{}", color.trouble(lost + gaps > 0, &text))?;
+    writeln!(out, "{}", color.trouble(lost + gaps + unresolved > 0, &text))?;
     writeln!(
         out,
         "Requests     {} retransmitted, {} out of order, {} duplicate",

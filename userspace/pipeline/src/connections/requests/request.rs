@@ -289,6 +289,7 @@ impl Direction {
         self.episode = None;
         self.rnr = None;
         self.tries = 0;
+        self.resolved = self.counts.retransmitted;
         self.pending_timeout = None;
         self.retries_exhausted = false;
     }

@@ -266,6 +266,7 @@ impl Direction {
                 self.counts.timeouts += 1;
                 self.tries += 1;
                 self.try_interval_ns = self.try_interval_ns.max(waited_ns);
+                self.report_silence((first, now_ns), context.emit);
                 if first > self.acked && sent_ns.is_some() && may_be_lost {
                     self.suspect_timeout_loss(first, waited_ns, now_ns, context);
                 }

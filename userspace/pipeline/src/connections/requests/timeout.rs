@@ -4,11 +4,34 @@ use crate::connections::context::Context;
 use crate::connections::direction::Direction;
 use crate::connections::order::psn_tracker::ExtendedPsn;
 use crate::connections::requests::recovery::PendingTimeout;
+use crate::connections::responses::answers::TRIES;
 use crate::connections::rows::event::{EventDetail, LossEvidence, LossLocation};
 use alloc::boxed::Box;
 use rocescope_wire::Psn;
 
 impl Direction {
+    /// Names a packet that the sender repeats by its timer while nothing answers, once: one timeout more than those after
+    /// which silence means that it gave up.
+    pub(crate) fn report_silence(&self, (psn, now_ns): (ExtendedPsn, u64), emit: &mut dyn FnMut(u64, EventDetail)) {
+        if self.tries == TRIES + 1 {
+            let (psn, tries) = (Psn::new(psn as u32), self.tries);
+            emit(now_ns, EventDetail::Unanswered { psn, tries });
+        }
+    }
+
+    /// Request packets since the last answer, repeats included, of a sender that repeats by its timer: whether they or
+    /// their answers were lost is unknown.
+    pub(crate) fn unresolved(&self) -> u64 {
+        if self.tries == 0 || self.is_unreliable() {
+            return 0;
+        }
+        let repeats = self.counts.retransmitted.saturating_sub(self.resolved);
+        let answered = self.acked.max(self.requests.low().saturating_sub(1));
+        // A READ takes many PSNs with one packet.
+        let once = self.counts.request_packets.saturating_sub(self.counts.retransmitted);
+        repeats + self.requests.high().saturating_sub(answered).min(once)
+    }
+
     /// The sender's timer expired for unacknowledged packets that had passed: the next answer shows whether they were
     /// lost.
     pub(crate) fn suspect_timeout_loss(

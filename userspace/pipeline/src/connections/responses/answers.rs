@@ -16,7 +16,7 @@ use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
 use rocescope_wire::{Operation, Psn, Transport};
 
 /// Retransmissions without an answer after which silence means that the sender gave up.
-const TRIES: u32 = 2;
+pub(crate) const TRIES: u32 = 2;
 
 impl Direction {
     /// Counts acknowledgements that this direction carried.
@@ -103,6 +103,7 @@ impl Direction {
             self.acked_before = core::mem::replace(&mut self.acked, psn);
             self.tries = 0;
             self.try_interval_ns = 0;
+            self.resolved = self.counts.retransmitted;
             self.retries_exhausted = false;
         }
         self.sprayed_progress(psn, now_ns, context);

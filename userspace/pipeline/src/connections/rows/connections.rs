@@ -64,6 +64,8 @@ impl Connections {
         let peer = self.directions.get(at).and_then(|direction| direction.peer);
         for at in core::iter::once(at).chain(peer) {
             self.end_open(at);
+            let unresolved = self.directions.get(at).map_or(0, Direction::unresolved);
+            self.summary.delivery.unresolved_packets += unresolved;
         }
         self.write(at);
         self.summary.connections += 1;
@@ -205,6 +207,7 @@ fn delivery(row: &mut ConnectionRow, direction: &Direction) {
     row.fabric_lost_upstream_packets = counts.lost_upstream;
     row.fabric_lost_downstream_packets = counts.lost_downstream;
     row.unanswered_packets = counts.unanswered;
+    row.unresolved_packets = Some(direction.unresolved());
     row.unfilled_gaps = unfilled_gaps.total();
     row.unfilled_gap_packets = counts.unfilled_gap_packets;
     row.unfilled_gaps_acknowledged = u64::from(unfilled_gaps.acknowledged);

@@ -48,6 +48,8 @@ pub(crate) enum EventDetail {
     Rnr(RnrEpisode),
     /// A NAK that ends the connection.
     Fatal { psn: Psn, syndrome: u8 },
+    /// The sender repeats by its timer, and nothing answers.
+    Unanswered { psn: Psn, tries: u32 },
     /// The sender gave up.
     RetryExhausted { psn: Psn, tries: u32, rnr: bool },
     /// Packets were lost.

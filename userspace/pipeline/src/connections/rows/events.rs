@@ -49,6 +49,17 @@ pub(crate) fn event_row(observer: &Text, event: &Event) -> EventRow {
                 ..named("fatal_nak", format!("the responder refuses PSN {}: {name}", psn.get()))
             }
         }
+        EventDetail::Unanswered { psn, tries } => EventRow {
+            psn: Some(psn.get()),
+            count: u64::from(*tries),
+            ..named(
+                "unanswered",
+                format!(
+                    "no answer to PSN {} after {tries} timeouts: the sender goes on to retry",
+                    psn.get()
+                ),
+            )
+        },
         EventDetail::RetryExhausted { psn, tries, rnr } => EventRow {
             psn: Some(psn.get()),
             count: u64::from(*tries),

@@ -69,6 +69,31 @@ fn disconnect(at_us: u64) -> MadRecord {
 }
 
 #[test]
+fn packets_that_nothing_answers_are_unresolved_until_an_answer_comes() {
+    // Four packets, each sent eight times; no one ever answers, or after a while.
+    let unanswered = |answered_us: Option<u64>| {
+        let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
+        let mut runs = Vec::new();
+        for at in 0..8 {
+            runs.extend(sends((500, 503), 100 + at * 536_000));
+        }
+        runs.extend(answered_us.into_iter().flat_map(|at_us| answer(ACK, 503, at_us)));
+        runs.iter().for_each(|run| connections.run(run));
+        connections.finish();
+        let (mut rows, mut events) = (Vec::new(), Vec::new());
+        connections.rows(true, &mut rows, &mut events);
+        let unresolved = rows.iter().filter_map(|row| row.unresolved_packets).sum::<u64>();
+        assert_eq!(connections.summary().delivery.unresolved_packets, unresolved);
+        let named: Vec<_> = events.iter().filter(|event| &*event.kind == "unanswered").collect();
+        assert_eq!(named.len(), 1);
+        assert_eq!((named[0].psn, named[0].count), (Some(500), 3));
+        unresolved
+    };
+    assert_eq!(unanswered(None), 32);
+    assert_eq!(unanswered(Some(7 * 536_000 + 200)), 0);
+}
+
+#[test]
 fn a_sender_that_retries_after_its_receiver_was_taken_down_gives_up() {
     let gave_up = |tries: &[u64]| {
         let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
