@@ -1,6 +1,6 @@
 //! Loss that goes on where it was.
 //!
-//! A verdict on a place needs evidence that none of all places reaches by chance. A place that lost packets in the window before
+//! A verdict on a place needs evidence that none of all places reaches at random. A place that lost packets in the window before
 //! is one, not one of many, and most likely loses them still: a few drops are enough. Otherwise a fault of few 5-tuples would end
 //! and begin again from window to window, whenever few probes cross it.
 
@@ -13,7 +13,7 @@ use super::suspects::Suspect;
 use super::tuples::Tuples;
 use alloc::vec::Vec;
 
-/// How likely a place that has recovered reaches as many drops by chance, at most.
+/// How likely a place that has recovered reaches as many drops at random, at most.
 const CHANCE: f64 = 1e-3;
 
 /// The places of `before` that still lose probes that cross none of those found already.

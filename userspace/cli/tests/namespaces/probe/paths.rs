@@ -2,6 +2,7 @@
 
 use crate::probe::agent::{Agent, Done};
 use crate::probe::rails::{Rails, pairs};
+use rocescope_diagnose::hostmesh::{Analyzer, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 
 type Tuple = (String, String, u16);
@@ -129,4 +130,52 @@ fn an_incomplete_trace_keeps_the_known_path() {
     assert!(done.count("traces_incomplete") > 0);
     assert_eq!(done.count("path_changes"), 0, "{}", done.summary);
     assert_eq!(paths(&done).len(), 24);
+}
+
+/// The fault is older than the agent: no trace reaches rail 2 over the second spine.
+#[test]
+fn a_spine_that_never_had_a_route_ends_the_paths_over_it_and_is_among_those_named() {
+    let Some(rails) = Rails::new(2, false) else {
+        return;
+    };
+    rails.ip("s1", "route del 10.0.2.0/24");
+    let arguments = [&OFTEN[..], &["--duration", "13s"]].concat();
+    let done = Agent::begin(&rails, &arguments).end();
+    let cut = paths(&done)
+        .into_iter()
+        .filter(|(_, path)| path.last().is_some_and(|last| last == "*"));
+    for (tuple, path) in cut {
+        // A kernel may call the network unreachable, and is a hop then, or not answer.
+        let is_known = path.len() == 2 || path[1].starts_with("10.0.11");
+        assert!(
+            tuple.1 == "10.0.2.1" && path[0].ends_with(".254") && is_known,
+            "{tuple:?} {path:?}"
+        );
+    }
+    let settings = Settings::default().scaled(5);
+    let mut analyzer = Analyzer::new(settings, "test").unwrap();
+    for router in 0..3 {
+        analyzer.know(rails.gateway(router).parse().unwrap(), &format!("r{router}"));
+        for spine in 0..2 {
+            analyzer.know(
+                rails.of(100 + spine * 10 + router, 254).parse().unwrap(),
+                &format!("s{spine}"),
+            );
+        }
+    }
+    done.paths.iter().for_each(|row| analyzer.path(row));
+    done.probes.iter().for_each(|row| analyzer.probe(row));
+    let mut windows = 0;
+    for found in analyzer.finish() {
+        let lossy = found.verdicts.iter().filter(|verdict| &*verdict.symptom == "loss");
+        let places: BTreeSet<&str> = lossy.map(|verdict| &*verdict.place).collect();
+        // The first and the last window may have too few probes for a place.
+        if found.sla.probes >= 100 {
+            windows += 1;
+            let guilty = ["s1 or its next hops", "r0 or its next hops", "r1 or its next hops"];
+            let is_right = !places.is_empty() && places.iter().all(|place| guilty.contains(place));
+            assert!(is_right, "{:?}", found.verdicts);
+        }
+    }
+    assert!(windows >= 2, "{windows}");
 }

@@ -140,7 +140,7 @@ mod tests {
             chosen(&[NIC, ruled, ruled, ruled], &[(1, 2), (2, 1), (1, 0), (2, 3)]),
             [1, 2, 3]
         );
-        // Without any route nothing tells them apart.
+        // Without any route they are all alike.
         assert_eq!(chosen(&[NIC; 3], &[]), [0, 1, 2]);
         let bridge = Facts {
             is_no_nic: Some("it is a bridge"),
