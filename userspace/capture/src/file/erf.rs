@@ -50,7 +50,7 @@ impl Record {
     }
 
     const fn time_ns(self) -> u64 {
-        self.seconds * 1_000_000_000 + (self.fraction * 1_000_000_000 >> 32)
+        self.seconds * 1_000_000_000 + ((self.fraction * 1_000_000_000) >> 32)
     }
 
     /// The frame in a whole record: its offset, or where the record ends too soon.

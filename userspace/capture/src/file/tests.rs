@@ -329,7 +329,7 @@ fn expected(step_ns: u64) -> Vec<(Vec<u8>, u64, u32)> {
 /// A record of ERF around a frame: with an extension header and two bytes of padding.
 fn erf(frame: [u8; 4], time_ns: u64) -> Vec<u8> {
     let seconds = time_ns / 1_000_000_000 + 1_700_000_000;
-    let fraction = (time_ns % 1_000_000_000 << 32).div_ceil(1_000_000_000);
+    let fraction = ((time_ns % 1_000_000_000) << 32).div_ceil(1_000_000_000);
     let mut record = (seconds << 32 | fraction).to_le_bytes().to_vec();
     record.extend([0x82, 4, 0, 32, 0, 0, 0, 60]);
     record.extend([3; 8]);
@@ -391,9 +391,8 @@ fn the_modified_pcap_and_snoop_are_read() {
     }
     assert_eq!(frames_of(&file), expected(1_000));
     for kept in 1..file.len() {
-        let mut reader = match FrameReader::new(&file[..kept]) {
-            Ok(reader) => reader,
-            Err(_) => continue,
+        let Ok(mut reader) = FrameReader::new(&file[..kept]) else {
+            continue;
         };
         while let Ok(Some(_)) = reader.next_frame() {}
     }

@@ -47,7 +47,7 @@ fn around(frame: &[u8], kind: u64, next: &mut impl FnMut(u64) -> u64) -> Vec<u8>
         4 => outer(udp(8472, &[&[8, 0, 0, 0, 0, 0, 77, 0][..], frame].concat())),
         5 => outer(ipv4(if is_v4 { 4 } else { 41 }, inside)),
         6 => {
-            let mut labels = vec![0, 1, 0, 9].repeat(next(7) as usize);
+            let mut labels = [0, 1, 0, 9].repeat(next(7) as usize);
             labels.extend([0, 2, 1, 9]);
             let word = [&[][..], &[0; 4]][next(2) as usize];
             let payload = if next(2) == 0 { inside } else { frame };

@@ -74,7 +74,7 @@ fn neighbors_without_a_system_name_have_their_identifier_or_are_counted() {
     }
 }
 
-/// A report of SONiC: its ports, the aliases of those of its neighbor, and their descriptions.
+/// A report of `SONiC`: its ports, the aliases of those of its neighbor, and their descriptions.
 fn sonic(neighbor: &str, ports: &[(&str, &str, &str)]) -> String {
     let port = |(port, alias, description): &(&str, &str, &str)| {
         format!(
