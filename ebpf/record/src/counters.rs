@@ -418,3 +418,38 @@ impl Counters {
         delta
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Counters;
+    use rocescope_wire::Foreign;
+
+    /// Frequent protocols are named whatever else passes, and CPUs and times add up.
+    #[test]
+    fn the_frequent_protocols_are_named() {
+        let (gre, lldp) = (Foreign::gre(0x1234), Foreign::ethertype(0x88cc));
+        let mut one = Counters::default();
+        for number in 0..6_000u16 {
+            one.count_foreign(if number % 3 == 0 { Foreign::udp(number) } else { gre });
+            one.count_foreign(lldp);
+        }
+        let earlier = one;
+        one.count_foreign(gre);
+        let named: std::vec::Vec<_> = one.foreign_protocols().take(2).collect();
+        assert_eq!((named[0].0, named[1].0), (lldp, gre));
+        // Others share the slots: the counts are lower bounds.
+        assert!(named[0].1 > 5_500 && named[0].1 <= 6_000, "{named:?}");
+        assert!(named[1].1 > 3_500 && named[1].1 <= 4_001, "{named:?}");
+        let since: std::vec::Vec<_> = one.since(&earlier).foreign_protocols().collect();
+        assert_eq!(since, [(gre, 1)]);
+        let mut both = Counters::default();
+        both.add(&one);
+        both.add(&one);
+        assert_eq!(both.foreign_protocols().next(), Some((lldp, 2 * named[0].1)));
+        one.count_foreign(Foreign::NONE);
+        assert_eq!(
+            one.foreign_protocols().take(2).collect::<std::vec::Vec<_>>()[1].1,
+            named[1].1
+        );
+    }
+}

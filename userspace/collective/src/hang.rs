@@ -5,6 +5,7 @@
 //! what the others did with that number is the reason.
 
 use crate::ranks;
+use crate::read::flight_recorder;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -103,15 +104,20 @@ pub struct Hangs {
 struct Group {
     members: BTreeSet<u32>,
     ranks: BTreeMap<u32, Rank>,
+    /// Ranks whose dump is cut: what they called last is unknown.
+    cut: BTreeSet<u32>,
 }
 
 impl Hangs {
-    /// Adds a row; those without a state do not count.
+    /// Adds a row; of those without a state only that there is one counts.
     pub fn add(&mut self, row: &StepRow) {
-        // GROUP:OPERATION:NUMBER, where the operation has a colon as well.
-        let (Some(state), Some(rank)) = (&row.state, row.rank) else {
+        let Some(rank) = row
+            .rank
+            .filter(|_| row.members.is_some() || *row.format == *flight_recorder::FORMAT)
+        else {
             return;
         };
+        // GROUP:OPERATION:NUMBER, where the operation has a colon as well.
         let Some((group, number)) = row
             .collective
             .split_once(':')
@@ -120,6 +126,13 @@ impl Hangs {
             return;
         };
         let group = self.groups.entry(group.to_string()).or_default();
+        let Some(state) = &row.state else {
+            // A transfer between two ranks of a whole dump has the members of its group.
+            if row.members.is_none() {
+                group.cut.insert(rank);
+            }
+            return;
+        };
         if group.members.is_empty() {
             group.members = row.members.as_deref().map(ranks::read).into_iter().flatten().collect();
         }
@@ -165,6 +178,7 @@ impl Group {
         }
         let most = by_text.iter().max_by_key(|(_, ranks)| ranks.len())?.0.clone();
         let absent = self.ranks.iter().filter(|(_, known)| known.last < number);
+        let absent = absent.filter(|(rank, _)| !self.cut.contains(rank));
         let absent: BTreeSet<u32> = absent.map(|(rank, _)| *rank).collect();
         let late = calls.iter().filter(|(_, call)| !call.has_started);
         let late: BTreeSet<u32> = late.map(|(rank, _)| *rank).collect();
@@ -172,7 +186,7 @@ impl Group {
         let unknown: BTreeSet<u32> = self
             .members
             .iter()
-            .filter(|rank| !self.ranks.contains_key(rank))
+            .filter(|rank| !self.ranks.contains_key(rank) && !self.cut.contains(rank))
             .copied()
             .collect();
         let others = by_text.iter().filter(|(text, _)| **text != most);
@@ -305,6 +319,11 @@ mod tests {
         for (second, class, text) in cases {
             assert_eq!(with(second), Some((class, text.into())));
         }
+        // What a cut dump lacks is unknown: then the others wait, and no one knows for whom.
+        let mut cut = dump(2, 5, reduce, "completed", 64);
+        cut.text.truncate(cut.text.len() - 3);
+        let text = "ranks 0, 1, 3 started nccl:all_reduce, and none of them has completed it";
+        assert_eq!(with(Some(cut)), Some((Class::CollectiveStuck, text.into())));
         let completed = [0, 1, 2, 3].map(|rank| dump(rank, 6, reduce, "completed", 64));
         assert_eq!(hang(&completed), None);
     }

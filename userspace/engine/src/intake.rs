@@ -340,6 +340,7 @@ impl Intake {
             Some(Err(error)) => (None, Some(error)),
         };
         Ok(Outcome {
+            untimed_frames: 0,
             summary: self.pipeline.summary(),
             counters: *counters,
             ended_early: None,

@@ -17,6 +17,8 @@ pub struct Outcome {
     pub counters: Counters,
     /// Why the input ended early.
     pub ended_early: Option<String>,
+    /// Frames of a file that carry no time; they count at 1970, or at the time of the frame before.
+    pub untimed_frames: u64,
     /// What was written to and deleted from the dataset, if there is one.
     pub store: Option<(rocescope_store::Summary, Retained)>,
     /// Why writing stopped early.

@@ -27,6 +27,8 @@ pub struct Session {
     verify_icrc: bool,
     /// Time of the latest frame, because silence before the end of a capture matters too.
     latest_ns: u64,
+    /// Frames without a time: those of simple packet blocks.
+    untimed_frames: u64,
     /// Whether the requested number of frames has been processed.
     is_over: bool,
     /// Why the input ended early, and the share of it that was read, if known.
@@ -46,6 +48,7 @@ impl Session {
             intake: Intake::new(settings, outputs)?,
             verify_icrc,
             latest_ns: 0,
+            untimed_frames: 0,
             is_over: false,
             ended_early: None,
         })
@@ -99,6 +102,7 @@ impl Session {
         }
         self.advance(frame.time_ns)?;
         self.latest_ns = frame.time_ns;
+        self.untimed_frames += u64::from(frame.time_ns == 0);
         let Some(link) = frame.link else {
             let class = Class::NotRoce(NotRoce::LinkType, Encapsulation::None);
             self.observer.count(&class);
@@ -223,6 +227,7 @@ impl Session {
         let outcome = self.intake.finish(self.observer.counters())?;
         Ok(Outcome {
             ended_early: self.ended_early.map(|(why, _)| why),
+            untimed_frames: self.untimed_frames,
             ..outcome
         })
     }

@@ -10,10 +10,12 @@ pub enum FileError {
     #[error("the file is empty")]
     Empty,
     /// The first bytes match no capture format.
-    #[error("not a capture file: expected pcap, pcapng, gzip or zstd, but it starts with {}", start(.0))]
+    #[error("not a capture file: expected pcap, pcapng, ERF, snoop, gzip or zstd, but it starts with {}", start(.0))]
     NotACapture(Vec<u8>),
     /// An unsupported link layer.
-    #[error("link type {0} is not supported: only Ethernet (1), raw IP (101, 228, 229) and Linux cooked (113, 276)")]
+    #[error(
+        "link type {0} is not supported: only Ethernet (1), raw IP (101, 228, 229), Linux cooked (113, 276) and ERF (197)"
+    )]
     LinkType(u32),
     /// The file ends inside a record: it was truncated or is still being written.
     #[error("the file ends inside a record: {left} bytes remain at byte {at}, after {frames} whole frames")]

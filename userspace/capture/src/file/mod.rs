@@ -1,4 +1,4 @@
-//! Capture files: pcap and pcapng, plain or compressed, from disk or from a pipe.
+//! Capture files: pcap, pcapng, ERF and snoop, plain or compressed, from disk or from a pipe.
 //!
 //! [`open`] opens a file, [`Input::new`] any other stream, [`FrameReader`] yields the frames one by one
 //! without copying them. Memory use is one buffer, whatever the length of the file; [`FrameReader::ahead`] has four more
@@ -16,9 +16,11 @@
 //! | `read_ahead` | the stream, read by a thread of its own |
 //! | `pcap` | records of the classic format |
 //! | `pcapng` | blocks, sections and interfaces of the next generation format |
+//! | `erf`, `snoop` | records of capture cards, and of Solaris |
 //! | `write` | [`PcapNgWriter`]: writes frames into a file |
 
 mod buffer;
+mod erf;
 mod error;
 mod files;
 mod frame;
@@ -27,6 +29,7 @@ mod pcap;
 mod pcapng;
 mod read_ahead;
 mod reader;
+mod snoop;
 mod spans;
 #[cfg(test)]
 mod tests;

@@ -4,12 +4,14 @@ use super::buffer::Buffer;
 use super::error::FileError;
 use super::frame::{Found, Frame, Step};
 use super::read_ahead::ReadAhead;
-use super::{pcap, pcapng};
+use super::{erf, pcap, pcapng, snoop};
 use std::io::Read;
 
 enum Format {
     Pcap(pcap::Pcap),
     PcapNg(pcapng::PcapNg),
+    Erf,
+    Snoop,
 }
 
 /// Reads the frames of a capture.
@@ -51,10 +53,18 @@ impl<R: Read> FrameReader<R> {
     }
 
     fn of(mut buffer: Buffer<R>) -> Result<Self, FileError> {
-        let head = buffer.at_least(4)?;
+        let head = buffer.at_least(16)?;
+        let head: [u8; 16] = std::array::from_fn(|at| head.get(at).copied().unwrap_or_default());
+        let is_empty = buffer.bytes().is_empty();
         let format = match head {
-            [] => return Err(FileError::Empty),
+            _ if is_empty => return Err(FileError::Empty),
             [0x0a, 0x0d, 0x0d, 0x0a, ..] => Format::PcapNg(pcapng::PcapNg::default()),
+            _ if head.starts_with(&snoop::MAGIC) => {
+                snoop::check(buffer.at_least(snoop::HEADER_BYTES)?)?;
+                buffer.consume(snoop::HEADER_BYTES);
+                Format::Snoop
+            }
+            _ if !pcap::is_known(&head) && erf::begins(&head) => Format::Erf,
             _ => {
                 let (format, header_bytes) = pcap::Pcap::read_header(buffer.at_least(24)?)?;
                 buffer.consume(header_bytes);
@@ -118,6 +128,8 @@ impl<R: Read> FrameReader<R> {
             let step = match &mut self.format {
                 Format::Pcap(format) => format.step(self.buffer.bytes()),
                 Format::PcapNg(format) => format.step(self.buffer.bytes()),
+                Format::Erf => erf::step(self.buffer.bytes()),
+                Format::Snoop => snoop::step(self.buffer.bytes()),
             };
             match step.map_err(|what| self.corrupt(what))? {
                 Step::Frame(found) => return Ok(Some(found)),

@@ -307,3 +307,93 @@ fn reading_ahead_yields_the_same_frames() {
         );
     }
 }
+
+/// The frames of a file, with their times and original lengths.
+fn frames_of(file: &[u8]) -> Vec<(Vec<u8>, u64, u32)> {
+    let mut reader = FrameReader::new(file).unwrap();
+    let mut frames = Vec::new();
+    while let Some(frame) = reader.next_frame().unwrap() {
+        assert_eq!(frame.link, Some(rocescope_wire::LinkType::Ethernet));
+        frames.push((frame.bytes.to_vec(), frame.time_ns, frame.lengths.original));
+    }
+    frames
+}
+
+fn expected(step_ns: u64) -> Vec<(Vec<u8>, u64, u32)> {
+    let frames = FRAMES.iter();
+    frames
+        .map(|(frame, time_ns)| (frame.to_vec(), time_ns / step_ns * step_ns, 60))
+        .collect()
+}
+
+/// A record of ERF around a frame: with an extension header and two bytes of padding.
+fn erf(frame: [u8; 4], time_ns: u64) -> Vec<u8> {
+    let seconds = time_ns / 1_000_000_000 + 1_700_000_000;
+    let fraction = ((time_ns % 1_000_000_000) << 32).div_ceil(1_000_000_000);
+    let mut record = (seconds << 32 | fraction).to_le_bytes().to_vec();
+    record.extend([0x82, 4, 0, 32, 0, 0, 0, 60]);
+    record.extend([3; 8]);
+    record.extend([0, 0]);
+    record.extend(frame);
+    record.extend([0, 0]);
+    record
+}
+
+#[test]
+fn records_of_capture_cards_are_read_alone_and_in_pcap() {
+    let records: Vec<Vec<u8>> = FRAMES.iter().map(|(frame, time_ns)| erf(*frame, *time_ns)).collect();
+    // Something else than Ethernet is left out.
+    let mut other = erf([9; 4], 1);
+    other[8] = 0x80 | 21;
+    let file = [&records[0][..], &other, &records[1]].concat();
+    let padded = |(frame, time_ns, original): (Vec<u8>, u64, u32)| ([frame, vec![0, 0]].concat(), time_ns, original);
+    let later =
+        |(frame, time_ns, original): (Vec<u8>, u64, u32)| (frame, time_ns + 1_700_000_000_000_000_000, original);
+    let alone: Vec<_> = expected(1).into_iter().map(padded).map(later).collect();
+    assert_eq!(frames_of(&file), alone);
+
+    let mut in_pcap = pcap(false, true, 197)[..24].to_vec();
+    for (record, (_, time_ns)) in records.iter().zip(FRAMES) {
+        let (seconds, fraction) = ((time_ns / 1_000_000_000) as u32, (time_ns % 1_000_000_000) as u32);
+        for value in [seconds, fraction, record.len() as u32, record.len() as u32] {
+            in_pcap.extend(value.to_le_bytes());
+        }
+        in_pcap.extend(record);
+    }
+    let expected: Vec<_> = expected(1).into_iter().map(padded).collect();
+    assert_eq!(frames_of(&in_pcap), expected);
+}
+
+#[test]
+fn the_modified_pcap_and_snoop_are_read() {
+    for big_endian in [false, true] {
+        let word = |value| bytes32(value, big_endian);
+        let mut file = word(0xa1b2_cd34).to_vec();
+        file.extend(&pcap(big_endian, false, 1)[4..24]);
+        for (frame, time_ns) in FRAMES {
+            let fraction = (time_ns % 1_000_000_000) as u32 / 1_000;
+            for value in [(time_ns / 1_000_000_000) as u32, fraction, 4, 60, 2, 0] {
+                file.extend(word(value));
+            }
+            file.extend(frame);
+        }
+        assert_eq!(frames_of(&file), expected(1_000));
+    }
+    let mut file = b"snoop\0\0\0".to_vec();
+    file.extend([0, 0, 0, 2, 0, 0, 0, 4]);
+    for (frame, time_ns) in FRAMES {
+        let fraction = (time_ns % 1_000_000_000) as u32 / 1_000;
+        for value in [60, 4, 32, 0, (time_ns / 1_000_000_000) as u32, fraction] {
+            file.extend(value.to_be_bytes());
+        }
+        file.extend(frame);
+        file.extend([0; 4]);
+    }
+    assert_eq!(frames_of(&file), expected(1_000));
+    for kept in 1..file.len() {
+        let Ok(mut reader) = FrameReader::new(&file[..kept]) else {
+            continue;
+        };
+        while let Ok(Some(_)) = reader.next_frame() {}
+    }
+}

@@ -247,7 +247,7 @@ pub(crate) fn uet(seed: u64) -> Frames {
 }
 
 /// Numbers below a limit.
-fn random(seed: u64) -> impl FnMut(u64) -> u64 {
+pub(crate) fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut random = SplitMix64::new(seed);
     move |below| random.bits() % below
 }

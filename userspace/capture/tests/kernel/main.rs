@@ -11,6 +11,7 @@ mod mirrored;
 mod overload;
 mod pair;
 mod reconfigured;
+mod tunnels;
 
 use corpus::{Frames, captures, chains, mrc, mutated, nested, scenarios, uet};
 use pair::{Compared, Pair};

@@ -41,6 +41,8 @@ pub fn read(files: &[File], observer: &str) -> Imported {
                 match entry(one, rank) {
                     Some(row) => all.steps.push(StepRow {
                         members: members(value, one),
+                        // Of a dump that is cut, the last entries may be missing.
+                        state: row.state.filter(|_| entries.is_some()),
                         ..row
                     }),
                     None => unread += 1,

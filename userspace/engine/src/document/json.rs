@@ -179,6 +179,7 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
             ("capture_lost_frames", losses.capture_frames()),
             ("lost", counters.lost_packets),
             ("late", totals.late_packets),
+            ("untimed_frames", outcome.untimed_frames),
         ]),
         files: FilesDocument::of(source.files),
         live: source.live.as_ref().map(LiveDocument::of),

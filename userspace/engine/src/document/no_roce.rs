@@ -43,13 +43,9 @@ pub(super) fn hint(counters: &Counters, udp_ports: &[u16]) -> Option<String> {
         true => String::new(),
         false => format!(" In tunnels: {}.", tunnels.join(", ")),
     };
-    let protocols = match protocols(counters) {
-        named if named.is_empty() => named,
-        named => format!(" By protocol: {named}."),
-    };
     let ports: Vec<String> = udp_ports.iter().map(u16::to_string).collect();
     Some(format!(
-        "No RoCEv2 packet: RoCEv2 is UDP to port {} (--udp-port names other ports). The frames are: {}.{protocols}{tunnels}",
+        "No RoCEv2 packet: RoCEv2 is UDP to port {} (--udp-port names other ports). The frames are: {}.{tunnels}",
         ports.join(", "),
         parts.join("; ")
     ))

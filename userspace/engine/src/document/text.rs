@@ -64,6 +64,13 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     if let Some(why) = &outcome.ended_early {
         writeln!(out, "{}\n", color.trouble(true, &format!("Input     {why}")))?;
     }
+    if outcome.untimed_frames > 0 {
+        let frames = plural(outcome.untimed_frames, "frame");
+        let text = format!(
+            "Times     {frames} without a time count at 1970: rates, round trips and windows of them mean nothing"
+        );
+        writeln!(out, "{}\n", color.trouble(true, &text))?;
+    }
     if let Some(hint) = no_roce::hint(counters, source.udp_ports) {
         writeln!(out, "{}\n", color.trouble(true, &hint))?;
     }
@@ -269,10 +276,10 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
     let (truncated, snapped) = (counters.truncated_packets, counters.snapped_packets);
     if truncated + snapped > 0 {
         let length = counters.truncated_length();
-        let length = length.map_or(String::new(), |length| format!(" to {length}"));
+        let length = length.map_or(String::new(), |length| format!("; the mirror leaves {length}"));
         writeln!(
             out,
-            "Truncated {} packets by the mirror{length}, {} by the capture: lengths come from their headers",
+            "Truncated {} packets by the mirror, {} by the capture: lengths come from their headers{length}",
             count(truncated),
             count(snapped)
         )?;

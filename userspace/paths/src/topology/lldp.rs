@@ -24,9 +24,9 @@ pub(super) struct Report {
 struct Neighbor {
     port: String,
     far: Port,
-    /// The port of the neighbor is named by an alias: SONiC announces that in place of the name that its own report has.
+    /// The port of the neighbor is named by an alias: `SONiC` announces that in place of the name that its own report has.
     is_alias: bool,
-    /// The description of that port: on SONiC its name, unless an operator described it.
+    /// The description of that port: on `SONiC` its name, unless an operator described it.
     description: Option<String>,
     management: Option<String>,
     is_host: bool,

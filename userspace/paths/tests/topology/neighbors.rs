@@ -74,6 +74,56 @@ fn neighbors_without_a_system_name_have_their_identifier_or_are_counted() {
     }
 }
 
+/// A report of `SONiC`: its ports, the aliases of those of its neighbor, and their descriptions.
+fn sonic(neighbor: &str, ports: &[(&str, &str, &str)]) -> String {
+    let port = |(port, alias, description): &(&str, &str, &str)| {
+        format!(
+            r#"{{"{port}": {{"chassis": {{"{neighbor}": {{"id": {{"type": "mac", "value": "x"}}}}}},
+            "port": {{"id": {{"type": "local", "value": "{alias}"}}, "descr": "{description}"}}}}}}"#
+        )
+    };
+    let ports: Vec<String> = ports.iter().map(port).collect();
+    format!(r#"{{"lldp": {{"interface": [{}]}}}}"#, ports.join(","))
+}
+
+#[test]
+fn aliases_of_sonic_are_joined_by_what_both_reports_agree_on() {
+    let joined = |leaf: &[(&str, &str, &str)], spine: &[(&str, &str, &str)]| {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("leaf1.json"), sonic("spine1", leaf)).unwrap();
+        fs::write(folder.path().join("spine1.json"), sonic("leaf1", spine)).unwrap();
+        let (topology, _) = read(folder.path()).unwrap();
+        let links = topology
+            .links
+            .iter()
+            .map(|link| format!("{} {}", link.ends[0], link.ends[1]));
+        (links.collect::<Vec<_>>(), check(&topology, Path::new(".")).len())
+    };
+    let both = |links: &[&str]| (links.iter().map(ToString::to_string).collect::<Vec<_>>(), 0);
+    let (first, second) = ("leaf1:Ethernet0 spine1:Ethernet8", "leaf1:Ethernet4 spine1:Ethernet12");
+    // One link, described by operators on both sides.
+    let found = joined(&[("Ethernet0", "etp3", "to leaf1")], &[("Ethernet8", "etp1", "uplink")]);
+    assert_eq!(found, both(&[first]));
+    // One side has the names of the ports.
+    let found = joined(
+        &[("Ethernet0", "etp3", "Ethernet8"), ("Ethernet4", "etp4", "Ethernet12")],
+        &[("Ethernet8", "etp1", "a"), ("Ethernet12", "etp2", "b")],
+    );
+    assert_eq!(found, both(&[first, second]));
+    // Neither has, but ports and aliases count up together; 12 is behind 8.
+    let found = joined(
+        &[("Ethernet0", "etp3", "a"), ("Ethernet4", "etp4", "b")],
+        &[("Ethernet12", "etp2", "c"), ("Ethernet8", "etp1", "d")],
+    );
+    assert_eq!(found, both(&[first, second]));
+    // Where the orders contradict each other, nothing is joined.
+    let (links, contradictions) = joined(
+        &[("Ethernet0", "etp4", "a"), ("Ethernet4", "etp3", "b")],
+        &[("Ethernet8", "etp1", "c"), ("Ethernet12", "etp2", "d")],
+    );
+    assert!(links.len() == 4 && contradictions > 0, "{links:?}");
+}
+
 /// A file that is not named as the neighbors name its node: two nodes, and a hint.
 #[test]
 fn files_that_are_named_otherwise_than_their_nodes_are_reported() {

@@ -232,6 +232,7 @@ mod tests {
             incidents,
             judged: vec!["2 connections".into()],
             notes: Vec::new(),
+            sampled_one_of: None,
         }
     }
 

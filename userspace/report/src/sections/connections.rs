@@ -82,14 +82,16 @@ fn facts(report: &Report) -> Vec<(String, String)> {
         (
             "Fabric loss",
             format!(
-                "{}: {} upstream of the tap, {} downstream of it; {} in {} gaps never filled, of unknown cause; unknown of {} \
-                 that nothing answered",
+                "{}: {} upstream of the tap, {} downstream of it; {} in {} gaps never filled, of unknown cause{}",
                 plural(connections.fabric_lost_packets(), "packet"),
                 sum("fabric_lost_upstream_packets"),
                 grouped(connections.sum("fabric_lost_downstream_packets") + connections.sum("unanswered_packets")),
                 sum("unfilled_gap_packets"),
                 sum("unfilled_gaps"),
-                plural(connections.sum("unresolved_packets"), "packet")
+                match connections.sum("unresolved_packets") {
+                    0 => String::new(),
+                    packets => format!("; unknown of {} that nothing answered", plural(packets, "packet")),
+                }
             ),
         ),
         (

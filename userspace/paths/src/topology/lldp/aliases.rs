@@ -1,6 +1,6 @@
 //! Ports that a neighbor names by an alias: which port of its own report it is.
 //!
-//! SONiC announces the alias of a port (`etp2`), while its own report has its name (`Ethernet4`). Two reports of one link
+//! `SONiC` announces the alias of a port (`etp2`), while its own report has its name (`Ethernet4`). Two reports of one link
 //! are joined by what they can agree on: the description, which is the name unless an operator wrote another; that no
 //! other port is left; or the order of the ports of parallel links.
 
