@@ -67,7 +67,7 @@ const TRACKED: Measured = Measured {
 
 /// Metrics of a capture on interfaces.
 fn live() -> Metrics {
-    Metrics::new(3, Some(Arc::new(Drops::begin(&[], Arc::default()))), TRACKED)
+    Metrics::new(3, Some(Arc::new(Drops::begin(&[], false, Arc::default()))), TRACKED)
 }
 
 fn page(metrics: &Metrics) -> String {
