@@ -54,6 +54,7 @@ impl Analyzer {
             key,
             links: self.tuples.links(path),
             cut_at: path.cut_at,
+            is_short: path.is_short,
         };
         Some(crossing.meets(place.0, &self.names))
     }

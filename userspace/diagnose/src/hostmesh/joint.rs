@@ -337,7 +337,7 @@ impl Crossed {
         let of = |set: &[u64], number: u32| set.get(number as usize).copied().unwrap_or(0);
         let (src, dst) = (crossing.key.src, crossing.key.dst);
         let sender = of(&self.from, src);
-        let nics = sender | of(&self.to, dst);
+        let nics = sender | if crossing.is_short { 0 } else { of(&self.to, dst) };
         let links = crossing.links.iter().fold(0, |all, link| all | of(&self.links, *link));
         let switches = crossing
             .switches(names)

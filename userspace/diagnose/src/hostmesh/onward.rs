@@ -73,11 +73,17 @@ pub(crate) fn extend(cells: &mut Cells, tuples: &mut Tuples, names: &mut Names) 
             continue;
         };
         let to = tuples.all[cell.tuple as usize].key.dst;
-        cell.path = match onward.get(&(at, to)) {
+        let is_first = tuples.links(path).len() == 1;
+        let found = match onward.get(&(at, to)) {
             Some(links) => Some(tuples.extended(path, *links)),
             None if arrivals.before_gaps.contains(&at) => None,
             None => Some(path),
         };
+        let is_short = !names.is_leaf_of(at, to, is_first);
+        cell.path = found.map(|mut path| {
+            path.is_short = is_short;
+            path
+        });
     }
 }
 
@@ -148,6 +154,13 @@ impl Names {
             leaves.push(leaf);
             self.leaf_switches.insert(leaf);
         }
+    }
+
+    /// Whether a switch may be that of a NIC; `is_first` means that the path there begins at it.
+    fn is_leaf_of(&mut self, at: u32, to: u32, is_first: bool) -> bool {
+        let leaves = self.leaves_of(to);
+        // A path to a second switch of NICs ends there.
+        leaves.is_empty() || leaves.contains(&at) || !is_first && self.leaf_switches.contains(&at)
     }
 
     /// The links that packets take from a switch to a NIC, where they follow; by both, with the drops of these packets.

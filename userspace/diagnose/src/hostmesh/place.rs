@@ -51,6 +51,8 @@ pub(crate) struct Crossing<'a> {
     pub(crate) links: &'a [u32],
     /// The switch that no trace came further than.
     pub(crate) cut_at: Option<u32>,
+    /// It does not come to the link of its destination.
+    pub(crate) is_short: bool,
 }
 
 impl<'a> Crossing<'a> {
@@ -59,6 +61,7 @@ impl<'a> Crossing<'a> {
             key: tuples.all[cell.tuple as usize].key,
             links: cell.path.map_or(&[], |path| tuples.links(path)),
             cut_at: cell.path.and_then(|path| path.cut_at),
+            is_short: cell.path.is_some_and(|path| path.is_short),
         }
     }
 
@@ -96,8 +99,8 @@ impl<'a> Crossing<'a> {
         } = self.key;
         let through = |switch: u32| self.switches(names).any(|crossed| crossed == switch);
         match place {
-            FaultLocation::Nic(nic) => src == nic || dst == nic,
-            FaultLocation::ToNic(nic) => dst == nic,
+            FaultLocation::Nic(nic) => src == nic || dst == nic && !self.is_short,
+            FaultLocation::ToNic(nic) => dst == nic && !self.is_short,
             FaultLocation::FromNic(nic) => src == nic,
             FaultLocation::Link(link) => self.links.contains(&link),
             FaultLocation::Cable(one, other) => self.links.contains(&one) || self.links.contains(&other),

@@ -34,7 +34,7 @@ impl Shared {
             if !evidence.is_anomalous() || !crossing.meets(place, names) {
                 continue;
             }
-            shared.to.insert(crossing.key.dst);
+            shared.to.extend((!crossing.is_short).then_some(crossing.key.dst));
             shared.from.insert(crossing.key.src);
             shared.links.extend(crossing.inner(names));
             shared.ports.extend(names.port_sets.crossed(crossing.links));

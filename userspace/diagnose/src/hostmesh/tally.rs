@@ -96,6 +96,8 @@ impl<'a> Tally<'a> {
         let (probes, anomalous) = (evidence.path.probes, evidence.path.anomalous);
         change(&mut self.total, probes, anomalous);
         let [of_src, of_dst] = evidence.nics();
+        // What ends before the link of its destination is no evidence about that.
+        let of_dst = if crossing.is_short { Count::default() } else { of_dst };
         for (counts, nic, count) in [(&mut self.from, src, of_src), (&mut self.to, dst, of_dst)] {
             change(&mut counts[nic as usize], count.probes, count.anomalous);
             change(&mut self.nics[nic as usize], count.probes, count.anomalous);

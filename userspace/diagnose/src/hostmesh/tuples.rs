@@ -43,6 +43,8 @@ pub(crate) struct Version {
     pub(crate) cut_at: Option<u32>,
     /// The last hop that answered called the destination unreachable.
     pub(crate) is_refused: bool,
+    /// It ends before the link of the destination.
+    pub(crate) is_short: bool,
 }
 
 /// All 5-tuples, by number.
@@ -239,6 +241,7 @@ impl Tuples {
             is_whole,
             cut_at,
             is_refused: is_refused && is_cut,
+            is_short: false,
         };
         self.all[number as usize].path = Some(self.store(path, &links));
     }

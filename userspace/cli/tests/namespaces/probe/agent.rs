@@ -42,10 +42,11 @@ pub(crate) fn sender(rails: &Rails, directory: &Path, address: &str, probe: &str
 }
 
 impl Agent {
-    /// Starts an agent; returns when its first line reports that it probes.
+    /// Starts an agent, of all NICs unless `-i` names some; returns when its first line reports that it probes.
     pub(crate) fn begin(rails: &Rails, arguments: &[&str]) -> Self {
         let mut command = rails.command("h", binary());
-        command.args(["probe", "--all"]).args(arguments);
+        let all = if arguments.contains(&"-i") { None } else { Some("--all") };
+        command.arg("probe").args(all).args(arguments);
         let out = tempfile::tempdir().unwrap();
         command
             .args(["-o", "json", "--seed", "7", "--observer", "h0", "--out"])

@@ -161,7 +161,7 @@ fn if_a_driver_does_not_stamp_the_agent_does() {
     ] {
         rails.ip("h", &change);
     }
-    let done = Agent::begin(&rails, &["--duration", "2s"]).end();
+    let done = Agent::begin(&rails, &["-i", "bridge0", "rail1", "rail2", "--duration", "2s"]).end();
     assert_eq!(done.count("received"), done.count("probes"));
     assert_eq!(done.count("received_without_send_time"), 0);
     assert!(done.probes.iter().any(|row| &*row.src_nic == "bridge0"));
