@@ -147,6 +147,12 @@ impl PortCheck {
         if self.roce == 0 {
             let instead = if self.roce_v1 > 0 {
                 format!("{} frames are RoCE v1, which is counted but not analyzed", self.roce_v1)
+            } else if self.unread > self.frames / 2 {
+                format!(
+                    "{} frames are malformed or cut before the end of their headers: let the mirror copy at least 128 \
+                     bytes of each",
+                    self.unread
+                )
             } else if !self.protocols.is_empty() {
                 format!("{} other frames: {}", self.frames, self.protocols)
             } else if self.frames > 0 {
