@@ -32,7 +32,7 @@ fn drive(width: u16, height: u16) {
         "mesh  dataset of 6 windows",
         "5 Mesh 48",
         "NIC drops 0.0 %",
-        "switch drops 0.0 %",
+        "network drops 0.0 %",
         "P99.9",
     ] {
         assert!(screen.contains(text), "{text}\n{screen}");

@@ -16,7 +16,7 @@ fn rows(screen: &str) -> Vec<Vec<&str>> {
 
 /// The column of source addresses.
 fn sources(screen: &str) -> Vec<&str> {
-    rows(screen).iter().map(|row| row[1]).collect()
+    rows(screen).iter().filter_map(|row| row.get(1).copied()).collect()
 }
 
 #[track_caller]
@@ -59,10 +59,12 @@ fn drive(terminal: &Terminal) {
     terminal.press(&["C-u"]);
     terminal.type_in("src host 10.10.0.11");
     terminal.press(&["Enter"]);
-    let screen = terminal.until("the filter", |screen| {
-        screen.contains(" of ") && screen.contains("/src host 10.10.0.11")
+    // The text of the filter is on the screen before it is applied.
+    terminal.until("the rows of the filter", |screen| {
+        screen.contains(" of ")
+            && screen.contains("/src host 10.10.0.11")
+            && sources(screen).iter().all(|source| *source == "10.10.0.11")
     });
-    assert!(sources(&screen).iter().all(|source| *source == "10.10.0.11"));
     terminal.press(&["Escape"]);
     terminal.until("all rows", |screen| !screen.contains("/src host"));
 
