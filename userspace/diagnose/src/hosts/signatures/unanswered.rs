@@ -5,9 +5,6 @@ use crate::hosts::finding::Finding;
 use crate::hosts::view::View;
 use crate::hosts::wire::{Direction, Wire};
 
-/// How often each packet was sent, at least, if none was answered from the start: then the first time is no new packet.
-const TRIES: u64 = 3;
-
 /// How often a sender goes back in a window, at least: once may be the last message before a pause.
 const EPISODES: u64 = 2;
 
@@ -20,8 +17,7 @@ pub(super) fn find<'a>(view: &'a View<'_>) -> impl Iterator<Item = (&'a Directio
             .any(|(back, seen)| (back.src, back.dst) == (way.dst, way.src) && seen.packets > 0)
     };
     now.iter().filter(move |(way, wire)| {
-        let nothing_new = |repeated: u64| wire.packets >= TRIES * wire.packets.saturating_sub(repeated);
-        let nothing_new = wire.packets > 0 && wire.retransmitted.is_some_and(nothing_new);
+        let nothing_new = wire.packets > 0 && wire.retransmitted.is_some_and(|repeated| repeated >= wire.packets);
         nothing_new && wire.episodes >= EPISODES && !is_answered(way)
     })
 }
