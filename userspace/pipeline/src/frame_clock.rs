@@ -1,7 +1,7 @@
 //! The times of frames in the order of their positions, where a capture's clock contradicts it.
 //!
 //! Capture files have batches of frames with one time, and clocks that were set back. Within a batch a frame is later
-//! than the one before it by a nanosecond. Where a clock was set back by [`STEP_NS`] or more, its frames continue where
+//! than the one before it by a nanosecond. Where a clock was set back by half a millisecond or more, its frames continue where
 //! those before ended, until the clock is ahead of them again. Frames that are earlier by less, or that return to where
 //! the clock was, passed on another queue of the NIC: there the times are right, and the positions are not.
 
