@@ -159,7 +159,7 @@ fn the_smallest_flows_are_probed_in_the_next_window_and_a_slow_and_a_lossy_path_
             .all(|row| row.udp_src_port != BIG || !is_whole(row.window_start_ns))
     );
     let mut means: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
-    let mut lossy = (0, 0);
+    let (mut lossy, mut whole) = ((0, 0), 0);
     for row in &rows {
         let seen = flows
             .iter()
@@ -169,7 +169,12 @@ fn the_smallest_flows_are_probed_in_the_next_window_and_a_slow_and_a_lossy_path_
         assert_eq!((seen.src, seen.dst, seen.dst_qpn), (row.src, row.dst, row.dst_qpn));
         let host = if &*row.end == "sender" { row.src } else { row.dst };
         assert_eq!(format!("10.9.0.{}", &row.observer[1..]), host.to_string());
-        assert_eq!((row.probes + row.unsent, row.unsent), (10, 0), "{row:?}");
+        // An agent that the machine stops within the window leaves out the rest, and states it.
+        assert_eq!(row.probes + row.unsent, 10, "{row:?}");
+        if row.unsent > 0 {
+            continue;
+        }
+        whole += 1;
         if row.udp_src_port == LOSSY {
             lossy = (lossy.0 + row.probes, lossy.1 + row.answered);
         } else {
@@ -182,6 +187,7 @@ fn the_smallest_flows_are_probed_in_the_next_window_and_a_slow_and_a_lossy_path_
             means.entry(row.udp_src_port).or_default().push(mean);
         }
     }
+    assert!(2 * whole > rows.len(), "{whole} of {}", rows.len());
     // In the first whole window, those are the smallest two of those that do not rest since the part before it.
     let first = rows
         .iter()
