@@ -204,7 +204,6 @@ impl FastState {
             asked_from: first,
             unambiguous: self.is(bits::UNAMBIGUOUS),
             is_late: false,
-            is_repaired: false,
             completed: false,
         }
     }
