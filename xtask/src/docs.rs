@@ -16,6 +16,14 @@ pub(crate) fn write() -> Result<()> {
 
 /// Fails if a page differs from the generated one.
 pub(crate) fn check() -> Result<()> {
-    let test = ["test", "--quiet", "--workspace", "--test", "reference"];
+    let test = [
+        "test",
+        "--quiet",
+        "--package",
+        "rocescope",
+        "--test",
+        "process",
+        "reference::",
+    ];
     run_command(&mut command("cargo", &test))
 }
