@@ -5,7 +5,6 @@ use anyhow::{Context, Result, anyhow};
 use rocescope_collector::certificates::{self, Settings};
 use rocescope_model::human::plural;
 use rocescope_runtime::clock::now;
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -36,10 +35,8 @@ pub(super) fn run(arguments: &CertificatesArguments) -> Result<ExitCode> {
 }
 
 fn read(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
     match path == Path::new("-") {
-        true => std::io::stdin().read_to_string(&mut text)?,
-        false => return std::fs::read_to_string(path),
-    };
-    Ok(text)
+        true => std::io::read_to_string(std::io::stdin()),
+        false => std::fs::read_to_string(path),
+    }
 }
