@@ -27,8 +27,9 @@
 //! | [`payload`], [`frame`], [`icmp`] | the 50 bytes of a probe, its frame, answers of routers |
 //! | [`types`] | shared types |
 //! | [`backend`] | [`Backend`]: sends and receives packets; raw Ethernet and others |
-//! | `operations` | the latency of RDMA operations between agents (feature `verbs`) |
-//! | `rc` | connected queue pairs of RDMA devices (feature `verbs`) |
+//! | [`ibverbs`] | libibverbs, loaded when it is first called |
+//! | [`operations`] | the latency of RDMA operations between agents |
+//! | [`rc`] | connected queue pairs of RDMA devices |
 //! | [`mod@drive`] | the loop that connects an agent and a backend |
 
 pub mod agent;
@@ -39,14 +40,13 @@ pub mod counters;
 pub mod drive;
 pub mod flows;
 pub mod frame;
+pub mod ibverbs;
 pub mod icmp;
 pub mod loopback;
-#[cfg(feature = "verbs")]
 pub mod operations;
 pub mod payload;
 pub mod peers;
 pub mod ports;
-#[cfg(feature = "verbs")]
 pub mod rc;
 pub mod requests;
 pub mod responder;

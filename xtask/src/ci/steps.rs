@@ -26,9 +26,6 @@ const KERNELS: [&str; 8] = [
     "doctor",
 ];
 
-/// The feature that requires cmake and libclang.
-const FEATURES: [&str; 3] = ["--workspace", "--features", "rocescope/verbs"];
-
 /// A step of the checks.
 pub(super) struct Step {
     pub(super) name: &'static str,
@@ -59,8 +56,7 @@ pub(super) const GATE: &[Step] = &[
         "licences, sources and duplicates of dependencies",
         hygiene::dependencies,
     ),
-    step("lints", "clippy over all targets with all features", lints),
-    step("default features", "the product as users build it", default_features),
+    step("lints", "clippy over all targets", lints),
     step("oldest Rust", "the compiler that Cargo.toml promises", oldest_rust),
     step(
         "documentation",
@@ -107,8 +103,6 @@ pub(super) const SLOW: &[Step] = &[
         "tests that take half a minute and rarely break",
         suites::slow,
     ),
-    // (1)
-    step("verbs", "the unit tests of the verbs backend", suites::verbs_units),
     // (50)
     step(
         "faults named",
@@ -165,18 +159,15 @@ fn format() -> Result<()> {
 }
 
 fn lints() -> Result<()> {
-    let mut clippy = command("cargo", &["clippy", "--all-targets"]);
-    run(clippy.args(FEATURES).args(["--", "-D", "warnings"]))
-}
-
-/// Without optional features, code that these replace would be compiled by no other step.
-fn default_features() -> Result<()> {
-    run(&mut command("cargo", &["check", "--quiet"]))
+    run(&mut command(
+        "cargo",
+        &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+    ))
 }
 
 fn documentation() -> Result<()> {
-    let mut doc = command("cargo", &["doc", "--no-deps", "--quiet"]);
-    run(doc.args(FEATURES).env("RUSTDOCFLAGS", "-D warnings"))
+    let mut doc = command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"]);
+    run(doc.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// Checks the product with the oldest Rust that `Cargo.toml` promises. If that is the active compiler, all other steps

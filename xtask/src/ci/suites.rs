@@ -5,9 +5,6 @@ use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// The tests of the verbs backend against a test double of libibverbs: everything but the backend is that of the other tests.
-const VERBS: &str = "cargo test --workspace --features rocescope-probe/verbs --no-fail-fast --test verbs";
-
 /// Tests that `cargo test` and the gate leave out, as their `#[ignore]` states: seconds on two processors, and the name.
 const SLOW: [(u32, &str); 8] = [
     (75, "live::full_disk::a_disk_full_for_65_seconds_costs_named_windows"),
@@ -43,7 +40,7 @@ pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
         &["cargo test --workspace --no-fail-fast"]
     };
     let mut failed = Vec::new();
-    for run in suites.iter().chain(&[VERBS]) {
+    for run in suites {
         // Runners print summaries on either stream.
         let line = format!("{run} 2>&1");
         if !follow(&mut command("bash", &["-c", &line]), lines)? {
@@ -71,12 +68,6 @@ pub(super) fn slow() -> Result<()> {
     }
     let test = ["test", "--workspace", "--", "--ignored", "--exact"];
     run_command(command("cargo", &test).args(names))
-}
-
-/// Runs the unit tests of the verbs backend, whose build of the dependencies no other step shares.
-pub(super) fn verbs_units() -> Result<()> {
-    let test = ["test", "-p", "rocescope-probe", "--features", "verbs", "--lib", "verbs"];
-    run_command(&mut command("cargo", &test))
 }
 
 fn has_nextest() -> bool {

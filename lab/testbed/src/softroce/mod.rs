@@ -137,10 +137,12 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<Options<'a>> {
     Ok(options)
 }
 
-/// Builds the product with its verbs backend, which loads libibverbs when it starts: a static program cannot.
+/// Builds the product. Its verbs backend loads libibverbs, which a static program cannot.
 fn build() -> Result<PathBuf> {
-    let features = ["--bin", "rocescope", "--features", "rocescope/verbs"];
-    run_command(command("cargo", &["build", "--quiet", "--release"]).args(features))?;
+    run_command(&mut command(
+        "cargo",
+        &["build", "--quiet", "--release", "--bin", "rocescope"],
+    ))?;
     Ok(target()?.join("release/rocescope"))
 }
 

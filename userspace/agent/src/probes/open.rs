@@ -92,7 +92,6 @@ fn packets(wanted: &ProbeSettings, links: Vec<Link>, names: &str) -> Result<(Box
     Ok((Box::new(raw), settings))
 }
 
-#[cfg(feature = "verbs")]
 fn queue_pairs(wanted: &ProbeSettings, nics: &[(Nic, u32)], names: &str) -> Result<(Box<dyn Backend>, Settings)> {
     ensure!(
         wanted.port.is_none_or(|port| port == ROCE_UDP_PORT),
@@ -110,14 +109,6 @@ fn queue_pairs(wanted: &ProbeSettings, nics: &[(Nic, u32)], names: &str) -> Resu
         verbs.clock().source
     );
     Ok((Box::new(verbs), settings))
-}
-
-#[cfg(not(feature = "verbs"))]
-fn queue_pairs(_: &ProbeSettings, _: &[(Nic, u32)], _: &str) -> Result<(Box<dyn Backend>, Settings)> {
-    Err(AgentError::Refused(
-        "this rocescope was built without verbs (`cargo build --release --features verbs`, which requires cmake and libclang)"
-            .to_owned(),
-    ))
 }
 
 fn links(wanted: &ProbeSettings, least: usize) -> Result<Vec<Link>> {

@@ -1,6 +1,5 @@
 //! The latency of RDMA operations, measured by a thread of its own: an operation may take longer than a probe may wait.
 
-#[cfg(feature = "verbs")]
 mod thread;
 
 use super::settings::OperationSettings;
@@ -55,14 +54,7 @@ impl Operating {
             member.is_some() || wanted.peers.is_empty(),
             "`probe` has no controller that introduces other agents: run `rocescope agent`, or omit --operations-peers"
         );
-        #[cfg(feature = "verbs")]
-        return thread::start(wanted, observer, nics, member.cloned());
-        #[cfg(not(feature = "verbs"))]
-        {
-            let _ = (observer, nics);
-            rocescope_runtime::status!("RDMA operations are not measured: this rocescope was built without verbs");
-            Ok(None)
-        }
+        thread::start(wanted, observer, nics, member.cloned())
     }
 
     /// The rows since the last call.

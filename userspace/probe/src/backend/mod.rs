@@ -3,12 +3,11 @@
 //! | module | contents |
 //! |---|---|
 //! | [`raw`] | Ethernet frames over packet sockets, stamped by the kernel or the NIC |
-//! | `verbs` | UD queue pairs of RDMA devices (feature `verbs`; not yet tested on hardware) |
+//! | `verbs` | UD queue pairs of RDMA devices (not yet tested on hardware) |
 //! | `system_clock` | the agent's clock in real time, and the detection of clock steps |
 
 pub mod raw;
 mod system_clock;
-#[cfg(feature = "verbs")]
 pub mod verbs;
 
 use crate::types::{Clock, Event, Nanos, Nic, Outgoing, Refusal};

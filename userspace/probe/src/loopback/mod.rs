@@ -9,13 +9,12 @@
 //! | [`run`](mod@run) | runs a plan; ends early if the host becomes busy or a budget is used up |
 //! | [`load`] | what others send over the NICs, from their counters |
 //! | [`schedule`] | when to test: idle hosts periodically, busy hosts when counters call |
-//! | `verbs` | RC queue pairs of RDMA devices (feature `verbs`) |
+//! | `verbs` | RC queue pairs of RDMA devices |
 
 pub mod load;
 pub mod plan;
 pub mod run;
 pub mod schedule;
-#[cfg(feature = "verbs")]
 pub mod verbs;
 
 pub use load::{Busy, Load, Meter, Own, PACKET, Sample};

@@ -1,7 +1,7 @@
 //! A completion queue, polled and awaited.
 
 use super::{Device, Error, check};
-use rdma_mummy_sys as ib;
+use crate::ibverbs as ib;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::ffi::CStr;
@@ -158,7 +158,7 @@ impl Drop for Completions {
 }
 
 fn completion(found: &ib::ibv_wc) -> Result<Completion, Error> {
-    if found.status != ib::ibv_wc_status::IBV_WC_SUCCESS {
+    if found.status != ib::IBV_WC_SUCCESS {
         // SAFETY: the library returns a string of its own for every value.
         let meaning = unsafe { CStr::from_ptr(ib::ibv_wc_status_str(found.status)) };
         return Err(Error::Failed {

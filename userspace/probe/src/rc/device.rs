@@ -3,8 +3,8 @@
 use super::{Error, check};
 use crate::backend;
 use crate::backend::verbs::port::{Found, Gid, devices, gid_of, is_of, rank};
+use crate::ibverbs as ib;
 use crate::types::Nic;
-use rdma_mummy_sys as ib;
 use std::mem::zeroed;
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::completion::{Completion, Completions, Kind, number};
 use super::{Device, Error, Region, Window, check};
-use rdma_mummy_sys as ib;
+use crate::ibverbs as ib;
 use std::mem::zeroed;
 use std::ops::Range;
 use std::ptr::{NonNull, null_mut};
@@ -94,7 +94,7 @@ impl QueuePair {
             let mut attributes: ib::ibv_qp_init_attr = zeroed();
             attributes.send_cq = completions.queue();
             attributes.recv_cq = completions.queue();
-            attributes.qp_type = ib::ibv_qp_type::IBV_QPT_RC;
+            attributes.qp_type = ib::IBV_QPT_RC;
             attributes.sq_sig_all = 1;
             attributes.cap.max_send_wr = options.depth;
             attributes.cap.max_recv_wr = options.depth;
@@ -137,14 +137,12 @@ impl QueuePair {
 
     /// RESET to INIT.
     fn initialize(&mut self) -> Result<(), Error> {
-        use ib::ibv_access_flags as Access;
-        use ib::ibv_qp_attr_mask as Mask;
         // SAFETY: a structure of numbers, for which all zeros is valid, including the first key of the partition table.
         let mut attributes: ib::ibv_qp_attr = unsafe { zeroed() };
-        attributes.qp_state = ib::ibv_qp_state::IBV_QPS_INIT;
+        attributes.qp_state = ib::IBV_QPS_INIT;
         attributes.port_num = self.device.port();
-        attributes.qp_access_flags = (Access::IBV_ACCESS_REMOTE_WRITE | Access::IBV_ACCESS_REMOTE_READ).0;
-        let mask = Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
+        attributes.qp_access_flags = (ib::IBV_ACCESS_REMOTE_WRITE | ib::IBV_ACCESS_REMOTE_READ).cast_unsigned();
+        let mask = ib::IBV_QP_PKEY_INDEX | ib::IBV_QP_PORT | ib::IBV_QP_ACCESS_FLAGS;
         self.enter(&mut attributes, mask)
     }
 
@@ -154,10 +152,9 @@ impl QueuePair {
     /// # Errors
     /// The next hop does not answer, or the queue pair is connected already.
     pub fn connect(&mut self, peer: &Address) -> Result<(), Error> {
-        use ib::ibv_qp_attr_mask as Mask;
         // SAFETY: a structure of numbers, for which all zeros is valid.
         let mut attributes: ib::ibv_qp_attr = unsafe { zeroed() };
-        attributes.qp_state = ib::ibv_qp_state::IBV_QPS_RTR;
+        attributes.qp_state = ib::IBV_QPS_RTR;
         // 256 bytes is 1, and each next one twice as many.
         let mtu = peer.mtu.min(self.device.mtu()).clamp(256, 4096);
         attributes.path_mtu = mtu.ilog2() - 7;
@@ -172,27 +169,27 @@ impl QueuePair {
         attributes.ah_attr.grh.hop_limit = HOP_LIMIT;
         attributes.ah_attr.grh.flow_label = self.options.flow_label;
         attributes.ah_attr.grh.traffic_class = self.options.traffic_class;
-        let address = Mask::IBV_QP_AV | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_DEST_QPN | Mask::IBV_QP_RQ_PSN;
-        let mask = address | Mask::IBV_QP_MAX_DEST_RD_ATOMIC | Mask::IBV_QP_MIN_RNR_TIMER;
+        let address = ib::IBV_QP_AV | ib::IBV_QP_PATH_MTU | ib::IBV_QP_DEST_QPN | ib::IBV_QP_RQ_PSN;
+        let mask = address | ib::IBV_QP_MAX_DEST_RD_ATOMIC | ib::IBV_QP_MIN_RNR_TIMER;
         self.enter(&mut attributes, mask)?;
 
-        attributes.qp_state = ib::ibv_qp_state::IBV_QPS_RTS;
+        attributes.qp_state = ib::IBV_QPS_RTS;
         attributes.timeout = self.options.timeout;
         attributes.retry_cnt = self.options.retries;
         attributes.rnr_retry = self.options.retries;
         attributes.sq_psn = self.options.first_psn;
         attributes.max_rd_atomic = READS;
-        let retries = Mask::IBV_QP_TIMEOUT | Mask::IBV_QP_RETRY_CNT | Mask::IBV_QP_RNR_RETRY;
+        let retries = ib::IBV_QP_TIMEOUT | ib::IBV_QP_RETRY_CNT | ib::IBV_QP_RNR_RETRY;
         self.enter(
             &mut attributes,
-            retries | Mask::IBV_QP_SQ_PSN | Mask::IBV_QP_MAX_QP_RD_ATOMIC,
+            retries | ib::IBV_QP_SQ_PSN | ib::IBV_QP_MAX_QP_RD_ATOMIC,
         )
     }
 
     fn enter(&mut self, attributes: &mut ib::ibv_qp_attr, mask: ib::ibv_qp_attr_mask) -> Result<(), Error> {
-        let mask = mask | ib::ibv_qp_attr_mask::IBV_QP_STATE;
+        let mask = mask | ib::IBV_QP_STATE;
         // SAFETY: the queue pair is open, and the call reads only the fields in the mask.
-        let answer = unsafe { ib::ibv_modify_qp(self.qp.as_ptr(), attributes, mask.0 as libc::c_int) };
+        let answer = unsafe { ib::ibv_modify_qp(self.qp.as_ptr(), attributes, mask) };
         check("the state of a queue pair", answer)
     }
 
@@ -202,7 +199,7 @@ impl QueuePair {
     /// # Errors
     /// The range is outside of the region, or [`Options::depth`] operations are in flight.
     pub fn post(&mut self, operation: Operation, region: &Region, range: Range<usize>, with: u32) -> Result<(), Error> {
-        use ib::ibv_wr_opcode::{IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND};
+        use ib::{IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND};
         let mut part = region.part(&range)?;
         // SAFETY: a structure of numbers and pointers, for which all zeros is valid.
         let mut request: ib::ibv_send_wr = unsafe { zeroed() };
@@ -216,7 +213,7 @@ impl QueuePair {
         };
         request.opcode = opcode;
         if let Some(window) = window {
-            request.wr.rdma = ib::rdma_t {
+            request.wr.rdma = ib::ibv_send_wr_rdma {
                 remote_addr: window.address,
                 rkey: window.key,
             };

@@ -1,7 +1,7 @@
 //! Memory that is registered with a device.
 
 use super::{Device, Error, Memory};
-use rdma_mummy_sys as ib;
+use crate::ibverbs as ib;
 use std::ops::Range;
 use std::ptr::NonNull;
 
@@ -46,17 +46,9 @@ impl Region {
     /// # Errors
     /// The process may not lock as much memory.
     pub fn register(device: &Device, memory: Memory) -> Result<Self, Error> {
-        use ib::ibv_access_flags as Access;
-        let access = Access::IBV_ACCESS_LOCAL_WRITE | Access::IBV_ACCESS_REMOTE_WRITE | Access::IBV_ACCESS_REMOTE_READ;
+        let access = ib::IBV_ACCESS_LOCAL_WRITE | ib::IBV_ACCESS_REMOTE_WRITE | ib::IBV_ACCESS_REMOTE_READ;
         // SAFETY: the domain is open, and the pages stay until the region is closed.
-        let region = unsafe {
-            ib::ibv_reg_mr(
-                device.domain(),
-                memory.as_ptr(),
-                memory.bytes(),
-                access.0 as libc::c_int,
-            )
-        };
+        let region = unsafe { ib::ibv_reg_mr(device.domain(), memory.as_ptr(), memory.bytes(), access) };
         let region = NonNull::new(region);
         Ok(Self {
             region: region.ok_or_else(|| Error::last("a memory region (`ulimit -l` bounds its size)"))?,

@@ -2,7 +2,7 @@
 
 use crate::double::{Cq, Double, KILOHERTZ, NAMES, NICS, Stamps, fail, gid, leak, with};
 use crate::queue_pairs::{post_recv, post_send};
-use rdma_mummy_sys as ib;
+use rocescope_probe::ibverbs as ib;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -11,8 +11,7 @@ pub(crate) fn device_of(double: &Double, context: *mut ib::ibv_context) -> usize
     double.contexts[&context.addr()]
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ib::ibv_device {
+pub(crate) unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ib::ibv_device {
     if let Some(errno) = with(|double| double.no_list) {
         return fail(errno);
     }
@@ -32,17 +31,14 @@ unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ib::ibv
     .cast()
 }
 
-#[unsafe(no_mangle)]
-const unsafe extern "C" fn ibv_free_device_list(_: *mut *mut ib::ibv_device) {}
+pub(crate) const unsafe extern "C" fn ibv_free_device_list(_: *mut *mut ib::ibv_device) {}
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_get_device_name(device: *mut ib::ibv_device) -> *const c_char {
+pub(crate) unsafe extern "C" fn ibv_get_device_name(device: *mut ib::ibv_device) -> *const c_char {
     // SAFETY: it is a device of the list.
     unsafe { (*device).name.as_ptr() }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ibv_context {
+pub(crate) unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ibv_context {
     // SAFETY: it is a device of the list.
     let number = unsafe { (*device).name[5] } as u8 - b'0';
     let number = usize::from(number);
@@ -69,8 +65,7 @@ unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ib
     context
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
     with(|double| double.open -= 1);
     0
 }
@@ -88,17 +83,15 @@ unsafe extern "C" fn query_port(
     0
 }
 
-#[unsafe(no_mangle)]
-const unsafe extern "C" fn ibv_wc_status_str(status: ib::ibv_wc_status::Type) -> *const c_char {
+pub(crate) const unsafe extern "C" fn ibv_wc_status_str(status: ib::ibv_wc_status) -> *const c_char {
     match status {
-        ib::ibv_wc_status::IBV_WC_RETRY_EXC_ERR => c"transport retry counter exceeded".as_ptr(),
+        ib::IBV_WC_RETRY_EXC_ERR => c"transport retry counter exceeded".as_ptr(),
         _ => c"another error".as_ptr(),
     }
 }
 
 /// For each port: the NIC's address as RoCE v1, as RoCE v2 on another interface, and as the wanted entry.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn _ibv_query_gid_table(
+pub(crate) unsafe extern "C" fn _ibv_query_gid_table(
     context: *mut ib::ibv_context,
     entries: *mut ib::ibv_gid_entry,
     most: usize,
@@ -129,7 +122,7 @@ unsafe extern "C" fn _ibv_query_gid_table(
 
 unsafe extern "C" fn query_device_ex(
     _: *mut ib::ibv_context,
-    _: *const ib::ibv_query_device_ex_input,
+    _: *const c_void,
     attributes: *mut ib::ibv_device_attr_ex,
     _: usize,
 ) -> c_int {
@@ -138,21 +131,7 @@ unsafe extern "C" fn query_device_ex(
     0
 }
 
-/// Only for the old form of the query. Defined because a linker takes the file with the real functions for one that is
-/// missing here, and then finds each of the others twice.
-#[unsafe(no_mangle)]
-const unsafe extern "C" fn ibv_query_port(_: *mut ib::ibv_context, _: u8, _: *mut ib::_compat_ibv_port_attr) -> c_int {
-    libc::EOPNOTSUPP
-}
-
-/// Only for the old form of the query.
-#[unsafe(no_mangle)]
-const unsafe extern "C" fn ibv_query_device(_: *mut ib::ibv_context, _: *mut ib::ibv_device_attr) -> c_int {
-    libc::EOPNOTSUPP
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_context) -> *mut ib::ibv_comp_channel {
+pub(crate) unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_context) -> *mut ib::ibv_comp_channel {
     // SAFETY: two numbers.
     let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
     with(|double| double.open += 1);
@@ -162,8 +141,7 @@ unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_context) -> *
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel) -> c_int {
     with(|double| double.open -= 1);
     // SAFETY: a channel that was created above.
     unsafe { libc::close((*channel).fd) }
@@ -171,8 +149,8 @@ unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel
 
 fn cq(context: *mut ib::ibv_context, channel: *mut ib::ibv_comp_channel, wall_clock: bool) -> usize {
     let made = leak(|cq: &mut ib::ibv_cq_ex| {
-        cq.context = context;
-        cq.channel = channel;
+        cq.cq.context = context;
+        cq.cq.channel = channel;
         cq.start_poll = Some(start_poll);
         cq.next_poll = Some(next_poll);
         cq.end_poll = Some(end_poll);
@@ -195,11 +173,10 @@ unsafe extern "C" fn create_cq_ex(
     context: *mut ib::ibv_context,
     attributes: *mut ib::ibv_cq_init_attr_ex,
 ) -> *mut ib::ibv_cq_ex {
-    use ib::ibv_create_cq_wc_flags as Flags;
     // SAFETY: the caller passes attributes.
     let attributes = unsafe { &*attributes };
-    let wall = u64::from(Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0);
-    let ticks = u64::from(Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP.0);
+    let wall = ib::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+    let ticks = ib::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
     let stamps = with(|double| double.stamps[device_of(double, context)]);
     let allowed = match stamps {
         Stamps::WallClock => wall | ticks,
@@ -213,8 +190,7 @@ unsafe extern "C" fn create_cq_ex(
     std::ptr::with_exposed_provenance_mut(made)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_create_cq(
+pub(crate) unsafe extern "C" fn ibv_create_cq(
     context: *mut ib::ibv_context,
     _: c_int,
     _: *mut c_void,
@@ -224,14 +200,12 @@ unsafe extern "C" fn ibv_create_cq(
     std::ptr::with_exposed_provenance_mut(cq(context, channel, false))
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_destroy_cq(cq: *mut ib::ibv_cq) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_destroy_cq(cq: *mut ib::ibv_cq) -> c_int {
     with(|double| double.cqs.remove(&cq.addr()));
     0
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_get_cq_event(
+pub(crate) unsafe extern "C" fn ibv_get_cq_event(
     channel: *mut ib::ibv_comp_channel,
     cq: *mut *mut ib::ibv_cq,
     _: *mut *mut c_void,
@@ -250,8 +224,7 @@ unsafe extern "C" fn ibv_get_cq_event(
     0
 }
 
-#[unsafe(no_mangle)]
-const unsafe extern "C" fn ibv_ack_cq_events(_: *mut ib::ibv_cq, _: u32) {}
+pub(crate) const unsafe extern "C" fn ibv_ack_cq_events(_: *mut ib::ibv_cq, _: u32) {}
 
 unsafe extern "C" fn req_notify_cq(cq: *mut ib::ibv_cq, _: c_int) -> c_int {
     with(|double| double.cqs.get_mut(&cq.addr()).unwrap().armed = true);
@@ -302,7 +275,7 @@ unsafe extern "C" fn read_stamp(cq: *mut ib::ibv_cq_ex) -> u64 {
     with(|double| {
         let of = &double.cqs[&cq.addr()];
         let completion = of.reading.as_ref().unwrap();
-        assert_eq!(completion.status, ib::ibv_wc_status::IBV_WC_SUCCESS);
+        assert_eq!(completion.status, ib::IBV_WC_SUCCESS);
         let nanos = completion.nanos as u128;
         if of.wall_clock {
             nanos as u64

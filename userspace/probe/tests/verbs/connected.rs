@@ -2,10 +2,9 @@
 
 use crate::double::{Double, gid, now};
 use crate::queue_pairs::{REMOTE, registered};
-use ib::ibv_qp_state::{IBV_QPS_RTR, IBV_QPS_RTS};
-use ib::ibv_wc_status as status;
-use ib::ibv_wr_opcode::{IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND};
-use rdma_mummy_sys as ib;
+use ib::{IBV_QPS_RTR, IBV_QPS_RTS};
+use ib::{IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND};
+use rocescope_probe::ibverbs as ib;
 use std::ffi::c_int;
 
 /// Copies bytes to memory that a process registered.
@@ -47,21 +46,21 @@ pub(crate) fn connected(
     let cq = double.qps[&qp].cq;
     let peer = peer_of(double, qp);
     let failure = match (peer, request.opcode) {
-        (None, _) => Some(status::IBV_WC_RETRY_EXC_ERR),
+        (None, _) => Some(ib::IBV_WC_RETRY_EXC_ERR),
         (Some(peer), IBV_WR_SEND) => {
             let other = double.qps.get_mut(&peer).unwrap();
             match other.receives.pop_front() {
                 Some((number, place)) if part.length <= place.length => {
                     let to = other.cq;
                     copy(bytes, place.addr);
-                    double.complete_with(to, number, status::IBV_WC_SUCCESS, now(), part.length);
+                    double.complete_with(to, number, ib::IBV_WC_SUCCESS, now(), part.length);
                     None
                 }
-                Some(_) => Some(status::IBV_WC_REM_INV_REQ_ERR),
-                None => Some(status::IBV_WC_RNR_RETRY_EXC_ERR),
+                Some(_) => Some(ib::IBV_WC_REM_INV_REQ_ERR),
+                None => Some(ib::IBV_WC_RNR_RETRY_EXC_ERR),
             }
         }
-        (Some(_), _) if !is_open => Some(status::IBV_WC_REM_ACCESS_ERR),
+        (Some(_), _) if !is_open => Some(ib::IBV_WC_REM_ACCESS_ERR),
         (Some(_), IBV_WR_RDMA_WRITE) => {
             copy(bytes, remote.remote_addr);
             None
@@ -73,12 +72,12 @@ pub(crate) fn connected(
             copy(&bytes, part.addr);
             None
         }
-        _ => Some(status::IBV_WC_LOC_QP_OP_ERR),
+        _ => Some(ib::IBV_WC_LOC_QP_OP_ERR),
     };
     match failure {
         Some(status) => double.fail(qp, request.wr_id, status),
         None if double.lose_completions > 0 => double.lose_completions -= 1,
-        None => double.complete(cq, request.wr_id, status::IBV_WC_SUCCESS, now()),
+        None => double.complete(cq, request.wr_id, ib::IBV_WC_SUCCESS, now()),
     }
     0
 }

@@ -1,13 +1,12 @@
 //! A test double of libibverbs: the calls of the backend, on simulated RDMA devices.
 //!
-//! The linker uses these functions instead of those of `rdma-mummy-sys`, which would load the library. They follow the
-//! manual pages of rdma-core for UD and RC, and refuse what these do not allow: a queue pair passes through its states in
+//! Tests [`load`] it in place of the library. It follows the manual pages of rdma-core for UD and RC, and refuses what these do not allow: a queue pair passes through its states in
 //! order with the attributes that each requires, one in error flushes posted requests, each requested event arrives
 //! once, a datagram without a receive or with another queue key is dropped, a route header precedes each received
 //! datagram. Each test has its own double, since each has its own thread.
 
-use ib::ibv_qp_state::{IBV_QPS_RTR, IBV_QPS_RTS};
-use rdma_mummy_sys as ib;
+use ib::{IBV_QPS_RTR, IBV_QPS_RTS};
+use rocescope_probe::ibverbs as ib;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::CStr;
@@ -43,7 +42,7 @@ pub(crate) enum Stamps {
 
 pub(crate) struct Wc {
     pub(crate) number: u64,
-    pub(crate) status: ib::ibv_wc_status::Type,
+    pub(crate) status: ib::ibv_wc_status,
     pub(crate) bytes: u32,
     pub(crate) nanos: i64,
 }
@@ -60,7 +59,7 @@ pub(crate) struct Qp {
     pub(crate) number: u32,
     pub(crate) nic: usize,
     pub(crate) cq: usize,
-    pub(crate) state: ib::ibv_qp_state::Type,
+    pub(crate) state: ib::ibv_qp_state,
     pub(crate) key: u32,
     pub(crate) receives: VecDeque<(u64, ib::ibv_sge)>,
     /// The PSN of its first request.
@@ -131,6 +130,36 @@ pub(crate) fn with<T>(look: impl FnOnce(&mut Double) -> T) -> T {
     DOUBLE.with_borrow_mut(look)
 }
 
+/// Makes this double the libibverbs of the process. Called before the product opens anything.
+pub(crate) fn load() {
+    use crate::{calls, queue_pairs};
+
+    ib::provide(ib::Library {
+        ibv_get_device_list: calls::ibv_get_device_list,
+        ibv_free_device_list: calls::ibv_free_device_list,
+        ibv_get_device_name: calls::ibv_get_device_name,
+        ibv_open_device: calls::ibv_open_device,
+        ibv_close_device: calls::ibv_close_device,
+        ibv_wc_status_str: calls::ibv_wc_status_str,
+        _ibv_query_gid_table: calls::_ibv_query_gid_table,
+        ibv_create_comp_channel: calls::ibv_create_comp_channel,
+        ibv_destroy_comp_channel: calls::ibv_destroy_comp_channel,
+        ibv_create_cq: calls::ibv_create_cq,
+        ibv_destroy_cq: calls::ibv_destroy_cq,
+        ibv_get_cq_event: calls::ibv_get_cq_event,
+        ibv_ack_cq_events: calls::ibv_ack_cq_events,
+        ibv_alloc_pd: queue_pairs::ibv_alloc_pd,
+        ibv_dealloc_pd: queue_pairs::ibv_dealloc_pd,
+        ibv_reg_mr: queue_pairs::ibv_reg_mr,
+        ibv_dereg_mr: queue_pairs::ibv_dereg_mr,
+        ibv_create_qp: queue_pairs::ibv_create_qp,
+        ibv_destroy_qp: queue_pairs::ibv_destroy_qp,
+        ibv_modify_qp: queue_pairs::ibv_modify_qp,
+        ibv_create_ah: queue_pairs::ibv_create_ah,
+        ibv_destroy_ah: queue_pairs::ibv_destroy_ah,
+    });
+}
+
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap().as_nanos() as i64
@@ -179,9 +208,9 @@ impl Double {
 
     /// Fails a queue pair: its posted requests are flushed.
     pub(crate) fn fail(&mut self, qp: usize, number: u64, status: u32) {
-        use ib::ibv_wc_status::IBV_WC_WR_FLUSH_ERR;
+        use ib::IBV_WC_WR_FLUSH_ERR;
         let failed = self.qps.get_mut(&qp).unwrap();
-        failed.state = ib::ibv_qp_state::IBV_QPS_ERR;
+        failed.state = ib::IBV_QPS_ERR;
         let cq = failed.cq;
         let flushed = std::mem::take(&mut failed.receives);
         self.complete(cq, number, status, 0);
@@ -212,7 +241,7 @@ impl Double {
         unsafe { to.copy_from_nonoverlapping(written.as_ptr(), written.len()) };
         let (cq, nic) = (qp.cq, qp.nic);
         let at = at + self.ahead[NICS[nic].0];
-        self.complete(cq, number, ib::ibv_wc_status::IBV_WC_SUCCESS, at);
+        self.complete(cq, number, ib::IBV_WC_SUCCESS, at);
     }
 
     /// The number of the queue pair of a NIC.

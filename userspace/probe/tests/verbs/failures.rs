@@ -54,7 +54,7 @@ fn a_queue_pair_in_error_is_reset(stamps: Stamps) {
     );
     with(|double| {
         for qp in double.qps.values() {
-            assert_eq!(qp.state, rdma_mummy_sys::ibv_qp_state::IBV_QPS_RTS);
+            assert_eq!(qp.state, rocescope_probe::ibverbs::IBV_QPS_RTS);
             assert_eq!(qp.receives.len(), 64);
         }
     });
@@ -110,12 +110,6 @@ fn a_foreign_datagram_is_not_read_as_the_previous_probe_of_its_slot() {
 #[test]
 fn missing_devices_are_reported_in_one_line() {
     let said = || Verbs::open(&nics()).unwrap_err().to_string();
-    with(|double| double.no_list = Some(libc::EOPNOTSUPP));
-    assert!(
-        said().contains("libibverbs.so.1 (of rdma-core) does not load"),
-        "{}",
-        said()
-    );
     with(|double| double.no_list = Some(libc::ENOSYS));
     assert!(said().contains("RDMA devices: the kernel has none"), "{}", said());
     with(|double| (double.no_list, double.closed) = (None, Some(1)));

@@ -1,6 +1,6 @@
 //! Loopback tests of Hostping over queue pairs of the double.
 
-use crate::double::with;
+use crate::double::{load, with};
 use rocescope_diagnose::hostping::topology;
 use rocescope_probe::Nanos;
 use rocescope_probe::loopback::verbs::Verbs;
@@ -42,6 +42,7 @@ fn measure(names: &[(&str, &str)], verbs: &mut Verbs) -> Outcome {
 
 #[test]
 fn latencies_and_bandwidth_of_memory_are_measured_and_gpus_are_named() {
+    load();
     let mut verbs = Verbs::open([("mlx5_0".into(), vec![0])]).unwrap();
     let outcome = measure(
         &[("mlx5_0", "mem0"), ("mlx5_0", "GPU1"), ("mlx5_0", "mem9")],
@@ -70,6 +71,7 @@ fn latencies_and_bandwidth_of_memory_are_measured_and_gpus_are_named() {
 
 #[test]
 fn missing_devices_are_refused() {
+    load();
     let refusal = Verbs::open([("mlx5_7".into(), Vec::new())]).unwrap_err().to_string();
     assert!(
         refusal.contains("mlx5_7: no RDMA device of this name opens"),

@@ -29,8 +29,9 @@ use std::collections::BTreeMap;
 
 const MILLISECOND: i64 = 1_000_000;
 
-/// Returns the NICs of the double with their interface indices.
+/// Loads the double, and returns its NICs with their interface indices.
 fn nics() -> Vec<(Nic, u32)> {
+    double::load();
     let nic = |(at, (_, _, interface))| {
         let nic = Nic {
             name: format!("rail{at}"),

@@ -3,29 +3,31 @@
 use crate::calls::device_of;
 use crate::connected::connected;
 use crate::double::{Ah, Double, GRH, LATENCY, Mr, NICS, Peer, Qp, fail, gid, leak, now, with};
-use ib::ibv_qp_state::{IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RESET, IBV_QPS_RTR, IBV_QPS_RTS, Type as State};
-use rdma_mummy_sys as ib;
+use ib::{IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RESET, IBV_QPS_RTR, IBV_QPS_RTS, ibv_qp_state as State};
+use rocescope_probe::ibverbs as ib;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 
 /// What a key of the peer has more than the local one.
 pub(crate) const REMOTE: u32 = 0x1_0000;
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_alloc_pd(context: *mut ib::ibv_context) -> *mut ib::ibv_pd {
+pub(crate) unsafe extern "C" fn ibv_alloc_pd(context: *mut ib::ibv_context) -> *mut ib::ibv_pd {
     with(|double| double.open += 1);
     leak(|pd: &mut ib::ibv_pd| pd.context = context)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_dealloc_pd(_: *mut ib::ibv_pd) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_dealloc_pd(_: *mut ib::ibv_pd) -> c_int {
     with(|double| double.open -= 1);
     0
 }
 
 /// Keys are not 0, so that the test detects a request without one, and differ for the peer.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_reg_mr(pd: *mut ib::ibv_pd, start: *mut c_void, bytes: usize, _: c_int) -> *mut ib::ibv_mr {
+pub(crate) unsafe extern "C" fn ibv_reg_mr(
+    pd: *mut ib::ibv_pd,
+    start: *mut c_void,
+    bytes: usize,
+    _: c_int,
+) -> *mut ib::ibv_mr {
     with(|double| {
         let key = 0x1234 + double.mrs.len() as u32;
         let made = leak(|region: &mut ib::ibv_mr| {
@@ -41,8 +43,7 @@ unsafe extern "C" fn ibv_reg_mr(pd: *mut ib::ibv_pd, start: *mut c_void, bytes: 
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_dereg_mr(region: *mut ib::ibv_mr) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_dereg_mr(region: *mut ib::ibv_mr) -> c_int {
     with(|double| double.mrs.remove(&region.addr()).map_or(libc::EINVAL, |_| 0))
 }
 
@@ -55,12 +56,14 @@ pub(crate) fn registered(double: &Double, key: u32, address: u64, bytes: u32) ->
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_create_qp(pd: *mut ib::ibv_pd, attributes: *mut ib::ibv_qp_init_attr) -> *mut ib::ibv_qp {
+pub(crate) unsafe extern "C" fn ibv_create_qp(
+    pd: *mut ib::ibv_pd,
+    attributes: *mut ib::ibv_qp_init_attr,
+) -> *mut ib::ibv_qp {
     // SAFETY: the caller passes attributes and an open domain.
     let (attributes, context) = unsafe { (&*attributes, (*pd).context) };
-    let is_connected = attributes.qp_type == ib::ibv_qp_type::IBV_QPT_RC;
-    assert!(is_connected || attributes.qp_type == ib::ibv_qp_type::IBV_QPT_UD);
+    let is_connected = attributes.qp_type == ib::IBV_QPT_RC;
+    assert!(is_connected || attributes.qp_type == ib::IBV_QPT_UD);
     with(|double| {
         let last = double.qps.values().map(|qp| qp.number).max();
         let number = last.unwrap_or(0) + 1;
@@ -81,40 +84,41 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut ib::ibv_pd, attributes: *mut ib::ibv
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_destroy_qp(qp: *mut ib::ibv_qp) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_destroy_qp(qp: *mut ib::ibv_qp) -> c_int {
     with(|double| double.qps.remove(&qp.addr()));
     0
 }
 
 /// The attributes that a state requires beside the state itself, as in the manual page of `ibv_modify_qp`.
 fn needed(state: State, is_connected: bool) -> ib::ibv_qp_attr_mask {
-    use ib::ibv_qp_attr_mask as Mask;
     match (state, is_connected) {
-        (IBV_QPS_INIT, false) => Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY,
-        (IBV_QPS_INIT, true) => Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS,
+        (IBV_QPS_INIT, false) => ib::IBV_QP_PKEY_INDEX | ib::IBV_QP_PORT | ib::IBV_QP_QKEY,
+        (IBV_QPS_INIT, true) => ib::IBV_QP_PKEY_INDEX | ib::IBV_QP_PORT | ib::IBV_QP_ACCESS_FLAGS,
         (IBV_QPS_RTR, true) => {
-            let address = Mask::IBV_QP_AV | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_DEST_QPN | Mask::IBV_QP_RQ_PSN;
-            address | Mask::IBV_QP_MAX_DEST_RD_ATOMIC | Mask::IBV_QP_MIN_RNR_TIMER
+            let address = ib::IBV_QP_AV | ib::IBV_QP_PATH_MTU | ib::IBV_QP_DEST_QPN | ib::IBV_QP_RQ_PSN;
+            address | ib::IBV_QP_MAX_DEST_RD_ATOMIC | ib::IBV_QP_MIN_RNR_TIMER
         }
-        (IBV_QPS_RTS, false) => Mask::IBV_QP_SQ_PSN,
+        (IBV_QPS_RTS, false) => ib::IBV_QP_SQ_PSN,
         (IBV_QPS_RTS, true) => {
-            let retries = Mask::IBV_QP_TIMEOUT | Mask::IBV_QP_RETRY_CNT | Mask::IBV_QP_RNR_RETRY;
-            retries | Mask::IBV_QP_SQ_PSN | Mask::IBV_QP_MAX_QP_RD_ATOMIC
+            let retries = ib::IBV_QP_TIMEOUT | ib::IBV_QP_RETRY_CNT | ib::IBV_QP_RNR_RETRY;
+            retries | ib::IBV_QP_SQ_PSN | ib::IBV_QP_MAX_QP_RD_ATOMIC
         }
-        _ => Mask::IBV_QP_STATE,
+        _ => ib::IBV_QP_STATE,
     }
 }
 
 /// Implements the states of a queue pair as in the manual page of `ibv_modify_qp`.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_modify_qp(qp: *mut ib::ibv_qp, attributes: *mut ib::ibv_qp_attr, mask: c_int) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_modify_qp(
+    qp: *mut ib::ibv_qp,
+    attributes: *mut ib::ibv_qp_attr,
+    mask: c_int,
+) -> c_int {
     // SAFETY: the caller passes a queue pair and attributes.
     let (attributes, context) = unsafe { (&*attributes, (*qp).context) };
     with(|double| {
         let device = device_of(double, context);
         let of = double.qps.get_mut(&qp.addr()).unwrap();
-        let needed = needed(attributes.qp_state, of.is_connected) | ib::ibv_qp_attr_mask::IBV_QP_STATE;
+        let needed = needed(attributes.qp_state, of.is_connected) | ib::IBV_QP_STATE;
         let is_next = match attributes.qp_state {
             IBV_QPS_RESET => true,
             IBV_QPS_INIT => of.state == IBV_QPS_RESET,
@@ -122,7 +126,7 @@ unsafe extern "C" fn ibv_modify_qp(qp: *mut ib::ibv_qp, attributes: *mut ib::ibv
             IBV_QPS_RTS => of.state == IBV_QPS_RTR,
             _ => false,
         };
-        if !is_next || mask as u32 != needed.0 {
+        if !is_next || mask != needed {
             return libc::EINVAL;
         }
         of.state = attributes.qp_state;
@@ -158,8 +162,10 @@ unsafe extern "C" fn ibv_modify_qp(qp: *mut ib::ibv_qp, attributes: *mut ib::ibv
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_create_ah(pd: *mut ib::ibv_pd, attributes: *mut ib::ibv_ah_attr) -> *mut ib::ibv_ah {
+pub(crate) unsafe extern "C" fn ibv_create_ah(
+    pd: *mut ib::ibv_pd,
+    attributes: *mut ib::ibv_ah_attr,
+) -> *mut ib::ibv_ah {
     // SAFETY: the caller passes attributes; every variant of the union is 16 bytes.
     let (attributes, to) = unsafe { (&*attributes, (*attributes).grh.dgid.raw) };
     assert_eq!((attributes.is_global, attributes.grh.sgid_index), (1, 2));
@@ -178,8 +184,7 @@ unsafe extern "C" fn ibv_create_ah(pd: *mut ib::ibv_pd, attributes: *mut ib::ibv
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_destroy_ah(ah: *mut ib::ibv_ah) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_destroy_ah(ah: *mut ib::ibv_ah) -> c_int {
     with(|double| double.ahs.remove(&ah.addr()));
     0
 }
@@ -224,7 +229,7 @@ pub(crate) unsafe extern "C" fn post_send(
         let (cq, nic) = (of.cq, of.nic);
         if double.fail > 0 {
             double.fail -= 1;
-            double.fail(qp.addr(), request.wr_id, ib::ibv_wc_status::IBV_WC_LOC_QP_OP_ERR);
+            double.fail(qp.addr(), request.wr_id, ib::IBV_WC_LOC_QP_OP_ERR);
             return 0;
         }
         let Ah { gid, flow_label } = double.ahs[&to.ah.addr()];
@@ -235,7 +240,7 @@ pub(crate) unsafe extern "C" fn post_send(
             double.lose_completions -= 1;
         } else {
             let at = left + double.ahead[NICS[nic].0];
-            double.complete(cq, request.wr_id, ib::ibv_wc_status::IBV_WC_SUCCESS, at);
+            double.complete(cq, request.wr_id, ib::IBV_WC_SUCCESS, at);
         }
         if double.lose > 0 {
             double.lose -= 1;

@@ -1,6 +1,6 @@
 //! SEND, WRITE and READ between RC queue pairs, and how they fail.
 
-use crate::double::{gid, with};
+use crate::double::{gid, load, with};
 use crate::nics;
 use rocescope_probe::rc::{Completion, Device, Error, Kind, Memory, Operation, Options, QueuePair, Region};
 use std::time::Duration;
@@ -97,6 +97,7 @@ fn several_operations_are_in_flight_and_keep_their_numbers() {
 
 #[test]
 fn a_device_may_be_connected_to_itself() {
+    load();
     let device = Device::open("mlx5_0", 2).unwrap();
     assert_eq!(
         (device.name(), device.port(), device.gid(), device.mtu()),
@@ -192,6 +193,7 @@ fn everything_closes_in_any_order() {
 
 #[test]
 fn a_device_that_does_not_exist_is_named() {
+    load();
     let refused = Device::open("mlx5_7", 1).unwrap_err().to_string();
     assert_eq!(refused, "mlx5_7: no RDMA device of this name opens");
     let refused = Device::open("mlx5_0", 3).unwrap_err().to_string();

@@ -6,9 +6,9 @@ use super::handles::Handles;
 use super::port::{Gid, Port};
 use super::queue::{Completion, Queue};
 use crate::frame::QUEUE_KEY;
+use crate::ibverbs as ib;
 use crate::payload::{LEN, Payload};
 use crate::types::{Event, Nanos, NicIndex, Outgoing, Refusal};
-use rdma_mummy_sys as ib;
 use std::io;
 use std::mem::zeroed;
 use std::ptr::{NonNull, null_mut};
@@ -68,7 +68,7 @@ impl Device {
             let mut attributes: ib::ibv_qp_init_attr = zeroed();
             attributes.send_cq = queue.cq();
             attributes.recv_cq = queue.cq();
-            attributes.qp_type = ib::ibv_qp_type::IBV_QPT_UD;
+            attributes.qp_type = ib::IBV_QPT_UD;
             attributes.sq_sig_all = 1;
             attributes.cap.max_send_wr = DEPTH as u32;
             attributes.cap.max_recv_wr = DEPTH as u32;
@@ -80,7 +80,7 @@ impl Device {
                 pd.as_ptr(),
                 memory.as_mut_ptr().cast(),
                 size_of_val(&*memory),
-                ib::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 as libc::c_int,
+                ib::IBV_ACCESS_LOCAL_WRITE,
             );
             let region = NonNull::new(region).ok_or_else(|| last("a memory region"))?;
             (pd, qp, region)
@@ -103,29 +103,25 @@ impl Device {
 
     /// Moves the queue pair through its states until it can send and receive.
     fn connect(&mut self) -> Result<(), Error> {
-        use ib::ibv_qp_attr_mask as Mask;
-        use ib::ibv_qp_state::{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
-        self.enter(
-            IBV_QPS_INIT,
-            Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY,
-        )?;
+        use ib::{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
+        self.enter(IBV_QPS_INIT, ib::IBV_QP_PKEY_INDEX | ib::IBV_QP_PORT | ib::IBV_QP_QKEY)?;
         // Before it can receive, so that every datagram finds a slot.
         for slot in 0..DEPTH {
             self.receive(slot)?;
         }
-        self.enter(IBV_QPS_RTR, Mask::IBV_QP_STATE)?;
-        self.enter(IBV_QPS_RTS, Mask::IBV_QP_SQ_PSN)
+        self.enter(IBV_QPS_RTR, ib::IBV_QP_STATE)?;
+        self.enter(IBV_QPS_RTS, ib::IBV_QP_SQ_PSN)
     }
 
-    fn enter(&mut self, state: ib::ibv_qp_state::Type, mask: ib::ibv_qp_attr_mask) -> Result<(), Error> {
-        let mask = mask | ib::ibv_qp_attr_mask::IBV_QP_STATE;
+    fn enter(&mut self, state: ib::ibv_qp_state, mask: ib::ibv_qp_attr_mask) -> Result<(), Error> {
+        let mask = mask | ib::IBV_QP_STATE;
         // SAFETY: a structure of numbers, for which all zeros is valid, including the first key of the partition table.
         let mut attributes: ib::ibv_qp_attr = unsafe { zeroed() };
         attributes.qp_state = state;
         attributes.port_num = self.port;
         attributes.qkey = QUEUE_KEY;
         // SAFETY: the queue pair is open, and the call reads only the fields in the mask.
-        let answer = unsafe { ib::ibv_modify_qp(self.qp.as_ptr(), &raw mut attributes, mask.0 as libc::c_int) };
+        let answer = unsafe { ib::ibv_modify_qp(self.qp.as_ptr(), &raw mut attributes, mask) };
         check("the state of a queue pair", answer)
     }
 
@@ -189,8 +185,8 @@ impl Device {
         request.wr_id = slot as u64;
         request.sg_list = &raw mut place;
         request.num_sge = 1;
-        request.opcode = ib::ibv_wr_opcode::IBV_WR_SEND;
-        request.wr.ud = ib::ud_t {
+        request.opcode = ib::IBV_WR_SEND;
+        request.wr.ud = ib::ibv_send_wr_ud {
             ah: handle.as_ptr(),
             remote_qpn: target.queue_pair,
             remote_qkey: QUEUE_KEY,
@@ -268,7 +264,7 @@ impl Device {
     /// Resets a failed queue pair, which no longer sends or receives. Its datagrams in flight did not leave, or no
     /// completion will report it.
     fn restart(&mut self, departures: &mut Vec<Event>) -> Result<(), Error> {
-        self.enter(ib::ibv_qp_state::IBV_QPS_RESET, ib::ibv_qp_attr_mask::IBV_QP_STATE)?;
+        self.enter(ib::IBV_QPS_RESET, ib::IBV_QP_STATE)?;
         let flushed = self.sends.iter_mut().filter_map(Option::take);
         departures.extend(flushed.map(|(outgoing, _)| refused(outgoing)));
         self.connect()

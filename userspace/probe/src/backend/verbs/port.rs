@@ -4,8 +4,8 @@
 //! port of a NIC or a VLAN is found like any other.
 
 use super::super::Error;
+use crate::ibverbs as ib;
 use crate::types::Nic;
-use rdma_mummy_sys as ib;
 use std::ffi::CStr;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -159,9 +159,10 @@ fn gids(context: NonNull<ib::ibv_context>) -> io::Result<Vec<ib::ibv_gid_entry>>
 
 /// Explains why there is no list of devices.
 fn none(error: io::Error) -> Error {
+    if let Some(why) = ib::missing() {
+        return Error::at("RDMA devices: libibverbs.so.1 (of rdma-core) does not load")(io::Error::other(why));
+    }
     let what = match error.raw_os_error() {
-        // The error of `rdma-mummy-sys` if the library does not load.
-        Some(libc::EOPNOTSUPP) => "RDMA devices: libibverbs.so.1 (of rdma-core) does not load",
         Some(libc::ENOSYS) => "RDMA devices: the kernel has none (`modprobe ib_uverbs`)",
         _ => "RDMA devices",
     };

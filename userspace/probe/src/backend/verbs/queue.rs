@@ -3,8 +3,8 @@
 use super::super::Error;
 use super::device::{check, last};
 use super::stamp::{Stamping, nanos};
+use crate::ibverbs as ib;
 use crate::types::Nanos;
-use rdma_mummy_sys as ib;
 use std::io;
 use std::mem::zeroed;
 use std::os::fd::BorrowedFd;
@@ -36,15 +36,14 @@ pub(super) struct Queue {
 impl Queue {
     /// Creates a queue with the best timestamps of the device; `None` if its driver has none.
     pub(super) fn stamped(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Option<Self>, Error> {
-        use ib::ibv_create_cq_wc_flags as Flags;
         let channel = channel(context)?;
         let ticks = kilohertz(context).map(|kilohertz| Stamping::Ticks { kilohertz });
         let ways = [
             (
-                Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+                ib::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
                 Some(Stamping::WallClock),
             ),
-            (Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP, ticks),
+            (ib::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP, ticks),
         ];
         for (flags, stamping) in ways {
             let Some(stamping) = stamping else {
@@ -55,7 +54,7 @@ impl Queue {
                 let mut attributes: ib::ibv_cq_init_attr_ex = zeroed();
                 attributes.cqe = depth;
                 attributes.channel = channel.as_ptr();
-                attributes.wc_flags = flags.0.into();
+                attributes.wc_flags = flags;
                 ib::ibv_create_cq_ex(context.as_ptr(), &raw mut attributes)
             };
             if let Some(cq) = NonNull::new(cq) {
@@ -153,7 +152,7 @@ impl Queue {
             let count = usize::try_from(count).map_err(|_| last("a completion"))?;
             completions.extend(found.iter().take(count).map(|completion| Completion {
                 number: completion.wr_id,
-                is_good: completion.status == ib::ibv_wc_status::IBV_WC_SUCCESS,
+                is_good: completion.status == ib::IBV_WC_SUCCESS,
                 stamp: None,
             }));
             if count < BURST {
@@ -170,7 +169,7 @@ impl Queue {
             let mut answer = ib::ibv_start_poll(cq.as_ptr(), &raw mut attributes);
             let begun = answer == 0;
             while answer == 0 {
-                let is_good = cq.as_ref().status == ib::ibv_wc_status::IBV_WC_SUCCESS;
+                let is_good = cq.as_ref().status == ib::IBV_WC_SUCCESS;
                 completions.push(Completion {
                     number: cq.as_ref().wr_id,
                     is_good,
@@ -214,7 +213,7 @@ fn kilohertz(context: NonNull<ib::ibv_context>) -> Option<u64> {
     // SAFETY: a structure of numbers, for which all zeros is valid; the device is open, and the call fills it.
     let attributes = unsafe {
         let mut attributes: ib::ibv_device_attr_ex = zeroed();
-        let got = ib::ibv_query_device_ex(context.as_ptr(), null_mut(), &raw mut attributes);
+        let got = ib::ibv_query_device_ex(context.as_ptr(), &raw mut attributes);
         (got == 0).then_some(attributes)?
     };
     (attributes.hca_core_clock > 0).then_some(attributes.hca_core_clock)
