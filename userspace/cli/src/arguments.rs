@@ -179,7 +179,7 @@ pub enum Output {
 #[derive(Clone, Debug, Args)]
 #[command(mut_arg("interfaces", |option| option.num_args(1)))]
 pub struct CaptureArguments {
-    /// Capture files to read as one, in the order of time: pcap, pcapng, ERF or snoop, plain, gzip or zstd; or a directory of
+    /// Capture files to read as one, in the order of time: pcap, pcapng, ERF or snoop, plain or compressed; or a directory of
     /// them; `-` for standard input
     #[arg(short, long, value_name = "FILE", num_args = 1, conflicts_with = "interfaces")]
     pub read: Vec<PathBuf>,
@@ -264,7 +264,7 @@ pub struct CaptureArguments {
 #[derive(Debug, Args)]
 #[command(mut_arg("interfaces", |option| option.conflicts_with(SPAN)))]
 pub struct ConnectionsArguments {
-    /// Dataset, or capture files to read as one: pcap, pcapng, ERF or snoop, plain, gzip or zstd; or a directory of them; `-` for
+    /// Dataset, or capture files to read as one: pcap, pcapng, ERF or snoop, plain or compressed; or a directory of them; `-` for
     /// standard input
     #[arg(value_name = "DATASET|FILE", conflicts_with_all = ["read", "interfaces"])]
     pub inputs: Vec<PathBuf>,
@@ -300,7 +300,7 @@ pub struct ConnectionsArguments {
 /// `rocescope extract`.
 #[derive(Debug, Args)]
 pub struct ExtractArguments {
-    /// Capture files to read as one, in the order of time: pcap, pcapng, ERF or snoop, plain, gzip or zstd; or a directory of
+    /// Capture files to read as one, in the order of time: pcap, pcapng, ERF or snoop, plain or compressed; or a directory of
     /// them; `-` for standard input
     #[arg(short, long, value_name = "FILE", num_args = 1, required = true)]
     pub read: Vec<PathBuf>,

@@ -17,7 +17,7 @@ const STRIDE: u32 = 4_096;
 /// Those of [`FrameFiles::open`].
 pub fn open(paths: &[PathBuf], signals: &Signals) -> Result<FrameFiles> {
     let stdin = || match signals.stdin() {
-        Ok(stdin) => Input::new(Box::new(stdin)),
+        Ok(stdin) => Ok(Input::new(Box::new(stdin))?),
         Err(error) => Err(FileError::Io(io::Error::other(error))),
     };
     Ok(FrameFiles::open(paths, stdin)?)

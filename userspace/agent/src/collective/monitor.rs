@@ -68,7 +68,7 @@ impl Monitor {
         steps: Receiver<Appended>,
         rows: Rows,
     ) -> Result<Self> {
-        let text = std::fs::read_to_string(ranks).map_err(|error| AgentError::File(ranks.into(), error))?;
+        let text = rocescope_input::text(ranks).map_err(|error| AgentError::File(ranks.into(), error))?;
         let placement = Placement::parse(&text).map_err(|why| AgentError::Ranks(ranks.into(), why.to_string()))?;
         Ok(Self {
             host: Host::new(observer.to_owned(), settings.host(), placement),

@@ -58,7 +58,7 @@ fn read(argument: &str) -> Result<Vec<Measurement>> {
         .split_once('=')
         .and_then(|(pair, file)| Some((pair.split_once(':')?, file)));
     let file = named.map_or(argument, |(_, file)| file);
-    let text = std::fs::read_to_string(file).map_err(|error| AgentError::Input(file.into(), error))?;
+    let text = rocescope_input::text(file.as_ref()).map_err(|error| AgentError::Input(file.into(), error))?;
     let mut all = measured::read(&text).map_err(|refusal| AgentError::Refused(refusal.in_file(file).to_string()))?;
     if let Some(((nic, endpoint), _)) = named {
         for one in &mut all {

@@ -32,7 +32,7 @@ pub fn any(source: &TopologySource) -> Result<Topology> {
     let mut topology = match &source.topology {
         Some(path) => {
             let place = path.display().to_string();
-            let text = std::fs::read_to_string(path).map_err(|error| AgentError::Input(path.clone(), error))?;
+            let text = rocescope_input::text(path).map_err(|error| AgentError::Input(path.clone(), error))?;
             topology::read(&text).map_err(|refusal| AgentError::Refused(refusal.in_file(&place).to_string()))?
         }
         None => {

@@ -23,7 +23,7 @@ pub(super) fn settings(wanted: &ProbeSettings, nics: &[Nic]) -> Result<Option<Pe
     );
     let unreadable = |error| AgentError::Input(peers.file.clone(), error);
     let invalid = |error: ListError| AgentError::List(peers.file.clone(), error);
-    let text = std::fs::read_to_string(&peers.file).map_err(unreadable)?;
+    let text = rocescope_input::text(&peers.file).map_err(unreadable)?;
     let list = PeerList::parse(&text).map_err(invalid)?;
     let plan = Plan::new(list, nics, peers.rails).map_err(invalid)?;
     let period = Nanos::from(peers.period);

@@ -1,5 +1,6 @@
 //! Errors of capture files.
 
+use rocescope_input::{FORMATS as COMPRESSIONS, InputError};
 use std::io;
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ pub enum FileError {
     #[error("the file is empty")]
     Empty,
     /// The first bytes match no capture format.
-    #[error("not a capture file: expected pcap, pcapng, ERF, snoop, gzip or zstd, but it starts with {}", start(.0))]
+    #[error("not a capture file: expected pcap, pcapng, ERF or snoop, plain or compressed ({COMPRESSIONS}), but it starts with {}", start(.0))]
     NotACapture(Vec<u8>),
     /// An unsupported link layer.
     #[error(
@@ -59,6 +60,15 @@ pub enum FileError {
     /// The bytes could not be read or decompressed.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl From<InputError> for FileError {
+    fn from(error: InputError) -> Self {
+        match error {
+            InputError::Empty => Self::Empty,
+            InputError::Io(error) => Self::Io(error),
+        }
+    }
 }
 
 /// The first bytes: as text if they are, else in hexadecimal.

@@ -6,9 +6,10 @@
 
 use super::error::FileError;
 use super::frame::Frame;
-use super::input::{self, Input};
+use super::open;
 use super::reader::FrameReader;
 use super::spans::FileSpan;
+use rocescope_input::Input;
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
@@ -129,7 +130,7 @@ impl FrameFiles {
             }
             let opened = match is_stdin {
                 true => stdin(),
-                false => input::open(&path),
+                false => open(&path),
             };
             let length = opened.as_ref().ok().and_then(|input| input.length);
             let is_read_ahead = is_single && !is_stdin;
@@ -229,7 +230,7 @@ impl FrameFiles {
 
     #[cold]
     fn begin(&mut self, Waiting { file, reader, .. }: Waiting) {
-        let again = || input::open(&self.files[file].path).and_then(FrameReader::ahead);
+        let again = || open(&self.files[file].path).and_then(FrameReader::ahead);
         match reader.map_or_else(again, Ok) {
             Ok(reader) => {
                 let lane = Some(Lane { file, reader });

@@ -11,7 +11,6 @@
 //! | `files` | [`FrameFiles`]: several files as one capture |
 //! | `spans` | gaps and overlaps between files |
 //! | `reader` | [`FrameReader`]: reads the frames of a file |
-//! | `input` | files, pipes, gzip and Zstandard as one stream of bytes |
 //! | `buffer` | the window over that stream, refilled as frames are consumed |
 //! | `read_ahead` | the stream, read by a thread of its own |
 //! | `pcap` | records of the classic format |
@@ -24,7 +23,6 @@ mod erf;
 mod error;
 mod files;
 mod frame;
-mod input;
 mod pcap;
 mod pcapng;
 mod read_ahead;
@@ -38,8 +36,16 @@ mod write;
 pub use error::FileError;
 pub use files::{FrameFiles, FrameSource};
 pub use frame::Frame;
-pub use input::{Input, open};
 pub use reader::FrameReader;
+pub use rocescope_input::Input;
 pub use spans::{FileSpan, Gap, Overlap, gaps, overlaps};
 pub use write::PcapNgWriter;
 pub(crate) use write::number;
+
+/// Opens a capture.
+///
+/// # Errors
+/// [`FileError::Io`], [`FileError::Empty`].
+pub fn open(path: &std::path::Path) -> Result<Input, FileError> {
+    Ok(rocescope_input::open(path)?)
+}

@@ -1,5 +1,5 @@
 use super::*;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 
 /// Two frames of 4 bytes, one and two seconds after the epoch plus a fraction.
 const FRAMES: [([u8; 4], u64); 2] = [([1, 2, 3, 4], 1_000_007_000), ([5, 6, 7, 8], 2_000_009_000)];
@@ -221,32 +221,6 @@ fn a_file_that_is_not_a_capture_fails_at_once() {
     assert_eq!(error(b""), "the file is empty");
     assert!(error(b"hello, this is text\n").starts_with("not a capture file"));
     assert!(error(&pcap(false, false, 147)).starts_with("link type 147 is not supported"));
-}
-
-#[test]
-fn the_first_bytes_identify_compressed_files() {
-    let plain = pcap(false, true, 1);
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(&plain[..30]).unwrap();
-    let mut gzip_twice = gzip.finish().unwrap();
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(&plain[30..]).unwrap();
-    gzip_twice.extend(gzip.finish().unwrap());
-    let zstd = |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
-    let mut zstd_frames = vec![0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 0xaa, 0xaa];
-    zstd_frames.extend(zstd(&plain[..50]));
-    zstd_frames.extend(zstd(&plain[50..]));
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in [("a.pcap", plain.clone()), ("b", gzip_twice), ("c.gz", zstd_frames)] {
-        let path = folder.path().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        let input = open(&path).unwrap();
-        let (frames, error) = read_all(input);
-        assert!(error.is_none(), "{name}: {error:?}");
-        assert_eq!(frames.len(), 2, "{name}");
-    }
-    assert!(matches!(open(&folder.path().join("none")), Err(FileError::Io(_))));
-    assert!(matches!(open(folder.path()), Err(FileError::Io(_))));
 }
 
 /// Reads a few bytes at a time, as a pipe may deliver them.

@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct DiagnoseArguments {
-    /// Dataset, or capture files to read as one: pcap, pcapng, ERF or snoop, plain, gzip or zstd; or a directory of them; `-` for
+    /// Dataset, or capture files to read as one: pcap, pcapng, ERF or snoop, plain or compressed; or a directory of them; `-` for
     /// standard input
     #[arg(value_name = "DATASET|FILE")]
     pub inputs: Vec<PathBuf>,

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use rocescope_model::hosts::Hosts;
-use std::fs;
 use std::sync::Arc;
 
 /// Names of addresses in the output.
@@ -22,6 +21,6 @@ impl HostsArguments {
 }
 
 fn read(path: &str) -> Result<Arc<Hosts>, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = rocescope_input::text(path.as_ref()).map_err(|error| error.to_string())?;
     Hosts::parse(&text).map(Arc::new).map_err(|error| error.to_string())
 }

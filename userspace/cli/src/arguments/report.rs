@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// `rocescope report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// Dataset, or capture files to read as one: pcap, pcapng, ERF or snoop, plain, gzip or zstd; or a directory of them; `-` for
+    /// Dataset, or capture files to read as one: pcap, pcapng, ERF or snoop, plain or compressed; or a directory of them; `-` for
     /// standard input
     #[arg(value_name = "DATASET|FILE", required = true)]
     pub inputs: Vec<PathBuf>,

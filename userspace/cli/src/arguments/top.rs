@@ -19,7 +19,7 @@ pub struct TopArguments {
     /// The time.
     #[command(flatten)]
     pub span: SpanArguments,
-    /// Capture files to play as one, in the order of time: pcap, pcapng, ERF or snoop, plain, gzip or zstd; or a directory of
+    /// Capture files to play as one, in the order of time: pcap, pcapng, ERF or snoop, plain or compressed; or a directory of
     /// them; `-` for standard input
     #[arg(short, long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["interfaces", SPAN])]
     pub read: Vec<PathBuf>,

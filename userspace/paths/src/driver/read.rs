@@ -32,7 +32,7 @@ impl Driver {
             ));
         }
         let path = folder.join(name);
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = rocescope_input::text(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Self::parse(&text).map_err(|(line, message)| {
             let line = line.map_or(String::new(), |line| format!(":{line}"));
             format!("{}{line}: {message}", path.display())

@@ -3,7 +3,7 @@
 use super::line::LineError;
 use super::{Topology, containerlab, dot, file, lldp};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A format of topologies.
@@ -110,14 +110,9 @@ pub fn read(path: &Path) -> Result<(Topology, Format), ReadError> {
 /// No topology is longer: a hundred thousand links take some 6 MB.
 const MAX_BYTES: u64 = 1 << 26;
 
-/// The text of a file; a device or a pipe may never end.
+/// The text of a file.
 fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    fs::File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MAX_BYTES {
-        true => Err(io::Error::other("longer than 64 MiB, so no topology")),
-        false => Ok(text),
-    }
+    rocescope_input::text_of_at_most(path, MAX_BYTES)
 }
 
 /// Parses a text; `name` is that of the node that reports its LLDP neighbors.

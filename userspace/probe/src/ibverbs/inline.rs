@@ -6,7 +6,7 @@ use libc::c_int;
 use std::mem::offset_of;
 use std::ptr::{NonNull, null, null_mut};
 
-/// The part of a device's context that lies before it; `None` where the driver has none, or one that is too short for the
+/// The part of a device's context that is before it; `None` where the driver has none, or one that is too short for the
 /// field at `offset`.
 ///
 /// # Safety

@@ -44,7 +44,7 @@ impl Missing for () {
 
 macro_rules! functions {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
-        /// The functions of a library, or of what stands for it in a test.
+        /// The functions of a library, or of a double of it in a test.
         #[derive(Clone, Copy, Debug)]
         pub struct Library {
             $(

@@ -96,7 +96,7 @@ pub type QueryPort = unsafe extern "C" fn(*mut ibv_context, u8, *mut ibv_port_at
 pub type CreateCqEx = unsafe extern "C" fn(*mut ibv_context, *mut ibv_cq_init_attr_ex) -> *mut ibv_cq_ex;
 pub type QueryDeviceEx = unsafe extern "C" fn(*mut ibv_context, *const c_void, *mut ibv_device_attr_ex, usize) -> c_int;
 
-/// What lies before an [`ibv_context`]; it grows at its start.
+/// What is before an [`ibv_context`]; it grows at its start.
 #[repr(C)]
 pub struct verbs_context {
     pub query_port: Option<QueryPort>,

@@ -1,15 +1,12 @@
 //! A file, or those of a folder, as text.
 
 use anyhow::{Context, Result};
-use rocescope_capture::file::{FileError, open};
 use rocescope_collective::natural;
 use rocescope_collective::read::File;
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 
-/// Reads a file, or all files of a folder in the order of their names, uncompressed if they are gzip or Zstandard. Bytes that
-/// are not UTF-8 become unreadable characters. Files are named without the path that was given.
+/// Reads a file, or all files of a folder in the order of their names, uncompressed. Files are named without the path that was given.
 pub(super) fn read(path: &Path) -> Result<Vec<File>> {
     if !path.is_dir() {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -27,13 +24,6 @@ pub(super) fn read(path: &Path) -> Result<Vec<File>> {
 }
 
 fn file(path: &Path, name: String) -> Result<File> {
-    let mut bytes = Vec::new();
-    let read = match open(path) {
-        Ok(mut input) => input.read_to_end(&mut bytes).map(|_| ()).map_err(FileError::Io),
-        Err(FileError::Empty) => Ok(()),
-        Err(error) => Err(error),
-    };
-    read.with_context(|| format!("cannot read {}", path.display()))?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = rocescope_input::text(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(File { name, text })
 }

@@ -19,7 +19,6 @@ use rocescope_collective::telemetry::taps::{Capture, Direction, Passed, Tap, rep
 use rocescope_pipeline::fields::address;
 use rocescope_wire::{Class, FrameLengths, LinkType, Packet, ROCE_UDP_PORT, decode};
 use serde::Deserialize;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -63,7 +62,7 @@ pub(super) fn read(path: &Path, observer: &str) -> Result<Imported> {
         true => path.join(NAME),
         false => path.to_path_buf(),
     };
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = rocescope_input::text(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let taps: Taps = toml::from_str(&text).map_err(|error| {
         let line = error
             .span()

@@ -32,7 +32,7 @@ pub(super) fn read(path: &Path, which: Which) -> Result<Run> {
             "a time or a number of a run needs a dataset, and {} is a file",
             path.display()
         );
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = rocescope_input::text(path).with_context(|| path.display().to_string())?;
         let paths = known::parse(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         let unknown = paths.iter().filter(|path| path.hops.is_empty()).count() as u64;
         let mut names = BTreeSet::new();

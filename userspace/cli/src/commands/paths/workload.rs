@@ -34,7 +34,7 @@ pub(super) fn read(
         "--filter selects flows of --dataset and -r, which are missing"
     );
     let mut workload = Workload::default();
-    let text = |path: &Path| fs::read_to_string(path).with_context(|| path.display().to_string());
+    let text = |path: &Path| rocescope_input::text(path).with_context(|| path.display().to_string());
     for path in &arguments.flows {
         let read = list::parse(&text(path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         workload.extend(read);
@@ -78,7 +78,7 @@ fn queue_pairs(folder: &Path) -> Result<Workload> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         if path.extension().is_some_and(|ending| ending == "json") {
-            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            let text = rocescope_input::text(&path).with_context(|| path.display().to_string())?;
             let report = rdma::Report::parse(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             reports.insert(name, report);

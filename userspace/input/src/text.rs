@@ -1,0 +1,38 @@
+//! A whole file as text.
+
+use crate::{InputError, open};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The longest text in bytes. A small compressed file can become more than the memory holds.
+const MOST: u64 = 1 << 30;
+
+/// Reads a file, uncompressed. Bytes that are not UTF-8 become replacement characters; a byte order mark is left out.
+///
+/// # Errors
+/// The file cannot be read or decompressed, or its text is longer than 1 GiB.
+pub fn text(path: &Path) -> io::Result<String> {
+    text_of_at_most(path, MOST)
+}
+
+/// The same with another bound in bytes. A device or a pipe may never end.
+///
+/// # Errors
+/// The file cannot be read or decompressed, or its text is longer.
+pub fn text_of_at_most(path: &Path, most: u64) -> io::Result<String> {
+    let input = match open(path) {
+        Ok(input) => input,
+        Err(InputError::Empty) => return Ok(String::new()),
+        Err(InputError::Io(error)) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    input.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::other(format!("longer than {} MiB", most >> 20)));
+    }
+    let text = String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned());
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
