@@ -1,4 +1,5 @@
-//! What tests share. Only tests depend on it, and it depends on no other crate of the workspace.
+//! What tests share. Only tests depend on it, and it depends on no other crate of the workspace but the declarations of
+//! libibverbs.
 //!
 //! | module | contents |
 //! |---|---|
@@ -9,6 +10,7 @@
 //! | `namespaces` | network namespaces, and links between them |
 //! | `certificates` | an authority, and certificates as operators make them |
 //! | `disk` | a small file system, and a file that fills it |
+//! | [`verbs`] | a test double of libibverbs |
 //! | `shared` | data that lie beside the project |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -19,6 +21,7 @@ mod metrics;
 mod namespaces;
 mod running;
 mod shared;
+pub mod verbs;
 mod wait;
 
 pub use binary::{binary, command, json, refusal, run, run_in, text};

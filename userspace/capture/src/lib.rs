@@ -5,6 +5,7 @@
 //! | [`file`](mod@file) | the frames of pcap and pcapng files, compressed or piped |
 //! | [`xdp`] | run records from XDP programs on interfaces |
 //! | [`af_packet`] | the frames of an interface, from a packet socket |
+//! | [`sniffer`] | the frames of an RDMA device, from a raw-packet queue pair |
 //! | [`history`] | the last frames, for a flight recorder |
 //! | [`inject`] | nothing: it sends frames onto an interface |
 //! | [`doctor`] | checks of XDP, with the command that fixes each problem |
@@ -17,4 +18,5 @@ pub mod doctor;
 pub mod file;
 pub mod history;
 pub mod inject;
+pub mod sniffer;
 pub mod xdp;

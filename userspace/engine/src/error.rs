@@ -2,6 +2,7 @@
 
 use crate::request::SocketReason;
 use rocescope_capture::file::FileError;
+use rocescope_capture::sniffer::SnifferError;
 use rocescope_capture::{af_packet, xdp};
 use rocescope_model::Time;
 use rocescope_model::human::plural;
@@ -90,6 +91,9 @@ pub enum EngineError {
     /// A packet socket cannot be opened on an interface.
     #[error("{0}")]
     OpenSocket(String, #[source] Box<af_packet::Error>),
+    /// An RDMA device.
+    #[error(transparent)]
+    Sniffer(#[from] SnifferError),
     /// A packet socket cannot be read.
     #[error("cannot read the packet socket")]
     Socket(#[source] io::Error),
@@ -172,8 +176,14 @@ impl EngineError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// Packet sockets see copies of frames.
-    #[error("a packet socket cannot drop frames: --verdict drop requires XDP")]
+    #[error("only XDP can drop frames: --verdict drop requires it")]
     DropBySocket,
+    /// XDP and packet sockets see nothing of RDMA.
+    #[error("an RDMA device has a way of its own: omit --mode")]
+    DeviceMode,
+    /// RDMA devices and interfaces in one capture.
+    #[error("RDMA devices and network interfaces in one capture: run one for each")]
+    DevicesAndInterfaces,
     /// XDP cannot do what is requested.
     #[error("{0}: use --mode af-packet")]
     OnlyBySocket(SocketReason),

@@ -1,7 +1,7 @@
 //! Files and streams, plain or compressed, as bytes and as text: what users give to a command.
 //!
 //! The first bytes, not the name, identify the compression: gzip, Zstandard, xz, bzip2 and LZ4 frames. Memory has a bound,
-//! whatever a file says of itself.
+//! whatever a file states of itself.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -48,7 +48,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     (
         MODE,
-        "Capture mode: `xdp native`, `xdp generic`, `af_packet`, `file`, `stdin`, or `merge` of other datasets.",
+        "Capture mode: `xdp native`, `xdp generic`, `af_packet`, `rdma sniffer`, `file`, `stdin`, or `merge` of other datasets.",
     ),
     (
         CLOCK_SOURCE,

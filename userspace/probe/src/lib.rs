@@ -27,7 +27,6 @@
 //! | [`payload`], [`frame`], [`icmp`] | the 50 bytes of a probe, its frame, answers of routers |
 //! | [`types`] | shared types |
 //! | [`backend`] | [`Backend`]: sends and receives packets; raw Ethernet and others |
-//! | [`ibverbs`] | libibverbs, loaded when it is first called |
 //! | [`operations`] | the latency of RDMA operations between agents |
 //! | [`rc`] | connected queue pairs of RDMA devices |
 //! | [`mod@drive`] | the loop that connects an agent and a backend |
@@ -40,7 +39,6 @@ pub mod counters;
 pub mod drive;
 pub mod flows;
 pub mod frame;
-pub mod ibverbs;
 pub mod icmp;
 pub mod loopback;
 pub mod operations;

@@ -15,16 +15,24 @@ pub(super) const SANS_IO: [&str; 7] = [
 ];
 
 /// Packages by prefix of their names, and the only crates that may import them.
-const FENCES: [(&[&str], &[&str]); 9] = [
+const FENCES: [(&[&str], &[&str]); 10] = [
     // Settings are structs of their crate: only the command line parses arguments.
     (&["clap"], &["rocescope"]),
     // Kernel programs.
     (&["aya"], &["rocescope-capture"]),
-    // Raw sockets.
+    // Raw sockets, and what they are called by.
     (
         &["pnet", "socket2", "libc", "nix", "netlink"],
-        &["rocescope-host", "rocescope-capture", "rocescope-probe"],
+        &[
+            "rocescope-host",
+            "rocescope-ibverbs",
+            "rocescope-testkit",
+            "rocescope-capture",
+            "rocescope-probe",
+        ],
     ),
+    // Libraries of the host.
+    (&["libloading"], &["rocescope-ibverbs"]),
     (
         &[
             "arrow-array",

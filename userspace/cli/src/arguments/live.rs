@@ -10,10 +10,10 @@ use std::time::Duration;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Live capture")]
 pub struct LiveArguments {
-    /// Interface to capture on; repeatable
+    /// Interface to capture on, or RDMA device such as `mlx5_0`, whose own traffic bypasses the kernel; repeatable
     #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
     pub interfaces: Vec<String>,
-    /// How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`
+    /// How frames of an interface are captured; `auto` tries native XDP, then generic XDP, then `af-packet`
     #[arg(long, value_enum, default_value_t = Mode::Auto, conflicts_with = "read")]
     pub mode: Mode,
     /// Frames that arrive, that leave, or both; XDP sees arriving frames only, so `out` and `both` use packet sockets

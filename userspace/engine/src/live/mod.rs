@@ -6,7 +6,8 @@
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
 //! | `overload` | whether the capture falls behind its source, so that connections yield |
 //! | `xdp` | feeds run records of the kernel to the intake |
-//! | `packet` | feeds frames of packet sockets to a session |
+//! | `packet` | feeds frames of packet sockets and RDMA devices to a session |
+//! | `tap` | a packet socket or an RDMA device |
 //! | `report` | the report of a live capture |
 //! | `port` | frames that interfaces dropped during the capture |
 //! | [`vlan`] | VLAN tags that the NIC strips |
@@ -18,6 +19,7 @@ mod packet;
 mod plan;
 mod port;
 mod report;
+mod tap;
 pub mod vlan;
 mod watch;
 mod xdp;
@@ -26,7 +28,7 @@ pub use report::{Cost, LiveReport, VerdictReason};
 pub use watch::{Reload, Reloaded};
 
 use crate::drops::Drops;
-use crate::error::{EngineError, Result};
+use crate::error::{Conflict, EngineError, Result};
 use crate::intake::{Asked, Outputs, Tap};
 use crate::metrics::{self, Measured, Metrics};
 use crate::notice::{Notice, Notices};
@@ -34,6 +36,8 @@ use crate::origin::Origin;
 use crate::outcome::Outcome;
 use crate::request::{CaptureRequest, Mode};
 use plan::{Plan, Source};
+use rocescope_capture::af_packet::Direction;
+use rocescope_capture::sniffer::SnifferPort;
 use rocescope_host::interface::{Interface, Promiscuous};
 use rocescope_host::privileges;
 use rocescope_host::xdp_program;
@@ -78,17 +82,25 @@ impl LiveCapture {
     pub fn open(request: CaptureRequest, signals: Signals, reload: Reload, notices: Notices) -> Result<Self> {
         // Before the notice that the capture starts: until then SIGHUP ends the process.
         signals.take_reload()?;
-        let interfaces = find(&request.interfaces)?;
+        let (interfaces, devices) = find(&request.interfaces)?;
         let config = request.intake.config();
-        let plan = Plan::make(&request, &interfaces, config)?;
-        let promiscuous = promiscuous(&interfaces)?;
+        let is_rdma = !devices.is_empty();
+        let plan = match is_rdma {
+            true => plan::devices(&request, devices)?,
+            false => Plan::make(&request, &interfaces, config)?,
+        };
+        let direction = if is_rdma { Direction::Both } else { request.direction };
+        // A device delivers all frames of its port, whatever its interface accepts.
+        let promiscuous = promiscuous(if is_rdma { &[] } else { &interfaces })?;
         let report = LiveReport {
-            direction: request.direction,
+            direction,
             ..plan.report(&interfaces)
         };
         let socket = Arc::clone(&report.socket_dropped_so_far);
         let is_xdp = matches!(plan.source, Source::Xdp(_));
-        let drops = Arc::new(Drops::begin(&interfaces, is_xdp, socket));
+        // What the interface of an RDMA device counts as dropped is traffic of the kernel.
+        let counted = if is_rdma { &[][..] } else { &interfaces };
+        let drops = Arc::new(Drops::begin(counted, is_xdp, socket));
         if let Some(reason) = &plan.xdp_refused {
             notices.send(Notice::FallsBack(reason.clone()));
         }
@@ -100,10 +112,12 @@ impl LiveCapture {
             notices.send(Notice::Capturing {
                 interface: name.clone(),
                 mode,
-                direction: request.direction,
+                direction,
                 misses_vlan_tags: is_xdp && vlan::is_stripped(interface),
                 takes_frames: is_xdp && report.verdict.as_ref().is_some_and(|verdict| verdict.is_drop),
-                needs_socket: request.needs_socket().filter(|_| request.mode == Mode::Auto),
+                needs_socket: request
+                    .needs_socket()
+                    .filter(|_| request.mode == Mode::Auto && !is_rdma),
             });
             if let Some(program) = xdp_program::on(interface.index).filter(|_| !is_xdp) {
                 notices.send(Notice::BesideXdp(name.clone(), program));
@@ -170,7 +184,7 @@ impl LiveCapture {
         let settings = Settings {
             live: Some(LiveSource {
                 run_slack_ns: report.boundary_slack_ns,
-                drops_frames: matches!(source, Source::Packet(_)),
+                drops_frames: matches!(source, Source::Frames(_)),
             }),
             ..request.intake.settings.clone()
         };
@@ -180,7 +194,7 @@ impl LiveCapture {
         let mut meter = Meter::default();
         let outcome = match source {
             Source::Xdp(source) => xdp::drive(*source, settings, outputs, &mut watch, &mut report)?,
-            Source::Packet(sockets) => packet::drive(sockets, settings, config, outputs, &mut watch, &mut report)?,
+            Source::Frames(taps) => packet::drive(taps, settings, config, outputs, &mut watch, &mut report)?,
         };
         report.cost.cpu_ratio = meter.share();
         report.cost.resident_bytes = resources::resident_bytes();
@@ -223,20 +237,34 @@ impl LiveCapture {
     }
 }
 
-fn find(names: &[String]) -> Result<Vec<Interface>> {
-    let mut found: Vec<Interface> = Vec::new();
+/// The interfaces of these names; those of RDMA devices with their ports.
+fn find(names: &[String]) -> Result<(Vec<Interface>, Vec<SnifferPort>)> {
+    let mut interfaces: Vec<Interface> = Vec::new();
+    let mut devices = Vec::new();
     for name in names {
-        let interface = Interface::find(name);
-        if interface.is_err() && name == "any" {
-            return Err(EngineError::AnyInterface);
-        }
-        let interface = interface.map_err(|error| EngineError::NoInterface(name.clone(), error))?;
-        if found.contains(&interface) {
+        let interface = match Interface::find(name) {
+            Ok(interface) => interface,
+            Err(_) if name == "any" => return Err(EngineError::AnyInterface),
+            Err(error) => {
+                let device = SnifferPort::find(name)?;
+                let device = device.ok_or_else(|| EngineError::NoInterface(name.clone(), error))?;
+                let interface = Interface::all().map_err(|error| EngineError::NoInterface(name.clone(), error))?;
+                let interface = interface
+                    .into_iter()
+                    .find(|interface| interface.index == device.interface);
+                devices.push(device);
+                interface.ok_or_else(|| EngineError::NoInterface(name.clone(), rustix::io::Errno::NODEV.into()))?
+            }
+        };
+        if interfaces.contains(&interface) {
             return Err(EngineError::RepeatedInterface(name.clone()));
         }
-        found.push(interface);
+        interfaces.push(interface);
     }
-    Ok(found)
+    if !devices.is_empty() && devices.len() < interfaces.len() {
+        return Err(Conflict::DevicesAndInterfaces.into());
+    }
+    Ok((interfaces, devices))
 }
 
 fn promiscuous(interfaces: &[Interface]) -> Result<Vec<Promiscuous>> {

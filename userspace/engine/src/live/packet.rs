@@ -1,14 +1,15 @@
-//! Feeds frames of packet sockets to a session.
+//! Feeds frames of packet sockets and of RDMA devices to a session.
 
 use super::overload::Overload;
 use super::report::LiveReport;
+use super::tap::FrameTap;
 use super::watch::Watch;
 use crate::error::{EngineError, Result};
 use crate::intake::Outputs;
 use crate::notice::Notice;
 use crate::outcome::Outcome;
 use crate::session::Session;
-use rocescope_capture::af_packet::{PacketSocket, RETIRE, now_ns};
+use rocescope_capture::af_packet::{RETIRE, now_ns};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,11 +19,13 @@ use std::time::Duration;
 
 /// Maximum wait for a block before signals and interfaces are checked.
 const BLOCK_TIMEOUT: Duration = Duration::from_millis(50);
+/// As many times a full buffer is read at the end: a device may go on to deliver.
+const BUFFERED: u32 = 64;
 /// A frame may wait in a block for this long, so the clock of the windows lags by as much.
 const BEHIND_NS: u64 = 100_000_000;
 
 pub(super) fn drive(
-    mut sockets: Vec<PacketSocket>,
+    mut taps: Vec<FrameTap>,
     settings: Settings,
     config: Config,
     outputs: Outputs,
@@ -33,15 +36,15 @@ pub(super) fn drive(
     session.advance(now_ns())?;
     let mut overload = Overload::default();
     while !session.is_over() && !watch.over()? {
-        // Before the sockets are read: afterwards they are empty up to this time, even if the process is stopped here.
+        // Before the taps are read: afterwards they are empty up to this time, even if the process is stopped here.
         let now_ns = now_ns();
-        let filled = sockets.iter().map(PacketSocket::ring_filled).fold(0.0, f64::max);
+        let filled = taps.iter().map(FrameTap::filled).fold(0.0, f64::max);
         session.yield_connections(overload.observe(filled));
-        report.so_far(count_drops(&mut sockets, &mut session)?);
-        if !take(&mut sockets, &mut session)? {
+        report.so_far(count_drops(&mut taps, &mut session)?);
+        if !take(&mut taps, &mut session)? {
             session.advance(now_ns.saturating_sub(BEHIND_NS))?;
             session.flush_frames();
-            wait(&sockets)?;
+            wait(&mut taps)?;
         }
         session.tick();
         if let Some(change) = watch.reloaded() {
@@ -51,7 +54,7 @@ pub(super) fn drive(
             session.reconfigure(&change.intake.settings, &change.intake.config());
         }
         if watch.counts_requested() {
-            let dropped = count_drops(&mut sockets, &mut session)?;
+            let dropped = count_drops(&mut taps, &mut session)?;
             let port = watch.port().sentence();
             let rest = format!("capture loss {dropped} at the socket; {port}");
             watch.notices().counts(session.counters(), session.delivery(), rest);
@@ -59,55 +62,66 @@ pub(super) fn drive(
     }
     session.yield_connections(false);
     report.cost.peak_buffer_ratio = overload.peak();
-    for socket in &sockets {
-        socket.stop().map_err(EngineError::Socket)?;
+    for tap in &mut taps {
+        tap.stop()?;
     }
     // The timer retires the last blocks within this time.
     sleep(4 * RETIRE);
     let end_ns = now_ns();
-    report.socket_dropped = count_drops(&mut sockets, &mut session)?;
-    while take(&mut sockets, &mut session)? {}
+    report.socket_dropped = count_drops(&mut taps, &mut session)?;
+    for _ in 0..BUFFERED {
+        if !take(&mut taps, &mut session)? {
+            break;
+        }
+    }
     session.advance(end_ns)?;
     session.finish()
 }
 
-/// Reads a block of every socket that has one; returns whether one had.
-fn take(sockets: &mut [PacketSocket], session: &mut Session) -> Result<bool> {
+/// Reads the next frames of every tap that has some; returns whether one had.
+fn take(taps: &mut [FrameTap], session: &mut Session) -> Result<bool> {
     let mut some = false;
-    for socket in sockets {
-        some |= socket.next_block(|frame| session.frame(frame))?;
+    for tap in taps {
+        some |= tap.take(session)?;
     }
     Ok(some)
 }
 
-fn wait(sockets: &[PacketSocket]) -> Result<()> {
-    let mut ready: Vec<PollFd<'_>> = sockets
-        .iter()
-        .map(|socket| PollFd::from_borrowed_fd(socket.fd(), PollFlags::IN))
-        .collect();
+fn wait(taps: &mut [FrameTap]) -> Result<()> {
     let timeout = Timespec {
         tv_sec: 0,
         tv_nsec: BLOCK_TIMEOUT.subsec_nanos().into(),
     };
-    match poll(&mut ready, Some(&timeout)) {
-        Ok(_) if ready.iter().any(|fd| fd.revents().contains(PollFlags::ERR)) => {
+    let mut fds: Vec<PollFd<'_>> = taps
+        .iter()
+        .map(|tap| PollFd::from_borrowed_fd(tap.fd(), PollFlags::IN))
+        .collect();
+    let polled = poll(&mut fds, Some(&timeout));
+    let ready: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
+    match polled {
+        Ok(_) if ready.iter().any(|flags| flags.contains(PollFlags::ERR)) => {
             // `poll` returns immediately for an interface that is down, so sleep instead.
             sleep(BLOCK_TIMEOUT);
-            Ok(())
         }
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(EngineError::Socket(error.into())),
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(EngineError::Socket(error.into())),
     }
+    for (tap, flags) in taps.iter_mut().zip(ready) {
+        if flags.contains(PollFlags::IN) {
+            tap.woken()?;
+        }
+    }
+    Ok(())
 }
 
 /// Passes the drops since the last call to the session; returns their sum since the capture began.
-fn count_drops(sockets: &mut [PacketSocket], session: &mut Session) -> Result<u64> {
+fn count_drops(taps: &mut [FrameTap], session: &mut Session) -> Result<u64> {
     let mut sum = 0;
-    for socket in sockets {
-        if let Some(drops) = socket.new_drops().map_err(EngineError::Socket)? {
+    for tap in taps {
+        if let Some(drops) = tap.new_drops()? {
             session.capture_dropped(drops.from_ns, drops.to_ns, drops.frames);
         }
-        sum += socket.dropped();
+        sum += tap.dropped();
     }
     Ok(sum)
 }

@@ -1,9 +1,11 @@
 //! Selects how frames are captured, and opens the source.
 
 use super::report::{LiveReport, VerdictReason};
+use super::tap::FrameTap;
 use crate::error::{Conflict, EngineError, Result};
 use crate::request::{CaptureRequest, Mode, VerdictPolicy};
 use rocescope_capture::af_packet::{Direction, PacketSocket};
+use rocescope_capture::sniffer::{Sniffer, SnifferPort};
 use rocescope_capture::xdp::{self, Capture};
 use rocescope_host::interface::Interface;
 use rocescope_host::privileges::{self, Capability};
@@ -26,8 +28,8 @@ pub(super) struct Plan {
 pub(super) enum Source {
     /// The XDP program, attached.
     Xdp(Box<Capture>),
-    /// One packet socket for each interface.
-    Packet(Vec<PacketSocket>),
+    /// One packet socket for each interface, or all RDMA devices.
+    Frames(Vec<FrameTap>),
 }
 
 /// Why XDP is unavailable, and whether `auto` may fall back to packet sockets.
@@ -80,10 +82,10 @@ impl Plan {
         names.join(", ")
     }
 
-    pub(super) const fn clock_source(&self) -> &'static str {
-        match self.source {
+    pub(super) fn clock_source(&self) -> &'static str {
+        match &self.source {
             Source::Xdp(_) => "kernel monotonic clock",
-            Source::Packet(_) => "kernel packet timestamps",
+            Source::Frames(taps) => taps.first().map_or("none", FrameTap::clock),
         }
     }
 
@@ -97,7 +99,7 @@ impl Plan {
             clock_source: self.clock_source(),
             boundary_slack_ns: match &self.source {
                 Source::Xdp(capture) => capture.config().tick_ns,
-                Source::Packet(_) => 0,
+                Source::Frames(_) => 0,
             },
             ..LiveReport::default()
         }
@@ -165,13 +167,34 @@ fn packet(interfaces: &[Interface], direction: Direction) -> Result<Plan> {
     let sockets: Result<Vec<_>> = interfaces
         .iter()
         .map(|interface| {
-            let opened = PacketSocket::open(interface, direction);
+            let opened = PacketSocket::open(interface, direction).map(FrameTap::Socket);
             opened.map_err(|error| EngineError::OpenSocket(interface.name.clone(), Box::new(error)))
         })
         .collect();
     Ok(Plan {
-        source: Source::Packet(sockets?),
+        source: Source::Frames(sockets?),
         modes: vec!["af_packet"; interfaces.len()],
+        verdict: None,
+        xdp_refused: None,
+    })
+}
+
+/// All frames of RDMA devices.
+pub(super) fn devices(request: &CaptureRequest, ports: Vec<SnifferPort>) -> Result<Plan> {
+    if request.mode != Mode::Auto {
+        return Err(Conflict::DeviceMode.into());
+    }
+    if request.verdict == VerdictPolicy::Drop {
+        return Err(Conflict::DropBySocket.into());
+    }
+    require(&privileges::AF_PACKET, "the frames of an RDMA device")?;
+    let modes = vec!["rdma sniffer"; ports.len()];
+    let taps = ports
+        .into_iter()
+        .map(|port| Ok(FrameTap::Device(Box::new(Sniffer::open(port)?))));
+    Ok(Plan {
+        source: Source::Frames(taps.collect::<Result<_>>()?),
+        modes,
         verdict: None,
         xdp_refused: None,
     })

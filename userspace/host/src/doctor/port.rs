@@ -3,7 +3,9 @@
 use super::finding::Finding;
 use crate::ethtool::Ip;
 use crate::interface::{Interface, State};
+use crate::port::rdma_devices;
 use std::io;
+use std::path::Path;
 
 /// The largest RoCEv2 packet: a path MTU of 4,096 bytes, IPv6 and the RoCEv2 headers.
 const LARGEST_PACKET: u32 = 4_096 + 40 + 8 + 12 + 16 + 4 + 4;
@@ -25,10 +27,25 @@ pub fn port(interface: &Interface) -> Vec<Finding> {
     found.extend(offloads(interface, name));
     found.extend(moderation(interface, name));
     found.push(timestamps(interface));
+    let devices = rdma_devices(Path::new("/sys/class/infiniband"));
+    found.extend(devices.get(name).map(|devices| rdma(devices)));
     for finding in &mut found {
         finding.interface = Some(name.to_owned());
     }
     found
+}
+
+/// A NIC that is an RDMA device hides its own traffic. That is right for a port that only receives a mirror.
+fn rdma(devices: &[String]) -> Finding {
+    let device = devices.first().map_or("", String::as_str);
+    Finding::ok(
+        "rdma",
+        format!(
+            "The interface belongs to the RDMA device {device}: XDP and packet sockets see what a mirror sends here, but nothing of \
+             this host's own RDMA traffic, which bypasses the kernel. `rocescope capture -i {device}` sees that, if the driver has \
+             sniffer flows (mlx5)."
+        ),
+    )
 }
 
 fn state(interface: &Interface, name: &str) -> Finding {

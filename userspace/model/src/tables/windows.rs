@@ -69,7 +69,7 @@ table! {
         /// RoCE packets lost by the capture: the kernel counted them, but their records found the ring full. They count
         /// in the window in which the loss began; 0 for files and packet sockets.
         capture_lost_packets: u64, Packets, [sum], show "Capture loss";
-        /// Frames of any kind lost by the capture before they were classified, because the packet socket was full;
+        /// Frames of any kind lost by the capture before they were classified, because the packet socket, or the buffer of the RDMA device, was full;
         /// `frames` does not include them. They count in the window in which the loss began. Null for XDP, whose
         /// losses are `capture_lost_packets`, and for files.
         capture_dropped_frames: Option<u64>, Frames, [sum], hide "Socket drops";

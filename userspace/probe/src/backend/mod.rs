@@ -34,6 +34,12 @@ pub enum Error {
     },
 }
 
+impl From<rocescope_ibverbs::Error> for Error {
+    fn from(error: rocescope_ibverbs::Error) -> Self {
+        Self::at(error.what)(error.source)
+    }
+}
+
 impl Error {
     pub(crate) const fn at(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { what, source }

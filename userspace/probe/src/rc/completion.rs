@@ -1,7 +1,7 @@
 //! A completion queue, polled and awaited.
 
 use super::{Device, Error, check};
-use crate::ibverbs as ib;
+use rocescope_ibverbs as ib;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::ffi::CStr;

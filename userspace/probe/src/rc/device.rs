@@ -2,9 +2,9 @@
 
 use super::{Error, check};
 use crate::backend;
-use crate::backend::verbs::port::{Found, Gid, devices, gid_of, is_of, rank};
-use crate::ibverbs as ib;
+use crate::backend::verbs::port::{Gid, devices, gid_of, is_of, rank};
 use crate::types::Nic;
+use rocescope_ibverbs::{self as ib, OpenDevice};
 use std::mem::zeroed;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Device {
         let found = devices(&mut refused)?;
         let found = found.into_iter().find(|found| found.name == name);
         let found = found.ok_or_else(|| nic(name, format!("no RDMA device of this name opens{refused}")))?;
-        let entries = found.entries.iter();
+        let entries = found.gids.iter();
         let of_port = entries.filter(|entry| entry.port_num == u32::from(port));
         let best = of_port.filter_map(|entry| Some((rank(entry)?, *entry)));
         let best = best.min_by_key(|(rank, _)| *rank);
@@ -67,7 +67,7 @@ impl Device {
         let mut refused = String::new();
         let gid = gid_of(its.address);
         for found in devices(&mut refused)? {
-            let entry = found.entries.iter().find(|entry| is_of(entry, &gid, interface));
+            let entry = found.gids.iter().find(|entry| is_of(entry, &gid, interface));
             if let Some(entry) = entry.copied() {
                 return Self::with(found, &entry);
             }
@@ -76,7 +76,7 @@ impl Device {
         Err(nic(&its.name, why))
     }
 
-    fn with(found: Found, entry: &ib::ibv_gid_entry) -> Result<Self, Error> {
+    fn with(found: OpenDevice, entry: &ib::ibv_gid_entry) -> Result<Self, Error> {
         const WHAT: &str = "an entry of the GID table";
         let port = u8::try_from(entry.port_num).map_err(|_| Error::errno(WHAT, libc::ERANGE))?;
         let gid_index = u8::try_from(entry.gid_index).map_err(|_| Error::errno(WHAT, libc::ERANGE))?;
@@ -154,7 +154,7 @@ fn nic(name: &str, why: String) -> Error {
 }
 
 /// The active MTU of a port in bytes.
-fn mtu(found: &Found, port: u8) -> Result<u32, Error> {
+fn mtu(found: &OpenDevice, port: u8) -> Result<u32, Error> {
     // SAFETY: a structure of numbers, for which all zeros is valid; the device is open, and the call fills it.
     let attributes = unsafe {
         let mut attributes: ib::ibv_port_attr = zeroed();

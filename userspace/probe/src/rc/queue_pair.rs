@@ -2,7 +2,7 @@
 
 use super::completion::{Completion, Completions, Kind, number};
 use super::{Device, Error, Region, Window, check};
-use crate::ibverbs as ib;
+use rocescope_ibverbs as ib;
 use std::mem::zeroed;
 use std::ops::Range;
 use std::ptr::{NonNull, null_mut};

@@ -1,7 +1,7 @@
 //! Memory that is registered with a device.
 
 use super::{Device, Error, Memory};
-use crate::ibverbs as ib;
+use rocescope_ibverbs as ib;
 use std::ops::Range;
 use std::ptr::NonNull;
 

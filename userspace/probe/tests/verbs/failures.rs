@@ -1,11 +1,11 @@
 //! Losses, queue pairs in error, missing devices.
 
-use crate::double::{self, Stamps, gid, with};
 use crate::{LONG_TIMEOUT, Run, nics};
 use rocescope_probe::backend::verbs::Verbs;
 use rocescope_probe::frame::QUEUE_KEY;
 use rocescope_probe::types::Refusal;
 use rocescope_probe::{Backend, Event, Nanos};
+use rocescope_testkit::verbs::{self as double, Stamps, gid, with};
 
 #[test]
 fn lost_probes_time_out() {
@@ -54,7 +54,7 @@ fn a_queue_pair_in_error_is_reset(stamps: Stamps) {
     );
     with(|double| {
         for qp in double.qps.values() {
-            assert_eq!(qp.state, rocescope_probe::ibverbs::IBV_QPS_RTS);
+            assert_eq!(qp.state, rocescope_ibverbs::IBV_QPS_RTS);
             assert_eq!(qp.receives.len(), 64);
         }
     });

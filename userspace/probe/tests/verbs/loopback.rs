@@ -1,10 +1,10 @@
 //! Loopback tests of Hostping over queue pairs of the double.
 
-use crate::double::{load, with};
 use rocescope_diagnose::hostping::topology;
 use rocescope_probe::Nanos;
 use rocescope_probe::loopback::verbs::Verbs;
 use rocescope_probe::loopback::{Busy, End, Limits, Outcome, Own, Pair, Plan, Shape, Watch, run};
+use rocescope_testkit::verbs::{load, with};
 
 struct Alone;
 

@@ -2,36 +2,28 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `double` | simulated devices and their failures |
-//! | `calls` | the libibverbs functions for devices and completions |
-//! | `queue_pairs` | the functions for queue pairs, sends and receives |
-//! | `connected` | operations of RC queue pairs |
 //! | `operations` | the latency of RDMA operations between agents |
 //! | `rc` | SEND, WRITE and READ between RC queue pairs, and how they fail |
 //! | `loopback` | loopback tests of Hostping |
 //! | `failures` | losses, queue pairs in error, missing devices |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
-mod calls;
-mod connected;
-mod double;
 mod failures;
 mod loopback;
 mod operations;
-mod queue_pairs;
 mod rc;
 
-use double::{LATENCY, NICS, Stamps, address, with};
 use rocescope_model::ProbeRow;
 use rocescope_probe::backend::verbs::Verbs;
 use rocescope_probe::{Agent, Backend, Nanos, Nic, Settings, drive};
+use rocescope_testkit::verbs::{LATENCY, NICS, Stamps, address, with};
 use std::collections::BTreeMap;
 
 const MILLISECOND: i64 = 1_000_000;
 
 /// Loads the double, and returns its NICs with their interface indices.
 fn nics() -> Vec<(Nic, u32)> {
-    double::load();
+    rocescope_testkit::verbs::load();
     let nic = |(at, (_, _, interface))| {
         let nic = Nic {
             name: format!("rail{at}"),

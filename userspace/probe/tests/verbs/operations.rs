@@ -1,8 +1,8 @@
 //! The latency of RDMA operations between two agents, and between the NICs of one.
 
-use crate::double::with;
 use crate::nics;
 use rocescope_probe::operations::{Message, Operations, Turn, Verb};
+use rocescope_testkit::verbs::with;
 use std::time::{Duration, Instant};
 
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -1,8 +1,8 @@
 //! SEND, WRITE and READ between RC queue pairs, and how they fail.
 
-use crate::double::{gid, load, with};
 use crate::nics;
 use rocescope_probe::rc::{Completion, Device, Error, Kind, Memory, Operation, Options, QueuePair, Region};
+use rocescope_testkit::verbs::{gid, load, with};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(10);

@@ -4,12 +4,10 @@ use super::super::Error;
 use super::super::system_clock::now;
 use super::handles::Handles;
 use super::port::{Gid, Port};
-use super::queue::{Completion, Queue};
 use crate::frame::QUEUE_KEY;
-use crate::ibverbs as ib;
 use crate::payload::{LEN, Payload};
 use crate::types::{Event, Nanos, NicIndex, Outgoing, Refusal};
-use std::io;
+use rocescope_ibverbs::{self as ib, Completion, Queue};
 use std::mem::zeroed;
 use std::ptr::{NonNull, null_mut};
 
@@ -45,16 +43,13 @@ pub(super) struct Device {
     sends: [Option<(Outgoing, Nanos)>; DEPTH],
 }
 
-pub(super) fn last(what: &'static str) -> Error {
-    Error::at(what)(io::Error::last_os_error())
+fn last(what: &'static str) -> Error {
+    ib::Error::last(what).into()
 }
 
 /// Checks the result of a call that returns 0 or an `errno`.
-pub(super) fn check(what: &'static str, answer: libc::c_int) -> Result<(), Error> {
-    match answer {
-        0 => Ok(()),
-        errno => Err(Error::at(what)(io::Error::from_raw_os_error(errno))),
-    }
+fn check(what: &'static str, answer: libc::c_int) -> Result<(), Error> {
+    Ok(ib::check(what, answer)?)
 }
 
 impl Device {
@@ -210,7 +205,9 @@ impl Device {
         departures: &mut Vec<Event>,
         arrivals: &mut Vec<Event>,
     ) -> Result<(), Error> {
-        let completions = self.queue.take()?;
+        self.queue.take_event()?;
+        let mut completions = Vec::new();
+        self.queue.completions(usize::MAX, &mut completions)?;
         let now = now();
         let mut has_failed = false;
         for completion in completions {
@@ -237,7 +234,7 @@ impl Device {
         Some(if completion.is_good {
             Event::Sent {
                 payload: Payload::from(&outgoing),
-                nic_sent: completion.stamp.unwrap_or(posted),
+                nic_sent: completion.stamp.map_or(posted, Nanos),
             }
         } else {
             refused(outgoing)
@@ -254,7 +251,7 @@ impl Device {
                 from: None,
                 // A device drops datagrams with a wrong ICRC.
                 intact: true,
-                nic_received: Some(completion.stamp.unwrap_or(now)),
+                nic_received: Some(completion.stamp.map_or(now, Nanos)),
                 received: now,
             },
             None => Event::Stranger,

@@ -2,8 +2,8 @@
 
 use super::port::{Gid, Port};
 use super::stamp::flow_label;
-use crate::ibverbs as ib;
 use crate::types::Nanos;
+use rocescope_ibverbs as ib;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 

@@ -13,13 +13,11 @@
 //! | `port` | the device behind a NIC, and its GID |
 //! | `device` | one NIC: its queue pair, sends, receives |
 //! | `handles` | address handles of the other NICs |
-//! | `queue` | completions |
 //! | `stamp` | timestamps of completions |
 
 mod device;
 mod handles;
 pub(crate) mod port;
-mod queue;
 mod stamp;
 
 use super::system_clock::{SystemClock, now};
@@ -27,10 +25,9 @@ use super::{Backend, Error, Waited};
 use crate::types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use device::{COMPLETIONS, Device};
 use port::Port;
-use queue::Queue;
+use rocescope_ibverbs::{Queue, Stamping};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use stamp::Stamping;
 
 /// The RDMA devices of this host's NICs.
 #[derive(Debug)]
@@ -51,15 +48,15 @@ impl Verbs {
         let ports = port::ports(nics)?;
         let queues = queues(&ports)?;
         let stampings = queues.iter().map(Queue::stamping);
-        let worst = stampings.max_by_key(|stamping| stamping.error());
+        let worst = stampings.max_by_key(|stamping| stamp::error(*stamping));
         let worst = worst.unwrap_or(Stamping::Processor);
         let devices = ports.iter().zip(queues).map(|(port, queue)| Device::open(port, queue));
         Ok(Self {
             devices: devices.collect::<Result<_, _>>()?,
             nics: nics.iter().map(|(nic, _)| nic.clone()).collect(),
             clock: Clock {
-                source: worst.source(),
-                error: worst.error(),
+                source: stamp::source(worst),
+                error: stamp::error(worst),
                 own: worst != Stamping::Processor,
             },
             system_clock: SystemClock::new(),
@@ -101,9 +98,9 @@ impl Verbs {
 
 /// Creates one queue per port, with timestamps of the devices only if all support them: timestamps of different clocks
 /// are not comparable.
-fn queues(ports: &[Port]) -> Result<Vec<Queue>, Error> {
+fn queues(ports: &[Port]) -> Result<Vec<Queue>, rocescope_ibverbs::Error> {
     let stamped = ports.iter().map(|port| Queue::stamped(port.context, COMPLETIONS));
-    let stamped = stamped.collect::<Result<Vec<Option<Queue>>, Error>>()?;
+    let stamped = stamped.collect::<Result<Vec<Option<Queue>>, _>>()?;
     if stamped.iter().all(Option::is_some) {
         return Ok(stamped.into_iter().flatten().collect());
     }

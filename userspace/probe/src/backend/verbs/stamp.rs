@@ -1,45 +1,24 @@
 //! Timestamps of completions.
 
 use crate::types::Nanos;
+use rocescope_ibverbs::{Stamping, nanos};
 
-/// The clock that stamps completions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stamping {
-    /// The device, in nanoseconds since 1970.
-    WallClock,
-    /// The device, in ticks of its clock.
-    Ticks {
-        /// The frequency of that clock.
-        kilohertz: u64,
-    },
-    /// No timestamps (`EOPNOTSUPP`): the processor stamps when it has posted a send and when it reads a receive.
-    Processor,
-}
-
-impl Stamping {
-    /// The name in the rows.
-    pub(super) const fn source(self) -> &'static str {
-        match self {
-            Self::WallClock | Self::Ticks { .. } => "nic hardware",
-            Self::Processor => "cpu",
-        }
-    }
-
-    /// Bound on the error of the difference of two timestamps: one tick each; for the processor, the time that a
-    /// completion may wait for an interrupt.
-    pub(super) fn error(self) -> Nanos {
-        match self {
-            Self::WallClock => Nanos(2),
-            Self::Ticks { kilohertz } => Nanos(nanos(2, kilohertz).0 + 1),
-            Self::Processor => Nanos(64_000),
-        }
+/// The name in the rows.
+pub(super) const fn source(stamping: Stamping) -> &'static str {
+    match stamping {
+        Stamping::WallClock | Stamping::Ticks { .. } => "nic hardware",
+        Stamping::Processor => "cpu",
     }
 }
 
-/// Converts ticks to nanoseconds.
-pub(super) fn nanos(ticks: u64, kilohertz: u64) -> Nanos {
-    let nanos = u128::from(ticks) * 1_000_000 / u128::from(kilohertz.max(1));
-    Nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
+/// Bound on the error of the difference of two timestamps: one tick each; for the processor, the time that a
+/// completion may wait for an interrupt.
+pub(super) fn error(stamping: Stamping) -> Nanos {
+    match stamping {
+        Stamping::WallClock => Nanos(2),
+        Stamping::Ticks { kilohertz } => Nanos(nanos(2, kilohertz) + 1),
+        Stamping::Processor => Nanos(64_000),
+    }
 }
 
 /// Returns a flow label whose [`source_port`](rocescope_model::source_port) is `port`. It is never 0, which would make a
@@ -65,9 +44,9 @@ mod tests {
     #[test]
     fn ticks_of_a_day_do_not_overflow() {
         // ConnectX-5 counts at 78.125 MHz, later ones at 1 GHz.
-        assert_eq!(nanos(78_125_000, 78_125), Nanos(1_000_000_000));
-        assert_eq!(nanos(86_400 * 1_000_000_000, 1_000_000), Nanos(86_400 * 1_000_000_000));
-        assert_eq!(Stamping::Ticks { kilohertz: 78_125 }.error(), Nanos(26));
-        assert_eq!(nanos(u64::MAX, 0), Nanos(i64::MAX));
+        assert_eq!(nanos(78_125_000, 78_125), 1_000_000_000);
+        assert_eq!(nanos(86_400 * 1_000_000_000, 1_000_000), 86_400 * 1_000_000_000);
+        assert_eq!(error(Stamping::Ticks { kilohertz: 78_125 }), Nanos(26));
+        assert_eq!(nanos(u64::MAX, 0), i64::MAX);
     }
 }

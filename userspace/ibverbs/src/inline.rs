@@ -88,6 +88,39 @@ pub unsafe fn ibv_create_cq_ex(context: *mut ibv_context, attributes: *mut ibv_c
     }
 }
 
+/// Steers frames of a port to a queue pair; null, with `errno`, if the device or the process may not.
+///
+/// # Safety
+/// The queue pair is open.
+pub unsafe fn ibv_create_flow(qp: *mut ibv_qp, attributes: *mut ibv_flow_attr) -> *mut ibv_flow {
+    // SAFETY: by the caller; the place of `errno` of this thread.
+    unsafe {
+        let extended = extended((*qp).context, offset_of!(verbs_context, ibv_create_flow));
+        match extended.and_then(|extended| (*extended.as_ptr()).ibv_create_flow) {
+            Some(create) => create(qp, attributes),
+            None => {
+                *libc::__errno_location() = libc::EOPNOTSUPP;
+                null_mut()
+            }
+        }
+    }
+}
+
+/// Ends a flow. Returns 0 or an `errno`.
+///
+/// # Safety
+/// The flow is open.
+pub unsafe fn ibv_destroy_flow(flow: *mut ibv_flow) -> c_int {
+    // SAFETY: by the caller.
+    unsafe {
+        let extended = extended((*flow).context, offset_of!(verbs_context, ibv_destroy_flow));
+        match extended.and_then(|extended| (*extended.as_ptr()).ibv_destroy_flow) {
+            Some(destroy) => destroy(flow),
+            None => libc::EOPNOTSUPP,
+        }
+    }
+}
+
 macro_rules! through_table {
     ($($(#[$doc:meta])* fn $name:ident($first:ident: $of:ty $(, $argument:ident: $type:ty)*) -> $result:ty, $($field:ident).+ or $missing:expr;)*) => {
         $(
@@ -115,6 +148,8 @@ through_table! {
     fn ibv_next_poll(cq: *mut ibv_cq_ex) -> c_int, next_poll or libc::EOPNOTSUPP;
     /// Ends reading completions.
     fn ibv_end_poll(cq: *mut ibv_cq_ex) -> (), end_poll or ();
+    /// The length of the receive that is being read, in bytes.
+    fn ibv_wc_read_byte_len(cq: *mut ibv_cq_ex) -> u32, read_byte_len or 0;
     /// The timestamp of the completion that is being read, in ticks of the device's clock.
     fn ibv_wc_read_completion_ts(cq: *mut ibv_cq_ex) -> u64, read_completion_ts or 0;
     /// The timestamp of the completion that is being read, in nanoseconds since 1970.

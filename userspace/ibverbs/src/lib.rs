@@ -2,19 +2,24 @@
 //! nor its library.
 //!
 //! Names, layouts and meanings are those of `infiniband/verbs.h` (rdma-core 32 and later, whose ABI is stable); its manual
-//! pages are the reference. Declared is what this crate uses. All functions are unsafe as in C: pointers must be those that
+//! pages are the reference. Declared is what the product uses. All functions are unsafe as in C: pointers must be those that
 //! the library gave, and still be open.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `types` | structures and constants |
 //! | `library` | functions that the library exports |
+//! | `devices` | the devices of the host, opened |
+//! | `queue` | a completion queue with its timestamps |
 //! | `inline` | functions that the header defines: calls through the tables of a device's driver |
 
+mod devices;
+mod error;
 mod inline;
 #[cfg(test)]
 mod layout;
 mod library;
+mod queue;
 #[expect(
     non_camel_case_types,
     missing_docs,
@@ -23,6 +28,9 @@ mod library;
 )]
 mod types;
 
+pub use devices::{GID_TYPE_ROCE_V2, OpenDevice, devices};
+pub use error::{Error, check};
 pub use inline::*;
 pub use library::*;
+pub use queue::{Completion, Queue, Stamping, nanos};
 pub use types::*;

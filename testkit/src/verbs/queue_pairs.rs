@@ -1,28 +1,33 @@
 //! The libibverbs calls for queue pairs, sends and receives, on the test double.
 
-use crate::calls::device_of;
-use crate::connected::connected;
-use crate::double::{Ah, Double, GRH, LATENCY, Mr, NICS, Peer, Qp, fail, gid, leak, now, with};
+use super::calls::device_of;
+use super::connected::connected;
+use super::double::{Ah, Double, GRH, LATENCY, Mr, NICS, Peer, Qp, fail, gid, leak, now, with};
 use ib::{IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RESET, IBV_QPS_RTR, IBV_QPS_RTS, ibv_qp_state as State};
-use rocescope_probe::ibverbs as ib;
+use rocescope_ibverbs as ib;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 
-/// What a key of the peer has more than the local one.
-pub(crate) const REMOTE: u32 = 0x1_0000;
+/// The UDP source port of a flow label, as `rdma_flow_label_to_udp_sport` of Linux has it.
+const fn source_port(label: u32) -> u16 {
+    ((label & 0x3fff) ^ ((label & 0xf_c000) >> 14)) as u16 | 0xc000
+}
 
-pub(crate) unsafe extern "C" fn ibv_alloc_pd(context: *mut ib::ibv_context) -> *mut ib::ibv_pd {
+/// What a key of the peer has more than the local one.
+pub(super) const REMOTE: u32 = 0x1_0000;
+
+pub(super) unsafe extern "C" fn ibv_alloc_pd(context: *mut ib::ibv_context) -> *mut ib::ibv_pd {
     with(|double| double.open += 1);
     leak(|pd: &mut ib::ibv_pd| pd.context = context)
 }
 
-pub(crate) unsafe extern "C" fn ibv_dealloc_pd(_: *mut ib::ibv_pd) -> c_int {
+pub(super) unsafe extern "C" fn ibv_dealloc_pd(_: *mut ib::ibv_pd) -> c_int {
     with(|double| double.open -= 1);
     0
 }
 
 /// Keys are not 0, so that the test detects a request without one, and differ for the peer.
-pub(crate) unsafe extern "C" fn ibv_reg_mr(
+pub(super) unsafe extern "C" fn ibv_reg_mr(
     pd: *mut ib::ibv_pd,
     start: *mut c_void,
     bytes: usize,
@@ -43,12 +48,12 @@ pub(crate) unsafe extern "C" fn ibv_reg_mr(
     })
 }
 
-pub(crate) unsafe extern "C" fn ibv_dereg_mr(region: *mut ib::ibv_mr) -> c_int {
+pub(super) unsafe extern "C" fn ibv_dereg_mr(region: *mut ib::ibv_mr) -> c_int {
     with(|double| double.mrs.remove(&region.addr()).map_or(libc::EINVAL, |_| 0))
 }
 
 /// Returns the part of registered memory, if it is inside of it.
-pub(crate) fn registered(double: &Double, key: u32, address: u64, bytes: u32) -> bool {
+pub(super) fn registered(double: &Double, key: u32, address: u64, bytes: u32) -> bool {
     let mut regions = double.mrs.values();
     regions.any(|region| {
         let end = region.address + region.bytes;
@@ -56,14 +61,15 @@ pub(crate) fn registered(double: &Double, key: u32, address: u64, bytes: u32) ->
     })
 }
 
-pub(crate) unsafe extern "C" fn ibv_create_qp(
+pub(super) unsafe extern "C" fn ibv_create_qp(
     pd: *mut ib::ibv_pd,
     attributes: *mut ib::ibv_qp_init_attr,
 ) -> *mut ib::ibv_qp {
     // SAFETY: the caller passes attributes and an open domain.
     let (attributes, context) = unsafe { (&*attributes, (*pd).context) };
     let is_connected = attributes.qp_type == ib::IBV_QPT_RC;
-    assert!(is_connected || attributes.qp_type == ib::IBV_QPT_UD);
+    let is_raw = attributes.qp_type == ib::IBV_QPT_RAW_PACKET;
+    assert!(is_connected || is_raw || attributes.qp_type == ib::IBV_QPT_UD);
     with(|double| {
         let last = double.qps.values().map(|qp| qp.number).max();
         let number = last.unwrap_or(0) + 1;
@@ -78,13 +84,14 @@ pub(crate) unsafe extern "C" fn ibv_create_qp(
             psn: 0,
             peer: None,
             is_connected,
+            is_raw,
         };
         double.qps.insert(made.addr(), qp);
         made
     })
 }
 
-pub(crate) unsafe extern "C" fn ibv_destroy_qp(qp: *mut ib::ibv_qp) -> c_int {
+pub(super) unsafe extern "C" fn ibv_destroy_qp(qp: *mut ib::ibv_qp) -> c_int {
     with(|double| double.qps.remove(&qp.addr()));
     0
 }
@@ -108,7 +115,7 @@ fn needed(state: State, is_connected: bool) -> ib::ibv_qp_attr_mask {
 }
 
 /// Implements the states of a queue pair as in the manual page of `ibv_modify_qp`.
-pub(crate) unsafe extern "C" fn ibv_modify_qp(
+pub(super) unsafe extern "C" fn ibv_modify_qp(
     qp: *mut ib::ibv_qp,
     attributes: *mut ib::ibv_qp_attr,
     mask: c_int,
@@ -118,7 +125,12 @@ pub(crate) unsafe extern "C" fn ibv_modify_qp(
     with(|double| {
         let device = device_of(double, context);
         let of = double.qps.get_mut(&qp.addr()).unwrap();
-        let needed = needed(attributes.qp_state, of.is_connected) | ib::IBV_QP_STATE;
+        let needed = match (of.is_raw, attributes.qp_state) {
+            (true, IBV_QPS_INIT) => ib::IBV_QP_PORT,
+            (true, _) => 0,
+            (false, state) => needed(state, of.is_connected),
+        };
+        let needed = needed | ib::IBV_QP_STATE;
         let is_next = match attributes.qp_state {
             IBV_QPS_RESET => true,
             IBV_QPS_INIT => of.state == IBV_QPS_RESET,
@@ -162,7 +174,7 @@ pub(crate) unsafe extern "C" fn ibv_modify_qp(
     })
 }
 
-pub(crate) unsafe extern "C" fn ibv_create_ah(
+pub(super) unsafe extern "C" fn ibv_create_ah(
     pd: *mut ib::ibv_pd,
     attributes: *mut ib::ibv_ah_attr,
 ) -> *mut ib::ibv_ah {
@@ -184,31 +196,39 @@ pub(crate) unsafe extern "C" fn ibv_create_ah(
     })
 }
 
-pub(crate) unsafe extern "C" fn ibv_destroy_ah(ah: *mut ib::ibv_ah) -> c_int {
+pub(super) unsafe extern "C" fn ibv_destroy_ah(ah: *mut ib::ibv_ah) -> c_int {
     with(|double| double.ahs.remove(&ah.addr()));
     0
 }
 
-pub(crate) unsafe extern "C" fn post_recv(
+pub(super) unsafe extern "C" fn post_recv(
     qp: *mut ib::ibv_qp,
     request: *mut ib::ibv_recv_wr,
     _: *mut *mut ib::ibv_recv_wr,
 ) -> c_int {
-    // SAFETY: the caller passes a request of one part.
-    let (request, part) = unsafe { (&*request, *(*request).sg_list) };
-    with(|double| {
-        let is_registered = registered(double, part.lkey, part.addr, part.length);
-        let of = double.qps.get_mut(&qp.addr()).unwrap();
-        if of.state == IBV_QPS_RESET || of.state == IBV_QPS_ERR || !is_registered {
-            return libc::EINVAL;
+    let mut next = request;
+    while !next.is_null() {
+        // SAFETY: the caller passes a chain of requests of one part.
+        let (request, part) = unsafe { (&*next, *(*next).sg_list) };
+        next = request.next;
+        let answer = with(|double| {
+            let is_registered = registered(double, part.lkey, part.addr, part.length);
+            let of = double.qps.get_mut(&qp.addr()).unwrap();
+            if of.state == IBV_QPS_RESET || of.state == IBV_QPS_ERR || !is_registered {
+                return libc::EINVAL;
+            }
+            assert!(of.is_connected || part.length as usize > GRH);
+            of.receives.push_back((request.wr_id, part));
+            0
+        });
+        if answer != 0 {
+            return answer;
         }
-        assert!(of.is_connected || part.length as usize > GRH);
-        of.receives.push_back((request.wr_id, part));
-        0
-    })
+    }
+    0
 }
 
-pub(crate) unsafe extern "C" fn post_send(
+pub(super) unsafe extern "C" fn post_send(
     qp: *mut ib::ibv_qp,
     request: *mut ib::ibv_send_wr,
     _: *mut *mut ib::ibv_send_wr,
@@ -233,7 +253,7 @@ pub(crate) unsafe extern "C" fn post_send(
             return 0;
         }
         let Ah { gid, flow_label } = double.ahs[&to.ah.addr()];
-        let port = rocescope_model::source_port(flow_label);
+        let port = source_port(flow_label);
         double.wire.push((port, bytes.clone()));
         let left = now();
         if double.lose_completions > 0 {

@@ -28,6 +28,7 @@ pub const IBV_QP_DEST_QPN: ibv_qp_attr_mask = 1 << 20;
 pub type ibv_qp_type = c_uint;
 pub const IBV_QPT_RC: ibv_qp_type = 2;
 pub const IBV_QPT_UD: ibv_qp_type = 4;
+pub const IBV_QPT_RAW_PACKET: ibv_qp_type = 8;
 
 pub type ibv_wr_opcode = c_uint;
 pub const IBV_WR_RDMA_WRITE: ibv_wr_opcode = 0;
@@ -48,6 +49,7 @@ pub const IBV_ACCESS_LOCAL_WRITE: ibv_access_flags = 1 << 0;
 pub const IBV_ACCESS_REMOTE_WRITE: ibv_access_flags = 1 << 1;
 pub const IBV_ACCESS_REMOTE_READ: ibv_access_flags = 1 << 2;
 
+pub const IBV_WC_EX_WITH_BYTE_LEN: u64 = 1 << 0;
 pub const IBV_WC_EX_WITH_COMPLETION_TIMESTAMP: u64 = 1 << 7;
 pub const IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK: u64 = 1 << 11;
 
@@ -104,10 +106,35 @@ pub struct verbs_context {
     pub create_cq_ex: Option<CreateCqEx>,
     pub private: *mut c_void,
     pub query_device_ex: Option<QueryDeviceEx>,
-    pub after_query_device: [Other; 10],
+    pub ibv_destroy_flow: Option<unsafe extern "C" fn(*mut ibv_flow) -> c_int>,
+    pub before_create_flow: Other,
+    pub ibv_create_flow: Option<unsafe extern "C" fn(*mut ibv_qp, *mut ibv_flow_attr) -> *mut ibv_flow>,
+    pub after_create_flow: [Other; 7],
     pub placeholder: u64,
     pub sz: usize,
     pub context: ibv_context,
+}
+
+/// All frames of a port, in both directions.
+pub const IBV_FLOW_ATTR_SNIFFER: c_uint = 3;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ibv_flow_attr {
+    pub comp_mask: u32,
+    pub kind: c_uint,
+    pub size: u16,
+    pub priority: u16,
+    pub num_of_specs: u8,
+    pub port: u8,
+    pub flags: u32,
+}
+
+#[repr(C)]
+pub struct ibv_flow {
+    pub comp_mask: u32,
+    pub context: *mut ibv_context,
+    pub handle: u32,
 }
 
 #[repr(C)]
@@ -244,7 +271,9 @@ pub struct ibv_cq_ex {
     pub start_poll: Option<unsafe extern "C" fn(*mut ibv_cq_ex, *mut ibv_poll_cq_attr) -> c_int>,
     pub next_poll: Option<unsafe extern "C" fn(*mut ibv_cq_ex) -> c_int>,
     pub end_poll: Option<unsafe extern "C" fn(*mut ibv_cq_ex)>,
-    pub before_stamp: [Other; 10],
+    pub before_byte_len: [Other; 2],
+    pub read_byte_len: Option<unsafe extern "C" fn(*mut ibv_cq_ex) -> u32>,
+    pub before_stamp: [Other; 7],
     pub read_completion_ts: Option<unsafe extern "C" fn(*mut ibv_cq_ex) -> u64>,
     pub before_wallclock: [Other; 3],
     pub read_completion_wallclock_ns: Option<unsafe extern "C" fn(*mut ibv_cq_ex) -> u64>,
@@ -281,7 +310,7 @@ pub struct ibv_wc {
 }
 
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct ibv_sge {
     pub addr: u64,
     pub length: u32,

@@ -1,12 +1,13 @@
-//! A test double of libibverbs: the calls of the backend, on simulated RDMA devices.
+//! The devices, their state and their failures.
 //!
-//! Tests [`load`] it in place of the library. It follows the manual pages of rdma-core for UD and RC, and refuses what these do not allow: a queue pair passes through its states in
-//! order with the attributes that each requires, one in error flushes posted requests, each requested event arrives
-//! once, a datagram without a receive or with another queue key is dropped, a route header precedes each received
-//! datagram. Each test has its own double, since each has its own thread.
+//! Tests [`load`](super::load) it in place of the library. It follows the manual pages of rdma-core, and refuses what these do not allow: a
+//! queue pair passes through its states in order with the attributes that each requires, one in error flushes posted requests,
+//! each requested event arrives once, a datagram without a receive or with another queue key is dropped, a route header
+//! precedes each received datagram. Each test has its own double, since each has its own thread.
+#![expect(missing_docs, reason = "the names are those of libibverbs, or say it")]
 
 use ib::{IBV_QPS_RTR, IBV_QPS_RTS};
-use rocescope_probe::ibverbs as ib;
+use rocescope_ibverbs as ib;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::CStr;
@@ -14,153 +15,143 @@ use std::net::Ipv4Addr;
 use std::ptr::null_mut;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(crate) const GRH: usize = 40;
+pub const GRH: usize = 40;
 /// The clock frequency of a device with ticks: ConnectX-5.
-pub(crate) const KILOHERTZ: u64 = 78_125;
+pub const KILOHERTZ: u64 = 78_125;
 /// The latency from one device to another.
-pub(crate) const LATENCY: i64 = 5_000;
+pub const LATENCY: i64 = 5_000;
 /// Device, port and interface index.
-pub(crate) const NICS: [(usize, u32, u32); 3] = [(0, 1, 11), (0, 2, 12), (1, 1, 13)];
-pub(crate) const NAMES: [&CStr; 2] = [c"mlx5_0", c"mlx5_1"];
+pub const NICS: [(usize, u32, u32); 3] = [(0, 1, 11), (0, 2, 12), (1, 1, 13)];
+pub const NAMES: [&CStr; 2] = [c"mlx5_0", c"mlx5_1"];
 
-pub(crate) fn address(nic: usize) -> Ipv4Addr {
+pub fn address(nic: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, nic as u8, 1)
 }
 
-pub(crate) fn gid(nic: usize) -> [u8; 16] {
+pub fn gid(nic: usize) -> [u8; 16] {
     address(nic).to_ipv6_mapped().octets()
 }
 
 /// The timestamps of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stamps {
+pub enum Stamps {
     WallClock,
     Ticks,
     /// It returns `EOPNOTSUPP`.
     Unsupported,
 }
 
-pub(crate) struct Wc {
-    pub(crate) number: u64,
-    pub(crate) status: ib::ibv_wc_status,
-    pub(crate) bytes: u32,
-    pub(crate) nanos: i64,
+#[derive(Debug)]
+pub struct Wc {
+    pub number: u64,
+    pub status: ib::ibv_wc_status,
+    pub bytes: u32,
+    pub nanos: i64,
 }
 
-pub(crate) struct Cq {
-    pub(crate) wall_clock: bool,
-    pub(crate) event: libc::c_int,
-    pub(crate) armed: bool,
-    pub(crate) waiting: VecDeque<Wc>,
-    pub(crate) reading: Option<Wc>,
+#[derive(Debug)]
+pub struct Cq {
+    pub wall_clock: bool,
+    pub event: libc::c_int,
+    pub armed: bool,
+    pub waiting: VecDeque<Wc>,
+    pub reading: Option<Wc>,
 }
 
-pub(crate) struct Qp {
-    pub(crate) number: u32,
-    pub(crate) nic: usize,
-    pub(crate) cq: usize,
-    pub(crate) state: ib::ibv_qp_state,
-    pub(crate) key: u32,
-    pub(crate) receives: VecDeque<(u64, ib::ibv_sge)>,
+#[derive(Debug)]
+pub struct Qp {
+    pub number: u32,
+    pub nic: usize,
+    pub cq: usize,
+    pub state: ib::ibv_qp_state,
+    pub key: u32,
+    pub receives: VecDeque<(u64, ib::ibv_sge)>,
     /// The PSN of its first request.
-    pub(crate) psn: u32,
+    pub psn: u32,
     /// For RC: what it was connected with.
-    pub(crate) peer: Option<Peer>,
-    pub(crate) is_connected: bool,
+    pub peer: Option<Peer>,
+    pub is_connected: bool,
+    /// It takes frames.
+    pub is_raw: bool,
 }
 
 /// The peer of an RC queue pair.
-#[derive(Clone, Copy)]
-pub(crate) struct Peer {
-    pub(crate) gid: [u8; 16],
-    pub(crate) number: u32,
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    pub gid: [u8; 16],
+    pub number: u32,
     /// The PSN that is expected of it.
-    pub(crate) psn: u32,
-    pub(crate) mtu: u32,
+    pub psn: u32,
+    pub mtu: u32,
+}
+
+/// A flow that copies all frames of a port.
+#[derive(Debug)]
+pub struct Flow {
+    pub device: usize,
+    pub port: u32,
+    pub qp: usize,
 }
 
 /// Registered memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Mr {
-    pub(crate) key: u32,
-    pub(crate) address: u64,
-    pub(crate) bytes: u64,
+#[derive(Clone, Copy, Debug)]
+pub struct Mr {
+    pub key: u32,
+    pub address: u64,
+    pub bytes: u64,
 }
 
-pub(crate) struct Ah {
-    pub(crate) gid: [u8; 16],
-    pub(crate) flow_label: u32,
+#[derive(Debug)]
+pub struct Ah {
+    pub gid: [u8; 16],
+    pub flow_label: u32,
 }
 
 /// The state of one test. Tests read and change the `pub(crate)` fields.
-pub(crate) struct Double {
+#[derive(Debug)]
+pub struct Double {
     /// The error of the device list.
-    pub(crate) no_list: Option<libc::c_int>,
+    pub no_list: Option<libc::c_int>,
     /// A device that does not open.
-    pub(crate) closed: Option<usize>,
-    pub(crate) stamps: [Stamps; 2],
+    pub closed: Option<usize>,
+    /// The interface of all ports, in place of those of [`NICS`].
+    pub interface: Option<u32>,
+    /// The devices have no sniffer flows.
+    pub no_sniffer: bool,
+    pub stamps: [Stamps; 2],
     /// The lead of each device's clock.
-    pub(crate) ahead: [i64; 2],
+    pub ahead: [i64; 2],
     /// The number of datagrams that the fabric loses from now on.
-    pub(crate) lose: u32,
+    pub lose: u32,
     /// The number of sends that leave without a completion.
-    pub(crate) lose_completions: u32,
+    pub lose_completions: u32,
     /// The number of sends that fail, and with them their queue pair.
-    pub(crate) fail: u32,
+    pub fail: u32,
     /// A NIC whose next hop does not answer.
-    pub(crate) deaf: Option<usize>,
-    pub(crate) handles_asked: u32,
+    pub deaf: Option<usize>,
+    pub handles_asked: u32,
     /// UDP source port and payload of every departed datagram.
-    pub(crate) wire: Vec<(u16, Vec<u8>)>,
+    pub wire: Vec<(u16, Vec<u8>)>,
     /// The device of each context.
-    pub(crate) contexts: BTreeMap<usize, usize>,
-    pub(crate) cqs: BTreeMap<usize, Cq>,
-    pub(crate) qps: BTreeMap<usize, Qp>,
-    pub(crate) ahs: BTreeMap<usize, Ah>,
-    pub(crate) mrs: BTreeMap<usize, Mr>,
+    pub contexts: BTreeMap<usize, usize>,
+    pub cqs: BTreeMap<usize, Cq>,
+    pub qps: BTreeMap<usize, Qp>,
+    pub ahs: BTreeMap<usize, Ah>,
+    pub mrs: BTreeMap<usize, Mr>,
+    pub flows: BTreeMap<usize, Flow>,
     /// Contexts, protection domains and channels that are open.
-    pub(crate) open: usize,
+    pub open: usize,
 }
 
 thread_local! {
     static DOUBLE: RefCell<Double> = const { RefCell::new(Double::new()) };
 }
 
-pub(crate) fn with<T>(look: impl FnOnce(&mut Double) -> T) -> T {
+pub fn with<T>(look: impl FnOnce(&mut Double) -> T) -> T {
     DOUBLE.with_borrow_mut(look)
 }
 
-/// Makes this double the libibverbs of the process. Called before the product opens anything.
-pub(crate) fn load() {
-    use crate::{calls, queue_pairs};
-
-    ib::provide(ib::Library {
-        ibv_get_device_list: calls::ibv_get_device_list,
-        ibv_free_device_list: calls::ibv_free_device_list,
-        ibv_get_device_name: calls::ibv_get_device_name,
-        ibv_open_device: calls::ibv_open_device,
-        ibv_close_device: calls::ibv_close_device,
-        ibv_wc_status_str: calls::ibv_wc_status_str,
-        _ibv_query_gid_table: calls::_ibv_query_gid_table,
-        ibv_create_comp_channel: calls::ibv_create_comp_channel,
-        ibv_destroy_comp_channel: calls::ibv_destroy_comp_channel,
-        ibv_create_cq: calls::ibv_create_cq,
-        ibv_destroy_cq: calls::ibv_destroy_cq,
-        ibv_get_cq_event: calls::ibv_get_cq_event,
-        ibv_ack_cq_events: calls::ibv_ack_cq_events,
-        ibv_alloc_pd: queue_pairs::ibv_alloc_pd,
-        ibv_dealloc_pd: queue_pairs::ibv_dealloc_pd,
-        ibv_reg_mr: queue_pairs::ibv_reg_mr,
-        ibv_dereg_mr: queue_pairs::ibv_dereg_mr,
-        ibv_create_qp: queue_pairs::ibv_create_qp,
-        ibv_destroy_qp: queue_pairs::ibv_destroy_qp,
-        ibv_modify_qp: queue_pairs::ibv_modify_qp,
-        ibv_create_ah: queue_pairs::ibv_create_ah,
-        ibv_destroy_ah: queue_pairs::ibv_destroy_ah,
-    });
-}
-
-pub(crate) fn now() -> i64 {
+pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap().as_nanos() as i64
 }
@@ -170,6 +161,8 @@ impl Double {
         Self {
             no_list: None,
             closed: None,
+            interface: None,
+            no_sniffer: false,
             stamps: [Stamps::WallClock; 2],
             ahead: [0; 2],
             lose: 0,
@@ -183,15 +176,16 @@ impl Double {
             qps: BTreeMap::new(),
             ahs: BTreeMap::new(),
             mrs: BTreeMap::new(),
+            flows: BTreeMap::new(),
             open: 0,
         }
     }
 
-    pub(crate) fn complete(&mut self, cq: usize, number: u64, status: u32, nanos: i64) {
+    pub fn complete(&mut self, cq: usize, number: u64, status: u32, nanos: i64) {
         self.complete_with(cq, number, status, nanos, 0);
     }
 
-    pub(crate) fn complete_with(&mut self, cq: usize, number: u64, status: u32, nanos: i64, bytes: u32) {
+    pub fn complete_with(&mut self, cq: usize, number: u64, status: u32, nanos: i64, bytes: u32) {
         let cq = self.cqs.get_mut(&cq).unwrap();
         cq.waiting.push_back(Wc {
             number,
@@ -207,7 +201,7 @@ impl Double {
     }
 
     /// Fails a queue pair: its posted requests are flushed.
-    pub(crate) fn fail(&mut self, qp: usize, number: u64, status: u32) {
+    pub fn fail(&mut self, qp: usize, number: u64, status: u32) {
         use ib::IBV_WC_WR_FLUSH_ERR;
         let failed = self.qps.get_mut(&qp).unwrap();
         failed.state = ib::IBV_QPS_ERR;
@@ -220,7 +214,7 @@ impl Double {
     }
 
     /// Delivers a datagram to the port with this GID.
-    pub(crate) fn arrive(&mut self, gid: [u8; 16], number: u32, key: u32, bytes: &[u8], at: i64) {
+    pub fn arrive(&mut self, gid: [u8; 16], number: u32, key: u32, bytes: &[u8], at: i64) {
         let mut qps = self.qps.values_mut();
         let found = qps.find(|qp| qp.number == number && self::gid(qp.nic) == gid);
         let Some(qp) = found else {
@@ -245,7 +239,7 @@ impl Double {
     }
 
     /// The number of the queue pair of a NIC.
-    pub(crate) fn queue_pair(&self, nic: usize) -> u32 {
+    pub fn queue_pair(&self, nic: usize) -> u32 {
         let found = self.qps.values().find(|qp| qp.nic == nic);
         found.unwrap().number
     }
@@ -254,14 +248,14 @@ impl Double {
 static ONE: u64 = 1;
 
 /// Leaks a structure of the library, zeroed except for the fields that `fill` sets.
-pub(crate) fn leak<T>(fill: impl FnOnce(&mut T)) -> *mut T {
+pub fn leak<T>(fill: impl FnOnce(&mut T)) -> *mut T {
     // SAFETY: structures of numbers, pointers and optional functions, for which all zeros is valid.
     let mut made = Box::new(unsafe { std::mem::zeroed::<T>() });
     fill(&mut made);
     Box::into_raw(made)
 }
 
-pub(crate) fn fail<T>(errno: libc::c_int) -> *mut T {
+pub fn fail<T>(errno: libc::c_int) -> *mut T {
     // SAFETY: the location belongs to this thread.
     unsafe { *libc::__errno_location() = errno };
     null_mut()

@@ -1,10 +1,7 @@
 //! The completion queue of a device.
 
-use super::super::Error;
-use super::device::{check, last};
-use super::stamp::{Stamping, nanos};
-use crate::ibverbs as ib;
-use crate::types::Nanos;
+use crate as ib;
+use crate::error::{Error, check};
 use std::io;
 use std::mem::zeroed;
 use std::os::fd::BorrowedFd;
@@ -15,18 +12,41 @@ const BURST: usize = 16;
 
 /// The result of a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Completion {
+pub struct Completion {
     /// The number that it was posted with.
-    pub(super) number: u64,
+    pub number: u64,
     /// Otherwise the request or the queue pair failed.
-    pub(super) is_good: bool,
-    /// When, by the device.
-    pub(super) stamp: Option<Nanos>,
+    pub is_good: bool,
+    /// The length of a receive in bytes; of no meaning for a send.
+    pub bytes: u32,
+    /// When, in nanoseconds of the device's clock.
+    pub stamp: Option<i64>,
 }
 
-/// A completion queue and its event channel.
+/// The clock that stamps completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamping {
+    /// The device, in nanoseconds since 1970.
+    WallClock,
+    /// The device, in ticks of its clock.
+    Ticks {
+        /// The frequency of that clock.
+        kilohertz: u64,
+    },
+    /// None: the device has no timestamps.
+    Processor,
+}
+
+/// Converts ticks to nanoseconds.
+#[must_use]
+pub fn nanos(ticks: u64, kilohertz: u64) -> i64 {
+    let nanos = u128::from(ticks) * 1_000_000 / u128::from(kilohertz.max(1));
+    i64::try_from(nanos).unwrap_or(i64::MAX)
+}
+
+/// A completion queue and its event channel. It is not closed when it is dropped: queue pairs name it.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub struct Queue {
     /// An `ibv_cq_ex` if it has timestamps.
     cq: NonNull<ib::ibv_cq>,
     channel: NonNull<ib::ibv_comp_channel>,
@@ -35,7 +55,7 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Creates a queue with the best timestamps of the device; `None` if its driver has none.
-    pub(super) fn stamped(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Option<Self>, Error> {
+    pub fn stamped(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Option<Self>, Error> {
         let channel = channel(context)?;
         let ticks = kilohertz(context).map(|kilohertz| Stamping::Ticks { kilohertz });
         let ways = [
@@ -54,7 +74,7 @@ impl Queue {
                 let mut attributes: ib::ibv_cq_init_attr_ex = zeroed();
                 attributes.cqe = depth;
                 attributes.channel = channel.as_ptr();
-                attributes.wc_flags = flags;
+                attributes.wc_flags = flags | ib::IBV_WC_EX_WITH_BYTE_LEN;
                 ib::ibv_create_cq_ex(context.as_ptr(), &raw mut attributes)
             };
             if let Some(cq) = NonNull::new(cq) {
@@ -66,7 +86,7 @@ impl Queue {
             }
             // The driver does not support these timestamps; try the next.
             if io::Error::last_os_error().raw_os_error() != Some(libc::EOPNOTSUPP) {
-                return Err(last("a completion queue"));
+                return Err(Error::last("a completion queue"));
             }
         }
         // SAFETY: nothing uses it.
@@ -77,7 +97,7 @@ impl Queue {
     }
 
     /// Creates a queue without timestamps.
-    pub(super) fn plain(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Self, Error> {
+    pub fn plain(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Self, Error> {
         let channel = channel(context)?;
         // SAFETY: context and channel are open.
         let cq = unsafe {
@@ -85,14 +105,14 @@ impl Queue {
             ib::ibv_create_cq(context.as_ptr(), depth, null_mut(), channel.as_ptr(), 0)
         };
         Ok(Self {
-            cq: NonNull::new(cq).ok_or_else(|| last("a completion queue"))?,
+            cq: NonNull::new(cq).ok_or_else(|| Error::last("a completion queue"))?,
             channel,
             stamping: Stamping::Processor,
         })
     }
 
     /// Closes an unused queue.
-    pub(super) fn close(self) -> Result<(), Error> {
+    pub fn close(self) -> Result<(), Error> {
         // SAFETY: both are open, and this was their only owner.
         unsafe {
             check("a completion queue", ib::ibv_destroy_cq(self.cq.as_ptr()))?;
@@ -101,67 +121,81 @@ impl Queue {
         }
     }
 
-    pub(super) const fn cq(&self) -> *mut ib::ibv_cq {
+    /// What calls of the library name it by.
+    #[must_use]
+    pub const fn cq(&self) -> *mut ib::ibv_cq {
         self.cq.as_ptr()
     }
 
-    pub(super) const fn stamping(&self) -> Stamping {
+    /// The clock that stamps its completions.
+    #[must_use]
+    pub const fn stamping(&self) -> Stamping {
         self.stamping
     }
 
     /// Readable when something has completed.
-    pub(super) fn channel(&self) -> BorrowedFd<'_> {
+    pub fn channel(&self) -> BorrowedFd<'_> {
         // SAFETY: the channel is open for as long as the queue is.
         unsafe { BorrowedFd::borrow_raw(self.channel.as_ref().fd) }
     }
 
     /// Requests an event for the next completion.
-    pub(super) fn arm(&self) -> Result<(), Error> {
+    pub fn arm(&self) -> Result<(), Error> {
         // SAFETY: the queue is open.
         let answer = unsafe { ib::ibv_req_notify_cq(self.cq.as_ptr(), 0) };
         check("a completion event", answer)
     }
 
-    /// Returns all completions. Blocks until the channel is readable.
-    pub(super) fn take(&mut self) -> Result<Vec<Completion>, Error> {
+    /// Takes the event that made the channel readable, and asks for the next one; without an event it blocks, unless the
+    /// channel does not.
+    ///
+    /// # Errors
+    /// The device reports one.
+    pub fn take_event(&mut self) -> Result<(), Error> {
         let (mut queue, mut context) = (null_mut(), null_mut());
         // SAFETY: channel and queue are open.
         unsafe {
             let channel = self.channel.as_ptr();
             if ib::ibv_get_cq_event(channel, &raw mut queue, &raw mut context) != 0 {
-                return Err(last("a completion event"));
+                return Err(Error::last("a completion event"));
             }
             ib::ibv_ack_cq_events(queue, 1);
         }
         // Before polling: later completions then cause an event.
-        self.arm()?;
-        let mut completions = Vec::new();
-        match self.stamping {
-            Stamping::Processor => self.poll(&mut completions)?,
-            Stamping::WallClock | Stamping::Ticks { .. } => self.poll_stamped(&mut completions)?,
-        }
-        Ok(completions)
+        self.arm()
     }
 
-    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), Error> {
+    /// Appends what has completed, at most `most` and 16 more.
+    ///
+    /// # Errors
+    /// The device reports one.
+    pub fn completions(&mut self, most: usize, completions: &mut Vec<Completion>) -> Result<(), Error> {
+        match self.stamping {
+            Stamping::Processor => self.poll(most, completions),
+            Stamping::WallClock | Stamping::Ticks { .. } => self.poll_stamped(most, completions),
+        }
+    }
+
+    fn poll(&mut self, most: usize, completions: &mut Vec<Completion>) -> Result<(), Error> {
         // SAFETY: structures of numbers, for which all zeros is valid.
         let mut found: [ib::ibv_wc; BURST] = unsafe { zeroed() };
         loop {
             // SAFETY: the queue is open, and the call fills no more than the given number.
             let count = unsafe { ib::ibv_poll_cq(self.cq.as_ptr(), BURST as i32, found.as_mut_ptr()) };
-            let count = usize::try_from(count).map_err(|_| last("a completion"))?;
+            let count = usize::try_from(count).map_err(|_| Error::last("a completion"))?;
             completions.extend(found.iter().take(count).map(|completion| Completion {
                 number: completion.wr_id,
                 is_good: completion.status == ib::IBV_WC_SUCCESS,
+                bytes: completion.byte_len,
                 stamp: None,
             }));
-            if count < BURST {
+            if count < BURST || completions.len() >= most {
                 return Ok(());
             }
         }
     }
 
-    fn poll_stamped(&mut self, completions: &mut Vec<Completion>) -> Result<(), Error> {
+    fn poll_stamped(&mut self, most: usize, completions: &mut Vec<Completion>) -> Result<(), Error> {
         let cq: NonNull<ib::ibv_cq_ex> = self.cq.cast();
         // SAFETY: the queue is open and has timestamps; a completion is read between start and end of polling.
         let answer = unsafe {
@@ -173,8 +207,17 @@ impl Queue {
                 completions.push(Completion {
                     number: cq.as_ref().wr_id,
                     is_good,
+                    bytes: if is_good {
+                        ib::ibv_wc_read_byte_len(cq.as_ptr())
+                    } else {
+                        0
+                    },
                     stamp: is_good.then(|| self.stamp()).flatten(),
                 });
+                // The next one is read once it is asked for.
+                if completions.len() >= most {
+                    break;
+                }
                 answer = ib::ibv_next_poll(cq.as_ptr());
             }
             if begun {
@@ -183,18 +226,18 @@ impl Queue {
             answer
         };
         match answer {
-            // There are no more.
-            libc::ENOENT => Ok(()),
+            // There are no more, or as many as wanted.
+            0 | libc::ENOENT => Ok(()),
             errno => check("a completion", errno),
         }
     }
 
     /// The timestamp of the completion that is being read.
-    fn stamp(&self) -> Option<Nanos> {
+    fn stamp(&self) -> Option<i64> {
         let cq = self.cq.cast::<ib::ibv_cq_ex>().as_ptr();
         match self.stamping {
             // SAFETY: the queue has this kind of timestamp, and a completion is being read.
-            Stamping::WallClock => unsafe { Some(Nanos(ib::ibv_wc_read_completion_wallclock_ns(cq) as i64)) },
+            Stamping::WallClock => unsafe { Some(ib::ibv_wc_read_completion_wallclock_ns(cq) as i64) },
             // SAFETY: as above.
             Stamping::Ticks { kilohertz } => unsafe { Some(nanos(ib::ibv_wc_read_completion_ts(cq), kilohertz)) },
             Stamping::Processor => None,
@@ -205,7 +248,7 @@ impl Queue {
 fn channel(context: NonNull<ib::ibv_context>) -> Result<NonNull<ib::ibv_comp_channel>, Error> {
     // SAFETY: the device is open.
     let channel = unsafe { ib::ibv_create_comp_channel(context.as_ptr()) };
-    NonNull::new(channel).ok_or_else(|| last("a completion channel"))
+    NonNull::new(channel).ok_or_else(|| Error::last("a completion channel"))
 }
 
 /// The frequency of the device's clock; `None` if it is unknown.

@@ -1,17 +1,18 @@
 //! The libibverbs calls for devices and completions, on the test double.
 
-use crate::double::{Cq, Double, KILOHERTZ, NAMES, NICS, Stamps, fail, gid, leak, with};
-use crate::queue_pairs::{post_recv, post_send};
-use rocescope_probe::ibverbs as ib;
+use super::double::{Cq, Double, KILOHERTZ, NAMES, NICS, Stamps, fail, gid, leak, with};
+use super::queue_pairs::{post_recv, post_send};
+use super::sniffer::{create_flow, destroy_flow};
+use rocescope_ibverbs as ib;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 
 /// Returns the device of a context.
-pub(crate) fn device_of(double: &Double, context: *mut ib::ibv_context) -> usize {
+pub(super) fn device_of(double: &Double, context: *mut ib::ibv_context) -> usize {
     double.contexts[&context.addr()]
 }
 
-pub(crate) unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ib::ibv_device {
+pub(super) unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ib::ibv_device {
     if let Some(errno) = with(|double| double.no_list) {
         return fail(errno);
     }
@@ -31,14 +32,14 @@ pub(crate) unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *
     .cast()
 }
 
-pub(crate) const unsafe extern "C" fn ibv_free_device_list(_: *mut *mut ib::ibv_device) {}
+pub(super) const unsafe extern "C" fn ibv_free_device_list(_: *mut *mut ib::ibv_device) {}
 
-pub(crate) unsafe extern "C" fn ibv_get_device_name(device: *mut ib::ibv_device) -> *const c_char {
+pub(super) unsafe extern "C" fn ibv_get_device_name(device: *mut ib::ibv_device) -> *const c_char {
     // SAFETY: it is a device of the list.
     unsafe { (*device).name.as_ptr() }
 }
 
-pub(crate) unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ibv_context {
+pub(super) unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ibv_context {
     // SAFETY: it is a device of the list.
     let number = unsafe { (*device).name[5] } as u8 - b'0';
     let number = usize::from(number);
@@ -50,6 +51,8 @@ pub(crate) unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> 
         verbs.create_cq_ex = Some(create_cq_ex);
         verbs.query_device_ex = Some(query_device_ex);
         verbs.query_port = Some(query_port);
+        verbs.ibv_create_flow = Some(create_flow);
+        verbs.ibv_destroy_flow = Some(destroy_flow);
         verbs.context.abi_compat = std::ptr::without_provenance_mut(usize::MAX);
         verbs.context.ops.poll_cq = Some(poll_cq);
         verbs.context.ops.req_notify_cq = Some(req_notify_cq);
@@ -65,7 +68,7 @@ pub(crate) unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> 
     context
 }
 
-pub(crate) unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
+pub(super) unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
     with(|double| double.open -= 1);
     0
 }
@@ -83,7 +86,7 @@ unsafe extern "C" fn query_port(
     0
 }
 
-pub(crate) const unsafe extern "C" fn ibv_wc_status_str(status: ib::ibv_wc_status) -> *const c_char {
+pub(super) const unsafe extern "C" fn ibv_wc_status_str(status: ib::ibv_wc_status) -> *const c_char {
     match status {
         ib::IBV_WC_RETRY_EXC_ERR => c"transport retry counter exceeded".as_ptr(),
         _ => c"another error".as_ptr(),
@@ -91,16 +94,17 @@ pub(crate) const unsafe extern "C" fn ibv_wc_status_str(status: ib::ibv_wc_statu
 }
 
 /// For each port: the NIC's address as RoCE v1, as RoCE v2 on another interface, and as the wanted entry.
-pub(crate) unsafe extern "C" fn _ibv_query_gid_table(
+pub(super) unsafe extern "C" fn _ibv_query_gid_table(
     context: *mut ib::ibv_context,
     entries: *mut ib::ibv_gid_entry,
     most: usize,
     _: u32,
     _: usize,
 ) -> isize {
-    let device = with(|double| device_of(double, context));
+    let (device, instead) = with(|double| (device_of(double, context), double.interface));
     let mut count = 0;
     for (nic, (its, port, interface)) in NICS.into_iter().enumerate() {
+        let interface = instead.unwrap_or(interface);
         for (index, (kind, interface)) in [(1, interface), (2, 99), (2, interface)].into_iter().enumerate() {
             if its == device && count < most {
                 // SAFETY: the caller has room for this number.
@@ -131,7 +135,7 @@ unsafe extern "C" fn query_device_ex(
     0
 }
 
-pub(crate) unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_context) -> *mut ib::ibv_comp_channel {
+pub(super) unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_context) -> *mut ib::ibv_comp_channel {
     // SAFETY: two numbers.
     let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
     with(|double| double.open += 1);
@@ -141,7 +145,7 @@ pub(crate) unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_co
     })
 }
 
-pub(crate) unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel) -> c_int {
+pub(super) unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel) -> c_int {
     with(|double| double.open -= 1);
     // SAFETY: a channel that was created above.
     unsafe { libc::close((*channel).fd) }
@@ -154,6 +158,7 @@ fn cq(context: *mut ib::ibv_context, channel: *mut ib::ibv_comp_channel, wall_cl
         cq.start_poll = Some(start_poll);
         cq.next_poll = Some(next_poll);
         cq.end_poll = Some(end_poll);
+        cq.read_byte_len = Some(read_byte_len);
         cq.read_completion_ts = Some(read_stamp);
         cq.read_completion_wallclock_ns = Some(read_stamp);
     });
@@ -179,18 +184,18 @@ unsafe extern "C" fn create_cq_ex(
     let ticks = ib::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
     let stamps = with(|double| double.stamps[device_of(double, context)]);
     let allowed = match stamps {
-        Stamps::WallClock => wall | ticks,
-        Stamps::Ticks => ticks,
+        Stamps::WallClock => wall | ticks | ib::IBV_WC_EX_WITH_BYTE_LEN,
+        Stamps::Ticks => ticks | ib::IBV_WC_EX_WITH_BYTE_LEN,
         Stamps::Unsupported => 0,
     };
     if attributes.wc_flags & !allowed != 0 {
         return fail(libc::EOPNOTSUPP);
     }
-    let made = cq(context, attributes.channel, attributes.wc_flags == wall);
+    let made = cq(context, attributes.channel, attributes.wc_flags & wall != 0);
     std::ptr::with_exposed_provenance_mut(made)
 }
 
-pub(crate) unsafe extern "C" fn ibv_create_cq(
+pub(super) unsafe extern "C" fn ibv_create_cq(
     context: *mut ib::ibv_context,
     _: c_int,
     _: *mut c_void,
@@ -200,12 +205,12 @@ pub(crate) unsafe extern "C" fn ibv_create_cq(
     std::ptr::with_exposed_provenance_mut(cq(context, channel, false))
 }
 
-pub(crate) unsafe extern "C" fn ibv_destroy_cq(cq: *mut ib::ibv_cq) -> c_int {
+pub(super) unsafe extern "C" fn ibv_destroy_cq(cq: *mut ib::ibv_cq) -> c_int {
     with(|double| double.cqs.remove(&cq.addr()));
     0
 }
 
-pub(crate) unsafe extern "C" fn ibv_get_cq_event(
+pub(super) unsafe extern "C" fn ibv_get_cq_event(
     channel: *mut ib::ibv_comp_channel,
     cq: *mut *mut ib::ibv_cq,
     _: *mut *mut c_void,
@@ -224,7 +229,7 @@ pub(crate) unsafe extern "C" fn ibv_get_cq_event(
     0
 }
 
-pub(crate) const unsafe extern "C" fn ibv_ack_cq_events(_: *mut ib::ibv_cq, _: u32) {}
+pub(super) const unsafe extern "C" fn ibv_ack_cq_events(_: *mut ib::ibv_cq, _: u32) {}
 
 unsafe extern "C" fn req_notify_cq(cq: *mut ib::ibv_cq, _: c_int) -> c_int {
     with(|double| double.cqs.get_mut(&cq.addr()).unwrap().armed = true);
@@ -268,6 +273,10 @@ unsafe extern "C" fn next_poll(cq: *mut ib::ibv_cq_ex) -> c_int {
 
 unsafe extern "C" fn end_poll(cq: *mut ib::ibv_cq_ex) {
     with(|double| double.cqs.get_mut(&cq.addr()).unwrap().reading = None);
+}
+
+unsafe extern "C" fn read_byte_len(cq: *mut ib::ibv_cq_ex) -> u32 {
+    with(|double| double.cqs[&cq.addr()].reading.as_ref().unwrap().bytes)
 }
 
 /// Nanoseconds or ticks, depending on the queue.

@@ -1,10 +1,10 @@
 //! Operations of RC queue pairs on the test double.
 
-use crate::double::{Double, gid, now};
-use crate::queue_pairs::{REMOTE, registered};
+use super::double::{Double, gid, now};
+use super::queue_pairs::{REMOTE, registered};
 use ib::{IBV_QPS_RTR, IBV_QPS_RTS};
 use ib::{IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND};
-use rocescope_probe::ibverbs as ib;
+use rocescope_ibverbs as ib;
 use std::ffi::c_int;
 
 /// Copies bytes to memory that a process registered.
@@ -28,7 +28,7 @@ fn peer_of(double: &Double, qp: usize) -> Option<usize> {
 }
 
 /// Performs an operation at once, and completes it.
-pub(crate) fn connected(
+pub(super) fn connected(
     double: &mut Double,
     qp: usize,
     request: &ib::ibv_send_wr,
