@@ -1,6 +1,7 @@
 //! Processes one item, from its direction to its peer.
 
 use crate::connections::duplicates::by_source::MirrorCopy;
+use crate::connections::intake::mirror_loss::SILENT_NS;
 use crate::connections::pairing::key::DirectionKey;
 use crate::connections::pairing::setup::Setup;
 use crate::connections::requests::new_payload::begins;
@@ -36,6 +37,9 @@ impl Connections {
     }
 
     fn track(&mut self, run: &RunRecord) {
+        if run.first_ns > self.now_ns + SILENT_NS {
+            self.mirror_loss.silent(self.now_ns, run.first_ns);
+        }
         self.now_ns = self.now_ns.max(run.last_ns());
         let key = DirectionKey::of(run);
         let known = self.prefetch.find(&self.directions, &key);
@@ -104,7 +108,14 @@ impl Connections {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
         };
-        match direction.duplicates_by_source.check(run) {
+        let naks = direction.naks;
+        let first = direction.requests.extended(run.first_psn());
+        let is_request = run.stream() == Stream::Request;
+        let is_asked = |passed_ns: u64| {
+            let mut naks = naks.iter().flatten();
+            is_request && naks.any(|nak| !nak.used && nak.psn <= first && nak.time_ns >= passed_ns)
+        };
+        match direction.duplicates_by_source.check(run, is_asked) {
             MirrorCopy::None => {}
             MirrorCopy::FirstPacket => self.summary.delivery.mirror_duplicate_packets += 1,
             MirrorCopy::WholeRun => {

@@ -130,6 +130,7 @@ impl Direction {
             first: from,
             begun_ns: now_ns,
             packets: 0,
+            is_repeat: false,
             reaction_ns,
             before: None,
         }));
