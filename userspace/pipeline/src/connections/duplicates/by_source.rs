@@ -4,7 +4,7 @@
 //! runs of one direction and stream whose packets passed within [`COPY_NS`] and that share a PSN are copies
 //!
 //! - if the interface differs, or the TTL by up to [`HOPS`]: no sender retransmits a packet that soon over another path,
-//!   unless it was asked to. The later run is not counted;
+//!   unless it was asked to or its timer expired. The later run is not counted;
 //! - if both are equal, and the later run begins with the last packet of the earlier one within [`SAME_NS`]: sooner than
 //!   any answer could request it. The packet stays, and counts as a duplicate of its connection, because the run
 //!   continues after it. Only captures with the exact time of every packet show it: files and packet sockets.
@@ -15,6 +15,7 @@
 use crate::time::EventTime;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use core::iter;
 use rocescope_record::RunRecord;
 use rocescope_wire::Stream;
 
@@ -24,8 +25,9 @@ pub(crate) const COPY_NS: u64 = 1_000_000;
 pub(crate) const SAME_NS: u64 = 2_000;
 /// Routed hops between two mirrors.
 const HOPS: u8 = 4;
-/// A repeat within this many times the time between two places is a copy, also while a NAK asks for it.
-const TIMES: u64 = 2;
+/// Once this many packets that nothing asked for have passed a second place, less those that passed it first, all of them do:
+/// a repeat of the sender passes the first place again.
+const STEADY: u8 = 4;
 /// Runs that are kept, of requests and of answers.
 const KEPT: usize = 64;
 
@@ -35,8 +37,8 @@ pub(crate) struct DuplicatesBySource {
     latest: [Option<LatestRun>; 2],
     /// Runs before them, of a direction that passes two places.
     earlier: Option<Box<[VecDeque<LatestRun>; 2]>>,
-    /// The longest time from one place to the other, when no NAK could explain a repeat.
-    delay_ns: u64,
+    /// Copies that nothing asked for, less new packets of another place, up to [`STEADY`].
+    copies: u8,
 }
 
 /// Runs that passed one after another at one place.
@@ -71,9 +73,11 @@ impl DuplicatesBySource {
         if self.earlier.is_some() { Self::HEAP_BYTES } else { 0 }
     }
 
-    /// Checks the next run of the direction, in order of first times. `is_asked`: a NAK asked for it since it passed.
+    /// Checks the next run of the direction, in order of first times. `is_asked`: whether its sender had a reason to repeat
+    /// it since it passed at this time.
     pub(crate) fn check(&mut self, run: &RunRecord, is_asked: impl Fn(u64) -> bool) -> MirrorCopy {
-        let at = usize::from(run.stream() != Stream::Request);
+        let is_request = run.stream() == Stream::Request;
+        let at = usize::from(!is_request);
         let Some(slot) = self.latest.get_mut(at) else {
             return MirrorCopy::None;
         };
@@ -84,17 +88,21 @@ impl DuplicatesBySource {
                 self.earlier = Some(Box::new([(); 2].map(|()| VecDeque::with_capacity(KEPT))));
             }
             let earlier = self.earlier.as_ref().and_then(|earlier| earlier.get(at));
-            let mut kept = earlier.into_iter().flatten().chain([&*latest]);
+            // The latest one may itself be a repeat.
+            let mut kept = iter::once(&*latest).chain(earlier.into_iter().flatten().rev());
             let copied = kept.find(|passed| passed.is_elsewhere(run) && passed.is_copied_by(run));
             if let Some(passed) = copied {
-                let delay_ns = run.first_ns.since(passed.time_of(run.first_psn));
-                let is_steady = self.delay_ns > 0 && delay_ns <= TIMES * self.delay_ns;
-                if is_steady || !is_asked(passed.last_ns) {
-                    if !is_steady {
-                        self.delay_ns = self.delay_ns.max(delay_ns);
-                    }
+                let is_steady = self.copies == STEADY;
+                let is_unasked = !is_asked(passed.time_of(run.first_psn));
+                if is_unasked && is_request {
+                    self.copies = STEADY.min(self.copies + 1);
+                }
+                if is_steady || is_unasked {
                     return MirrorCopy::WholeRun;
                 }
+            }
+            if is_elsewhere && is_request {
+                self.copies = self.copies.saturating_sub(1);
             }
             if !is_elsewhere && latest.is_repeated_by(run) {
                 copy = MirrorCopy::FirstPacket;

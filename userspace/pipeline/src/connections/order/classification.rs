@@ -196,7 +196,7 @@ impl Direction {
         let unanswered = back == Classification::Retransmitted(Trigger::Response);
         if asked || unanswered || now_ns.since(last_seen_ns) > context.duplicate_ns {
             back
-        } else if last.min(self.requests.high()) + 1 - first > MAX_DUPLICATES && !is_read {
+        } else if (last + 1).min(self.send_sequence.next()) > first + MAX_DUPLICATES && !is_read {
             // More in order than are copied: the NAK did not pass the tap, or has not yet.
             Classification::Retransmitted(Trigger::Unseen)
         } else {

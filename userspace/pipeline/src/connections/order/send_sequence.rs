@@ -175,6 +175,14 @@ impl SendSequence {
         held.map(|span| span.first_ns).max()
     }
 
+    /// A time after which the PSN did not pass: in this sequence, or before what is known of it.
+    pub(crate) fn passed_before(&self, psn: ExtendedPsn) -> u64 {
+        let kept = || self.spans.iter().chain([&self.run]).filter(|span| span.last_ns != 0);
+        let held = kept().filter(|span| span.time_of(psn as u32).is_some());
+        let oldest = || kept().map(|span| span.first_ns).min();
+        held.map(|span| span.last_ns).max().or_else(oldest).unwrap_or(0)
+    }
+
     /// About when the PSN last passed; `None` if that is too long ago, or was in an earlier send sequence.
     pub(crate) fn time_of(&self, psn: ExtendedPsn) -> Option<u64> {
         let psn = psn as u32;

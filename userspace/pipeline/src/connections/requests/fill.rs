@@ -89,6 +89,7 @@ impl Direction {
             begun_ns: time_ns,
             packets: packets + fill.duplicates,
             is_repeat: false,
+            is_needed: false,
             reaction_ns: None,
             before: None,
         }));

@@ -58,6 +58,8 @@ pub(crate) struct Episode {
     pub(crate) packets: u64,
     /// Its first packet had passed before.
     pub(crate) is_repeat: bool,
+    /// The receiver had dropped whatever passed before it.
+    pub(crate) is_needed: bool,
     /// From the NAK to its first packet.
     pub(crate) reaction_ns: Option<u64>,
     /// The sender went back on its own, so it must have sent these too. They count once more of the episode has passed:

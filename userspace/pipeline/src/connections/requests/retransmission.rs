@@ -148,10 +148,7 @@ impl Direction {
                 last: until.min(classified.first - 1),
                 time_ns: run.first_ns,
             };
-            // A NAK for its first packet began the pass.
-            let begun = self.episode.as_deref().map(|episode| episode.first);
-            let named = |nak: &PendingNak| nak.trigger == Trigger::Nak && Some(nak.psn) == begun;
-            let is_needed = self.naks.iter().flatten().any(named);
+            let is_needed = self.episode.as_deref().is_some_and(|episode| episode.is_needed);
             self.skip(
                 skipped,
                 classified.before_ns,
@@ -252,6 +249,7 @@ impl Direction {
             let is_certain = !self.pending.is_suspected(first);
             reaction_ns = (nak.psn == first && is_certain).then_some(waited);
         }
+        let is_needed = named.is_some_and(|nak| self.is_needed(nak, is_repeat));
         self.consume_naks(answered.unwrap_or(from));
         let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
@@ -278,9 +276,22 @@ impl Direction {
             begun_ns: run.first_ns,
             packets,
             is_repeat,
+            is_needed,
             reaction_ns,
             before,
         }));
+    }
+
+    /// Whether the receiver dropped what passed before this pass, which the NAK for its first packet begins: no copy of that
+    /// packet was under way when the receiver sent the NAK. `is_repeat`: it had passed before.
+    fn is_needed(&self, nak: &PendingNak, is_repeat: bool) -> bool {
+        let passed_ns = if is_repeat {
+            self.send_sequence.passed_before(nak.psn)
+        } else {
+            0
+        };
+        let is_later = |round_trip_ns: u64| nak.time_ns.since(passed_ns) >= round_trip_ns;
+        nak.trigger == Trigger::Nak && (!is_repeat || self.latencies.usual_rtt_ns().is_some_and(is_later))
     }
 
     /// The sender goes back to `first` at `now_ns`. `may_be_lost`: that it did not arrive would explain a timeout.

@@ -131,6 +131,7 @@ impl Direction {
             begun_ns: now_ns,
             packets: 0,
             is_repeat: false,
+            is_needed: false,
             reaction_ns,
             before: None,
         }));

@@ -70,6 +70,52 @@ fn what_a_pass_skipped_and_an_acknowledgement_covers_passed_unseen() {
 }
 
 #[test]
+fn a_nak_sooner_than_a_round_trip_after_the_last_copy_does_not_show_that_its_receiver_drops_the_rest() {
+    // 8 is lost; the timer repeats 6 to 15. The NAK for 8 was under way by then, so that 10 is repeated in vain, and lost.
+    let runs = [
+        sends((6, 7), 1_000),
+        sends((9, 15), 1_003),
+        sends((6, 15), 9_000),
+        answer(NAK, 8, 9_020),
+        sends((8, 9), 9_030),
+        sends((11, 15), 9_033),
+        answer(ACK, 15, 9_060),
+    ];
+    assert_eq!(reported(&after_start(&runs)), (2, 0, 0));
+}
+
+#[test]
+fn what_a_strict_receiver_asked_for_is_no_copy_of_a_second_tap() {
+    // 8 is lost downstream; the pass from 8 on takes a path that is longer by one hop, as the timer's does.
+    let runs = [
+        sends((6, 15), 1_000),
+        answer(NAK, 8, 1_060),
+        by_hops(sends((8, 15), 1_070), 1),
+        answer(ACK, 15, 1_130),
+        sends((16, 20), 2_000),
+        by_hops(sends((16, 20), 2_400), 1),
+        answer(ACK, 20, 2_460),
+    ];
+    let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
+    after_start(&runs).iter().flatten().for_each(|run| connections.run(run));
+    connections.finish();
+    let (mut rows, mut events) = (Vec::new(), Vec::new());
+    connections.rows(true, &mut rows, &mut events);
+    let a = &rows[0];
+    assert_eq!(connections.summary.delivery.mirror_duplicate_packets, 0);
+    assert_eq!(
+        (a.packets, a.retransmitted_packets, a.fabric_lost_downstream_packets),
+        (34, 13, 1)
+    );
+}
+
+/// The runs as they pass after this many routers.
+fn by_hops(mut runs: Vec<RunRecord>, hops: u8) -> Vec<RunRecord> {
+    runs.iter_mut().for_each(|run| run.ttl = hops);
+    runs
+}
+
+#[test]
 fn a_nak_that_passes_after_its_repeat_names_what_was_lost_downstream() {
     // 8 is lost downstream, and repeated before its NAK passes another mirror.
     let late = [
