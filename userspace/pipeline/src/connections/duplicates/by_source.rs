@@ -15,7 +15,6 @@
 use crate::time::EventTime;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use core::iter;
 use rocescope_record::RunRecord;
 use rocescope_wire::Stream;
 
@@ -27,7 +26,7 @@ pub(crate) const SAME_NS: u64 = 2_000;
 const HOPS: u8 = 4;
 /// Once this many packets that nothing asked for have passed a second place, less those that passed it first, all of them do:
 /// a repeat of the sender passes the first place again.
-const STEADY: u8 = 4;
+const STEADY: u16 = 4;
 /// Runs that are kept, of requests and of answers.
 const KEPT: usize = 64;
 
@@ -38,7 +37,7 @@ pub(crate) struct DuplicatesBySource {
     /// Runs before them, of a direction that passes two places.
     earlier: Option<Box<[VecDeque<LatestRun>; 2]>>,
     /// Copies that nothing asked for, less new packets of another place, up to [`STEADY`].
-    copies: u8,
+    copies: u16,
 }
 
 /// Runs that passed one after another at one place.
@@ -84,25 +83,28 @@ impl DuplicatesBySource {
         let mut copy = MirrorCopy::None;
         if let Some(latest) = slot {
             let is_elsewhere = latest.is_elsewhere(run);
-            if is_elsewhere && self.earlier.is_none() && latest.is_copied_by(run) {
-                self.earlier = Some(Box::new([(); 2].map(|()| VecDeque::with_capacity(KEPT))));
-            }
-            let earlier = self.earlier.as_ref().and_then(|earlier| earlier.get(at));
+            let is_copy = |passed: &&LatestRun| passed.is_elsewhere(run) && passed.is_copied_by(run);
             // The latest one may itself be a repeat.
-            let mut kept = iter::once(&*latest).chain(earlier.into_iter().flatten().rev());
-            let copied = kept.find(|passed| passed.is_elsewhere(run) && passed.is_copied_by(run));
+            let mut copied = Some(&*latest).filter(is_copy);
+            match &mut self.earlier {
+                Some(earlier) => copied = copied.or_else(|| earlier.get(at)?.iter().rev().find(is_copy)),
+                earlier if copied.is_some() => {
+                    *earlier = Some(Box::new([(); 2].map(|()| VecDeque::with_capacity(KEPT))));
+                }
+                None => {}
+            }
             if let Some(passed) = copied {
                 let is_steady = self.copies == STEADY;
                 let is_unasked = !is_asked(passed.time_of(run.first_psn));
                 if is_unasked && is_request {
-                    self.copies = STEADY.min(self.copies + 1);
+                    self.copies = STEADY.min(self.copies.saturating_add(run.packets));
                 }
                 if is_steady || is_unasked {
                     return MirrorCopy::WholeRun;
                 }
             }
             if is_elsewhere && is_request {
-                self.copies = self.copies.saturating_sub(1);
+                self.copies = self.copies.saturating_sub(run.packets);
             }
             if !is_elsewhere && latest.is_repeated_by(run) {
                 copy = MirrorCopy::FirstPacket;
