@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 use crate::request::IntakeRequest;
 use rocescope_capture::file::Frame;
 use rocescope_model::{EventRow, Text, Time};
-use rocescope_pipeline::{Delivery, Settings};
+use rocescope_pipeline::{Delivery, FrameClock, Settings};
 use rocescope_record::observer::FrameTime;
 use rocescope_record::{Config, Counters, Observer, Set, Slot};
 use rocescope_wire::icrc::{self, Icrc};
@@ -25,6 +25,10 @@ pub struct Session {
     observer: Observer<Vec<Set>>,
     intake: Intake,
     verify_icrc: bool,
+    /// Times in the order of positions, where the capture's clock contradicts it.
+    clock: FrameClock,
+    /// Frames that mirrors have lost so far, by their numbers.
+    mirror_lost: u64,
     /// Time of the latest frame, because silence before the end of a capture matters too.
     latest_ns: u64,
     /// Frames without a time: those of simple packet blocks.
@@ -47,6 +51,8 @@ impl Session {
             observer: Observer::new(config, vec![[slot; 2]; SETS]),
             intake: Intake::new(settings, outputs)?,
             verify_icrc,
+            clock: FrameClock::default(),
+            mirror_lost: 0,
             latest_ns: 0,
             untimed_frames: 0,
             is_over: false,
@@ -100,8 +106,9 @@ impl Session {
         if self.is_over {
             return Ok(());
         }
-        self.advance(frame.time_ns)?;
-        self.latest_ns = frame.time_ns;
+        let time_ns = self.clock.correct(frame.time_ns, frame.interface);
+        self.advance(time_ns)?;
+        let before_ns = std::mem::replace(&mut self.latest_ns, time_ns);
         self.untimed_frames += u64::from(frame.time_ns == 0);
         let Some(link) = frame.link else {
             let class = Class::NotRoce(NotRoce::LinkType, Encapsulation::None);
@@ -115,7 +122,7 @@ impl Session {
             link,
             frame.lengths,
             frame.interface,
-            &FrameTime(frame.time_ns),
+            &FrameTime(time_ns),
             pipeline,
         );
         if self.verify_icrc
@@ -124,11 +131,15 @@ impl Session {
         {
             match icrc::verify(frame.bytes, packet) {
                 Icrc::Verified => {}
-                Icrc::Bad => pipeline.count_icrc(frame.time_ns, true),
-                Icrc::Unverifiable(_) => pipeline.count_icrc(frame.time_ns, false),
+                Icrc::Bad => pipeline.count_icrc(time_ns, true),
+                Icrc::Unverifiable(_) => pipeline.count_icrc(time_ns, false),
             }
         }
         self.is_over = self.intake.frame(frame, &class);
+        let mirror_lost = self.observer.counters().mirror_lost;
+        if std::mem::replace(&mut self.mirror_lost, mirror_lost) < mirror_lost {
+            self.intake.pipeline.mirror_lost(before_ns, time_ns);
+        }
         Ok(())
     }
 

@@ -215,6 +215,20 @@ impl Layout {
         frame.truncate(kept);
         original
     }
+
+    /// A router forwards the frame, which no mirror has encapsulated.
+    pub(super) fn hop(&self, frame: &mut [u8]) {
+        let ttl_at = self.network_at + if self.is_v6 { 7 } else { 8 };
+        if let Some(ttl) = frame.get_mut(ttl_at) {
+            *ttl = ttl.saturating_sub(1);
+        }
+        let checksum_at = self.network_at + 10;
+        if let Some([high, low]) = frame.get_mut(checksum_at..checksum_at + 2).filter(|_| !self.is_v6) {
+            // RFC 1624, with the carry of ones' complement.
+            let sum = u32::from(u16::from_be_bytes([*high, *low])) + 0x100;
+            [*high, *low] = ((sum + (sum >> 16)) as u16).to_be_bytes();
+        }
+    }
 }
 
 /// Appends the payload, up to the frame's `kept` bytes.

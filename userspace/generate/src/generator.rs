@@ -6,6 +6,7 @@ use super::collective;
 use super::endpoints::{Endpoints, GSI_PORT};
 use super::frame::Outer;
 use super::lost::LossPoint;
+use super::mirror::MirrorPort;
 use super::packet::{Numbers, Packet};
 use super::random::Random;
 use super::report;
@@ -20,8 +21,7 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The random streams of the mirror: what it loses, and what it copies.
-const MIRROR: u64 = 3;
+/// The random stream of what the mirror copies.
 const COPIES: u64 = 4;
 /// How long after a frame the mirror sends its copy if the scenario does not say, in nanoseconds.
 const COPY_NS: u64 = 1_000;
@@ -77,8 +77,10 @@ pub struct Generator {
     agenda: BinaryHeap<Reverse<(u64, u32)>>,
     now: u64,
     start_ns: u64,
-    mirror_loss: Probability,
-    mirror: Random,
+    mirror: MirrorPort,
+    /// The side that sent the last frame.
+    side: usize,
+    copy_hop: bool,
     mirror_copies: Probability,
     copy_ns: u64,
     copier: Random,
@@ -131,8 +133,9 @@ impl Generator {
             agenda,
             now: 0,
             start_ns: scenario.start_unix_s.saturating_mul(1_000_000_000),
-            mirror_loss: scenario.mirror.loss,
-            mirror: Random::new(seed, MIRROR),
+            mirror: MirrorPort::new(&scenario.mirror, seed),
+            side: 0,
+            copy_hop: scenario.mirror.copy_hop,
             mirror_copies: scenario.mirror.copies,
             copy_ns: scenario.mirror.copy_delay.map_or(COPY_NS, |delay| delay.0),
             copier: Random::new(seed, COPIES),
@@ -157,7 +160,7 @@ impl Generator {
                 let (at, index, tapped) = self.copies.pop_front()?;
                 self.now = self.now.max(at);
                 let (_, original_bytes) = self.write(index, &tapped, frame)?;
-                let at_ns = self.start_ns.saturating_add(self.now);
+                let at_ns = self.stamp(tapped.from());
                 return Some(Frame { at_ns, original_bytes });
             }
             self.now = self.now.max(at);
@@ -180,10 +183,15 @@ impl Generator {
                 }
             }
             if let Some(original_bytes) = original_bytes {
-                let at_ns = self.start_ns.saturating_add(self.now);
+                let at_ns = self.stamp(self.side);
                 return Some(Frame { at_ns, original_bytes });
             }
         }
+    }
+
+    /// The time that the capture gives to a frame of this side.
+    const fn stamp(&self, side: usize) -> u64 {
+        self.start_ns.saturating_add(self.mirror.stamp(self.now, side))
     }
 
     /// Executes the next event of a connection. Returns the time of its following event, and the length
@@ -199,7 +207,8 @@ impl Generator {
         let mut written = None;
         if let Some(tapped) = tapped {
             let from = tapped.from();
-            let delivered = !self.mirror_loss.hits(self.mirror.next());
+            self.side = from;
+            let delivered = !self.mirror.loses(now);
             let passes = rules[0].tap.sees(from);
             if let Some(outer) = &mut self.endpoints.layouts.get_mut(group)?.outer {
                 outer.count();
@@ -260,7 +269,12 @@ impl Generator {
         let flow = *flows.get(from)? as usize;
         let own_port = self.endpoints.flows.get(flow)?.id.udp_src_port;
         let port = tapped.delivery.port.unwrap_or(own_port);
-        let passage = ledger.count(now, tapped, &packet, frame_bytes, port, rules[0].service);
+        let is_hop = self.copy_hop && tapped.cause == Cause::MirrorCopy;
+        let passage = if is_hop {
+            Passage::default()
+        } else {
+            ledger.count(now, tapped, &packet, frame_bytes, port, rules[0].service)
+        };
         let header = link.headers.get(from)?;
         let port = if is_session {
             Some(GSI_PORT)
@@ -268,6 +282,10 @@ impl Generator {
             tapped.delivery.port
         };
         let original = layout.write(frame, header, port, &packet, self.scenario.snaplen);
+        if is_hop {
+            layout.hop(frame);
+            return Some((passage, original));
+        }
         let outer = layout.outer.as_ref();
         let mirrored = outer.is_none_or(|outer| frame_bytes <= outer.truncate);
         let whole = frame.len() == original as usize && mirrored;
@@ -287,7 +305,7 @@ impl Generator {
         let source = self.background.get_mut(index)?;
         source.write(frame);
         let next_at = source.due().unwrap_or(NEVER);
-        if self.mirror_loss.hits(self.mirror.next()) {
+        if self.mirror.loses(self.now) {
             self.account.lost_by_mirror += 1;
             return Some((next_at, None));
         }
@@ -298,7 +316,7 @@ impl Generator {
     }
 
     fn uet(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {
-        let is_delivered = !self.mirror_loss.hits(self.mirror.next());
+        let is_delivered = !self.mirror.loses(self.now);
         let source = self.uet.get_mut(index)?;
         source.write(frame, is_delivered);
         let next_at = source.due().unwrap_or(NEVER);
@@ -313,7 +331,7 @@ impl Generator {
     }
 
     fn collective(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {
-        let is_delivered = !self.mirror_loss.hits(self.mirror.next());
+        let is_delivered = !self.mirror.loses(self.now);
         let at_ns = self.start_ns.saturating_add(self.now);
         let account = is_delivered.then_some(&mut self.account);
         let source = self.collectives.get_mut(index)?;

@@ -20,6 +20,7 @@
 //! | `packet`, `frame`, `background` | bytes |
 //! | `collective` | collectives: ranks, credits, chunks, with their own sender and receiver |
 //! | `uet` | Ultra Ethernet Transport: packet delivery contexts, with their own sender and receiver |
+//! | `mirror` | the mirror port: what it loses, and the times of the others |
 //! | `tapped`, `sequence_set`, `tally`, `lost`, `account` | counts of what passes the tap |
 //! | `report`, [`truth`] | the truth file |
 //! | [`generator`] | the schedule |
@@ -40,6 +41,7 @@ mod frame;
 pub mod generator;
 mod lost;
 mod message;
+mod mirror;
 mod packet;
 mod pcap;
 mod random;

@@ -12,6 +12,7 @@
 //! | [`window`], [`totals`] | the counts of one window |
 //! | [`filter`] | selects runs |
 //! | [`anonymize`] | replaces addresses |
+//! | [`frame_clock`] | the times of frames where a capture's clock contradicts their order |
 //! | [`flow_table`] | exact counts per flow, up to a bound |
 //! | `index` | finds flows and directions by hash |
 //! | [`flow_estimate`] | estimates the number of flows from sketches |
@@ -43,6 +44,7 @@ pub mod fields;
 pub mod filter;
 pub mod flow_estimate;
 pub mod flow_table;
+pub mod frame_clock;
 mod impairment;
 mod index;
 pub mod merge;
@@ -65,6 +67,7 @@ pub mod windows;
 
 pub use delivery::Delivery;
 pub use flow_estimate::LINEAR_COUNTING_BITS;
+pub use frame_clock::FrameClock;
 pub use settings::{Settings, SettingsError};
 pub use summary::{Summary, TopFlow};
 pub use windows::Pipeline;

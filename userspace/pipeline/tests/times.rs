@@ -13,6 +13,7 @@ use rocescope_wire::tunnel::NO_VNI;
 use rocescope_wire::{FlowKey, Opcode};
 use std::path::Path;
 
+const SEND_MIDDLE: u8 = 0x01;
 const SEND_ONLY: u8 = 0x04;
 const READ_REQUEST: u8 = 0x0c;
 const READ_RESPONSE_ONLY: u8 = 0x10;
@@ -35,12 +36,17 @@ struct Event {
     ring_ns: u64,
     /// By how much the clock is behind while it passes.
     clock_ns: u64,
+    /// Where it passes, which of two taps sees it, and whether a switch has trimmed it.
+    place: (u8, u32, bool),
+    /// A mirror has lost frames before it, by its own numbers.
+    follows_loss: bool,
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     // Requests mostly advance, so that gaps, late packets, repeats and NAKs follow each other.
     let kind = prop_oneof![
-        12 => Just((SEND_ONLY, 0)),
+        10 => Just((SEND_ONLY, 0)),
+        2 => Just((SEND_MIDDLE, 0)),
         2 => Just((ACKNOWLEDGE, ACK)),
         2 => Just((ACKNOWLEDGE, NAK)),
         1 => Just((READ_REQUEST, 0)),
@@ -51,13 +57,18 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         prop_oneof![8 => Just(0), 1 => 0..20_000_000_u64],
     );
     let step = prop_oneof![6 => 0..3_i64, 3 => -12..12_i64];
-    let event = (kind, step, 1..4_u16, 0..4_u16, 0..200_000_u64, disturbed);
+    let place = (
+        prop_oneof![6 => Just(64), 2 => 60..64_u8],
+        prop_oneof![9 => Just(0), 1 => Just(1)],
+        prop::bool::weighted(0.2),
+    );
+    let seen = (place, prop::bool::weighted(0.02));
+    let event = (kind, step, 1..4_u16, 0..4_u16, 0..200_000_u64, disturbed, seen);
     prop::collection::vec(event, 1..600).prop_map(|drawn| {
         let mut next = 100_i64;
-        let events = drawn
-            .into_iter()
-            .map(|(kind, step, packets, port, pause_ns, disturbed)| {
-                let is_request = kind.0 == SEND_ONLY;
+        let events = drawn.into_iter().map(
+            |(kind, step, packets, port, pause_ns, disturbed, (place, follows_loss))| {
+                let is_request = matches!(kind.0, SEND_ONLY | SEND_MIDDLE);
                 let psn = (next + step).max(0);
                 if is_request {
                     next = next.max(psn + i64::from(packets));
@@ -71,14 +82,20 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
                     pause_ns,
                     ring_ns: disturbed.0,
                     clock_ns: disturbed.1,
+                    place,
+                    follows_loss,
                 }
-            });
+            },
+        );
         events.collect()
     })
 }
 
-/// The runs with their arrivals, in the order of these.
-fn arrivals(events: &[Event]) -> Vec<(u64, RunRecord)> {
+/// A run, when it arrives, and whether a mirror has lost frames before.
+type Arrival = (u64, RunRecord, bool);
+
+/// The runs in the order of their arrivals.
+fn arrivals(events: &[Event]) -> Vec<Arrival> {
     let mut now_ns = START_NS;
     let mut runs: Vec<_> = events
         .iter()
@@ -86,6 +103,8 @@ fn arrivals(events: &[Event]) -> Vec<(u64, RunRecord)> {
             now_ns += event.pause_ns;
             let is_answer = matches!(event.opcode, ACKNOWLEDGE | READ_RESPONSE_ONLY);
             let (src, dst, dst_qpn) = if is_answer { (2, 1, 9) } else { (1, 2, 7) };
+            let (ttl, interface, is_trimmed) = event.place;
+            let only = if event.opcode == SEND_MIDDLE { 0 } else { event.packets };
             let run = RunRecord {
                 flow: FlowKey {
                     src: [src; 16],
@@ -104,23 +123,30 @@ fn arrivals(events: &[Event]) -> Vec<(u64, RunRecord)> {
                 first_psn: event.psn,
                 last_psn: event.psn + u32::from(event.packets) - 1,
                 packets: event.packets,
-                only: event.packets,
-                only_payload_bytes: 1_024 * u32::from(event.packets),
+                ttl,
+                interface,
+                segment_bytes: match event.opcode {
+                    SEND_MIDDLE if is_trimmed => 12,
+                    SEND_MIDDLE => 1_024,
+                    _ => 0,
+                },
+                only,
+                only_payload_bytes: 1_024 * u32::from(only),
                 frame_bytes: 1_100 * u32::from(event.packets),
-                only_frame_bytes: 1_100 * u32::from(event.packets),
+                only_frame_bytes: 1_100 * u32::from(only),
                 msn_or_dma_length: 1_024,
                 syndrome: event.syndrome,
                 flags: RunRecord::EXACT_END,
                 ..RunRecord::zeroed()
             };
-            (now_ns + event.ring_ns, run)
+            (now_ns + event.ring_ns, run, event.follows_loss)
         })
         .collect();
-    runs.sort_by_key(|(at_ns, _)| *at_ns);
+    runs.sort_by_key(|(at_ns, ..)| *at_ns);
     runs
 }
 
-fn play(runs: &[(u64, RunRecord)], steps: bool) -> WindowRows {
+fn play(runs: &[Arrival], steps: bool) -> WindowRows {
     let live = LiveSource {
         run_slack_ns: 4_000_000,
         drops_frames: false,
@@ -139,7 +165,12 @@ fn play(runs: &[(u64, RunRecord)], steps: bool) -> WindowRows {
     })
     .unwrap();
     let counters = Counters::default();
-    for (at_ns, run) in runs {
+    let mut before_ns = START_NS;
+    for (at_ns, run, follows_loss) in runs {
+        if *follows_loss {
+            pipeline.mirror_lost(before_ns, *at_ns);
+        }
+        before_ns = *at_ns;
         if !pipeline.is_current(*at_ns) {
             pipeline.turn(*at_ns, &counters);
         }
@@ -156,8 +187,8 @@ proptest! {
     #[test]
     fn no_latency_is_longer_than_the_input(events in events(), steps in any::<bool>()) {
         let runs = arrivals(&events);
-        let first_ns = runs.iter().map(|(_, run)| run.first_ns).min().unwrap();
-        let last_ns = runs.iter().map(|(at_ns, run)| run.last_ns().max(*at_ns)).max().unwrap();
+        let first_ns = runs.iter().map(|(_, run, _)| run.first_ns).min().unwrap();
+        let last_ns = runs.iter().map(|(at_ns, run, _)| run.last_ns().max(*at_ns)).max().unwrap();
         let span_ns = last_ns - first_ns;
         let rows = play(&runs, steps);
         for row in &rows.connections {

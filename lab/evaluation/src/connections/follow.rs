@@ -2,8 +2,8 @@
 
 use rocescope_generate::{self as generate, Generator, Scenario, Truth};
 use rocescope_model::{ConnectionRow, EventRow};
-use rocescope_pipeline::{Pipeline, Settings};
-use rocescope_record::{Clock, Config, Observer, Slot};
+use rocescope_pipeline::{FrameClock, Pipeline, Settings};
+use rocescope_record::{Clock, Config, Observer, Set, Slot};
 use rocescope_wire::{FrameLengths, LinkType};
 use std::collections::BTreeMap;
 
@@ -58,43 +58,81 @@ pub(super) fn follow_with(scenario: &Scenario, seed: u64, config: fn(u64) -> Con
 pub(super) fn follow_in(scenario: &Scenario, seed: u64, config: fn(u64) -> Config, window_ns: u64) -> Followed {
     let mut scenario = scenario.clone();
     if scenario.snaplen > HEADERS_AND_MAD {
-        // Headers suffice.
-        scenario.snaplen = 96;
+        // Headers suffice, those of a mirror's tunnel with them.
+        scenario.snaplen = 160;
     }
-    let settings = Settings {
-        sketches: false,
-        window_ns,
-        ..Settings::default()
-    };
-    let config = config(settings.window_ns);
-    let slot: Slot = bytemuck::Zeroable::zeroed();
-    let mut observer = Observer::new(config, vec![[slot; 2]; 4_096]);
-    let mut pipeline = Pipeline::new(settings).unwrap();
+    let mut analysis = Analysis::new(config, window_ns);
     let (mut generator, mut bytes) = (Generator::new(&scenario, seed), Vec::new());
     while let Some(frame) = generator.next_frame(&mut bytes) {
-        let clock = Ticks {
-            now_ns: frame.at_ns,
-            tick_ns: config.tick_ns,
-        };
-        if !pipeline.is_current(clock.now_ns) {
-            observer.flush(Some(clock.tick()), &mut pipeline);
-            pipeline.turn(clock.now_ns, observer.counters());
-        }
         let lengths = FrameLengths {
             captured: bytes.len() as u32,
             original: frame.original_bytes,
         };
-        observer.observe(&bytes, LinkType::Ethernet, lengths, 0, &clock, &mut pipeline);
+        analysis.frame(frame.at_ns, &bytes, lengths);
     }
-    observer.flush(None, &mut pipeline);
-    pipeline.finish(observer.counters());
-    let rows = std::mem::take(pipeline.rows());
-    let mut losses: Vec<EventRow> = rows.events;
-    losses.retain(|event| &*event.kind == "loss");
+    let (connections, losses) = analysis.finish();
     Followed {
         truth: generator.truth(),
-        connections: connections(rows.connections),
+        connections,
         losses,
+    }
+}
+
+/// Frames on their way through the observer and the pipeline, as a capture takes them.
+pub(super) struct Analysis {
+    clock: FrameClock,
+    latest_ns: u64,
+    mirror_lost: u64,
+    tick_ns: u64,
+    observer: Observer<Vec<Set>>,
+    pipeline: Pipeline,
+}
+
+impl Analysis {
+    pub(super) fn new(config: fn(u64) -> Config, window_ns: u64) -> Self {
+        let settings = Settings {
+            sketches: false,
+            window_ns,
+            ..Settings::default()
+        };
+        let config = config(settings.window_ns);
+        let slot: Slot = bytemuck::Zeroable::zeroed();
+        Self {
+            clock: FrameClock::default(),
+            latest_ns: 0,
+            mirror_lost: 0,
+            tick_ns: config.tick_ns,
+            observer: Observer::new(config, vec![[slot; 2]; 4_096]),
+            pipeline: Pipeline::new(settings).unwrap(),
+        }
+    }
+
+    pub(super) fn frame(&mut self, at_ns: u64, bytes: &[u8], lengths: FrameLengths) {
+        let clock = Ticks {
+            now_ns: self.clock.correct(at_ns, 0),
+            tick_ns: self.tick_ns,
+        };
+        if !self.pipeline.is_current(clock.now_ns) {
+            self.observer.flush(Some(clock.tick()), &mut self.pipeline);
+            self.pipeline.turn(clock.now_ns, self.observer.counters());
+        }
+        self.observer
+            .observe(bytes, LinkType::Ethernet, lengths, 0, &clock, &mut self.pipeline);
+        let before_ns = std::mem::replace(&mut self.latest_ns, clock.now_ns);
+        let mirror_lost = self.observer.counters().mirror_lost;
+        if std::mem::replace(&mut self.mirror_lost, mirror_lost) < mirror_lost {
+            self.pipeline.mirror_lost(before_ns, clock.now_ns);
+        }
+    }
+
+    /// The connections, and the losses that were reported.
+    pub(super) fn finish(mut self) -> (Vec<Connection>, Vec<EventRow>) {
+        self.observer.flush(None, &mut self.pipeline);
+        self.pipeline.finish(self.observer.counters());
+        let rows = std::mem::take(self.pipeline.rows());
+        let mut losses: Vec<EventRow> = rows.events;
+        losses.retain(|event| &*event.kind == "loss");
+        (connections(rows.connections), losses)
     }
 }
 

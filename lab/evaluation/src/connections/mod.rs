@@ -11,8 +11,11 @@
 //! | `follow` | a class, generated and analyzed |
 //! | `matching` | losses reported and losses real, one to one |
 //! | `score` | the figures of a class |
+//! | `captures` | a test: captures made by hand |
 //! | `live`, `silent`, `window_length` | tests: times of a live capture, silent directions, windows of other lengths |
 
+#[cfg(test)]
+mod captures;
 mod floors;
 mod follow;
 #[cfg(test)]

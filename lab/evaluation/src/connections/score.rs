@@ -44,7 +44,7 @@ pub(super) struct Score {
 }
 
 /// The columns of figures.
-pub(super) const FIGURES: [&str; 8] = [
+pub(super) const FIGURES: [&str; 9] = [
     "rows",
     "packets",
     "payload",
@@ -53,6 +53,7 @@ pub(super) const FIGURES: [&str; 8] = [
     "out of order",
     "duplicates",
     "round trips",
+    "longest trip",
 ];
 
 impl Score {
@@ -179,6 +180,15 @@ impl Score {
     ) {
         let seen = truths.iter().filter(|truth| truth.volume.packets > 0).count();
         let rows: Vec<&ConnectionRow> = rows(followed, from, to).filter(|row| row.packets > 0).collect();
+        let longest = rows.iter().filter_map(|row| row.rtt_max_ns).max().unwrap_or(0);
+        let wanted = truths.iter().map(|truth| truth.rtt.max_ns).max().unwrap_or(0);
+        if seen > 0 || !rows.is_empty() {
+            let is_equal = longest.abs_diff(wanted) <= wanted / LONGEST_SHARE;
+            self.figures.entry("longest trip").or_default().add(is_equal);
+            if !is_equal {
+                wrong.push(format!("{name}: longest round trip {longest} ns, in truth {wanted}"));
+            }
+        }
         let truth = |figure: fn(&Direction) -> u64| truths.iter().map(|truth| figure(truth)).sum::<u64>();
         let found = |figure: fn(&ConnectionRow) -> u64| rows.iter().map(|row| figure(row)).sum::<u64>();
         // A packet that was lost upstream of the tap and left no gap looks new when it comes again.
@@ -243,6 +253,9 @@ impl Score {
         }
     }
 }
+
+/// The longest round trip is right within this share of it: 1 %.
+const LONGEST_SHARE: u64 = 100;
 
 /// The start of every class, in nanoseconds since 1970.
 const START_NS: u64 = 1_767_225_600_000_000_000;

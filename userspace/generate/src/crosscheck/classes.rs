@@ -83,8 +83,15 @@ fn name_says_what_happens(name: &str, truth: &Truth) {
     let again = sum(truth, |way| way.retransmitted_packets);
     let loses = has(&["loss", "selective"]);
     let repeats = !loses && has(&["strict", "rnr", "naks"]);
-    let is_clean = has(&["in-order", "mirror", "clean", "tolerant", "deep", "ecn", "uc-late"])
-        || has(&["spray"]) && !has(&["loss", "after", "answers"]);
+    let is_clean = has(&[
+        "in-order",
+        "mirror-copies",
+        "clean",
+        "tolerant",
+        "deep",
+        "ecn",
+        "uc-late",
+    ]) || has(&["spray"]) && !has(&["loss", "after", "answers"]);
     assert!(!loses || lost > 0, "{name}");
     assert!(!repeats || again > 0 && lost == 0, "{name}: {again}");
     assert!(

@@ -76,6 +76,28 @@ pub struct Mirror {
     pub copies: Probability,
     /// How long after a frame the mirror sends its copy; 1 µs if it is not set.
     pub copy_delay: Option<Nanos>,
+    /// The copies were captured a routed hop later: their TTL is lower by one.
+    pub copy_hop: bool,
+    /// How many frames in a row are lost; one if it is not set.
+    pub burst: Option<u64>,
+    /// The mirror delivers nothing for some time.
+    pub outage: Option<Recurring>,
+    /// The capture gives all frames that pass within this time one time.
+    pub batch: Option<Nanos>,
+    /// The clock of the capture is set back.
+    pub set_back: Option<Recurring>,
+    /// Responders have a mirror of their own, whose clock is ahead by this.
+    pub skew: Option<Nanos>,
+}
+
+/// What happens again and again.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recurring {
+    /// The time from one to the next.
+    pub every: Nanos,
+    /// How long it lasts, or by how much; less than `every`.
+    pub time: Nanos,
 }
 
 /// The content of the truth file beyond totals.

@@ -21,8 +21,8 @@ impl Connections {
     pub(crate) fn end_open(&mut self, at: u32) {
         let now_ns = self.now_ns;
         self.with(at, |direction, context| {
-            direction.settle_timeout(None, context.emit);
-            direction.settle_skipped(context.emit);
+            direction.end_timeouts(context.emit);
+            direction.settle_skipped(context);
             direction.end_pending(context);
             direction.end_sprayed(context);
             if let Some(lost) = direction.responder.take_lost() {
@@ -38,7 +38,8 @@ impl Connections {
                 direction.end_unacknowledged(now_ns, context);
             }
             while let Some(gap) = direction.requests.take_gap() {
-                let is_unknown = (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns);
+                let is_unknown = context.capture_loss.overlaps(gap.value.before_ns, gap.value.opened_ns)
+                    || gap.last > direction.acked && context.may_have_passed(&gap);
                 direction.count_unfilled_gap(&gap, is_unknown);
             }
             direction.end_responses(context);

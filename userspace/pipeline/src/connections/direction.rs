@@ -283,6 +283,7 @@ impl Direction {
             + self.sizes.heap_bytes()
             + self.latencies.heap_bytes()
             + self.pending.heap_bytes()
+            + self.duplicates_by_source.heap_bytes()
             + self.responder.heap_bytes()
             + boxed(self.response_reordering.is_some(), size_of::<Reordering>())
             + self.sprayed.as_ref().map_or(0, |sprayed| sprayed.heap_bytes())

@@ -4,8 +4,10 @@ use super::context::Context;
 use super::direction::Direction;
 use super::settings::ConnectionSettings;
 use crate::connections::duplicates::by_delay::DuplicatesByDelay;
+use crate::connections::duplicates::by_source::DuplicatesBySource;
 use crate::connections::fast::state::FastState;
 use crate::connections::intake::capture_loss::CaptureLoss;
+use crate::connections::intake::mirror_loss::MirrorLoss;
 use crate::connections::intake::prefetch::Prefetch;
 use crate::connections::intake::sort_buffer::SortBuffer;
 use crate::connections::intake::yielded::Yielded;
@@ -31,12 +33,14 @@ pub const DIRECTION_BYTES: usize = core::mem::size_of::<Direction>() + core::mem
 /// direction, its candidates and two slots in the index; most allocate a thousandth of it or nothing.
 pub const MAX_HEAP_BYTES: usize = 5 * (56 + 1_025 * 8 * 3 / 2)
     + 33 * 4
-    + 2 * MAX_INTERVALS * 48 * 2
-    + 14 * MAX_INTERVALS * 24 * 2
+    + 2 * MAX_INTERVALS * 64 * 2
+    + 13 * MAX_INTERVALS * 24 * 2
+    + MAX_INTERVALS * 40 * 2
     + MAX_OUTSTANDING * 56 * 3 / 2
     + 8 * 32
     + 8_192
     + DuplicatesByDelay::HEAP_BYTES
+    + DuplicatesBySource::HEAP_BYTES
     + 256
     + 32;
 
@@ -70,6 +74,7 @@ pub struct Connections {
     pub(crate) cm: Requests,
     pub(crate) handshakes: Handshakes,
     pub(crate) capture_loss: CaptureLoss,
+    pub(crate) mirror_loss: MirrorLoss,
     pub(crate) yielded: Yielded,
     pub(crate) events: Vec<Event>,
     /// Length of a slice: runs of the current slice may still arrive.
@@ -138,6 +143,7 @@ impl Connections {
             cm: Requests::default(),
             handshakes: Handshakes::default(),
             capture_loss: CaptureLoss::default(),
+            mirror_loss: MirrorLoss::default(),
             yielded: Yielded::default(),
             events: Vec::new(),
             slice_ns: tenth.clamp(1, 100_000_000),
@@ -200,6 +206,7 @@ impl Connections {
             settings,
             summary,
             capture_loss,
+            mirror_loss,
             ..
         } = self;
         let direction = directions.get_mut(at)?;
@@ -222,7 +229,8 @@ impl Connections {
             duplicate_ns: settings.duplicate_ns,
             mtu,
             emit: &mut emit,
-            overlaps_capture_loss: &|from_ns, to_ns| capture_loss.overlaps(from_ns, to_ns),
+            capture_loss,
+            mirror_loss,
         };
         let result = act(direction, &mut context);
         summary.delivery.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);

@@ -650,6 +650,7 @@ fn one_slow_answer_hides_no_later_loss() {
 
 mod lives;
 mod order;
+mod unseen;
 
 /// What a capture that fell behind left out of connections is no fabric loss.
 #[test]

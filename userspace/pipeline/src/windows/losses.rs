@@ -23,6 +23,13 @@ impl Pipeline {
         }
     }
 
+    /// A mirror lost frames between these times, by its own numbers: gaps there say nothing about connections.
+    pub fn mirror_lost(&mut self, from_ns: u64, to_ns: u64) {
+        if let Some(connections) = &mut self.connections {
+            connections.mirror_lost(from_ns, to_ns);
+        }
+    }
+
     /// As [`capture_lost`](Self::capture_lost), for frames that were dropped before they were classified or counted.
     pub fn capture_dropped(&mut self, from_ns: u64, to_ns: u64, frames: u64) {
         if let Some(window) = self.lose(from_ns, to_ns, frames) {

@@ -1,15 +1,20 @@
 //! Recognizes mirror duplicates, and decides which are not counted.
 //!
 //! They occur if both sides of a routed hop are mirrored, or two ports of one path, or a port in both directions. Two
-//! runs of one direction and stream whose first packets passed within [`COPY_NS`] and that share a PSN are copies
+//! runs of one direction and stream whose packets passed within [`COPY_NS`] and that share a PSN are copies
 //!
-//! - if the interface differs, or the TTL by one: no sender retransmits a packet that soon with another TTL. The later
-//!   run is not counted;
+//! - if the interface differs, or the TTL by up to [`HOPS`]: no sender retransmits a packet that soon over another path,
+//!   unless it was asked to or its timer expired. The later run is not counted;
 //! - if both are equal, and the later run begins with the last packet of the earlier one within [`SAME_NS`]: sooner than
 //!   any answer could request it. The packet stays, and counts as a duplicate of its connection, because the run
 //!   continues after it. Only captures with the exact time of every packet show it: files and packet sockets.
+//!
+//! A run ends with its message, so several of one place may pass before the first copy of the other. Once a direction has
+//! shown two places, the runs of the last millisecond are kept.
 
 use crate::time::EventTime;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use rocescope_record::RunRecord;
 use rocescope_wire::Stream;
 
@@ -17,11 +22,25 @@ use rocescope_wire::Stream;
 pub(crate) const COPY_NS: u64 = 1_000_000;
 /// Less than a round trip between two adapters.
 pub(crate) const SAME_NS: u64 = 2_000;
+/// Routed hops between two mirrors.
+const HOPS: u8 = 4;
+/// Once this many packets that nothing asked for have passed a second place, less those that passed it first, all of them do:
+/// a repeat of the sender passes the first place again.
+const STEADY: u16 = 4;
+/// Runs that are kept, of requests and of answers.
+const KEPT: usize = 64;
 
 /// The latest run of a direction that was not a copy, separately for requests and answers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct DuplicatesBySource([Option<LatestRun>; 2]);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DuplicatesBySource {
+    latest: [Option<LatestRun>; 2],
+    /// Runs before them, of a direction that passes two places.
+    earlier: Option<Box<[VecDeque<LatestRun>; 2]>>,
+    /// Copies that nothing asked for, less new packets of another place, up to [`STEADY`].
+    copies: u16,
+}
 
+/// Runs that passed one after another at one place.
 #[derive(Clone, Copy, Debug)]
 struct LatestRun {
     first_ns: u64,
@@ -45,25 +64,67 @@ pub(crate) enum MirrorCopy {
 }
 
 impl DuplicatesBySource {
-    /// Checks the next run of the direction, in order of first times.
-    pub(crate) fn check(&mut self, run: &RunRecord) -> MirrorCopy {
-        let at = usize::from(run.stream() != Stream::Request);
-        let Some(slot) = self.0.get_mut(at) else {
+    /// Bytes that it allocates.
+    pub(crate) const HEAP_BYTES: usize = size_of::<[VecDeque<LatestRun>; 2]>() + 2 * KEPT * size_of::<LatestRun>();
+
+    /// Bytes that it has allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        if self.earlier.is_some() { Self::HEAP_BYTES } else { 0 }
+    }
+
+    /// Checks the next run of the direction, in order of first times. `is_asked`: whether its sender had a reason to repeat
+    /// it since it passed at this time.
+    pub(crate) fn check(&mut self, run: &RunRecord, is_asked: impl Fn(u64) -> bool) -> MirrorCopy {
+        let is_request = run.stream() == Stream::Request;
+        let at = usize::from(!is_request);
+        let Some(slot) = self.latest.get_mut(at) else {
             return MirrorCopy::None;
         };
-        let copy = slot
-            .filter(|passed| passed.stream == run.stream)
-            .map_or(MirrorCopy::None, |passed| passed.compare(run));
-        if copy != MirrorCopy::WholeRun {
-            *slot = Some(LatestRun {
-                first_ns: run.first_ns,
-                last_ns: run.last_ns(),
-                interface: run.interface,
-                first_psn: run.first_psn,
-                last_psn: run.last_psn,
-                ttl: run.ttl,
-                stream: run.stream,
-            });
+        let mut copy = MirrorCopy::None;
+        if let Some(latest) = slot {
+            let is_elsewhere = latest.is_elsewhere(run);
+            let is_copy = |passed: &&LatestRun| passed.is_elsewhere(run) && passed.is_copied_by(run);
+            // The latest one may itself be a repeat.
+            let mut copied = Some(&*latest).filter(is_copy);
+            match &mut self.earlier {
+                Some(earlier) => copied = copied.or_else(|| earlier.get(at)?.iter().rev().find(is_copy)),
+                earlier if copied.is_some() => {
+                    *earlier = Some(Box::new([(); 2].map(|()| VecDeque::with_capacity(KEPT))));
+                }
+                None => {}
+            }
+            if let Some(passed) = copied {
+                let is_steady = self.copies == STEADY;
+                let is_unasked = !is_asked(passed.time_of(run.first_psn));
+                if is_unasked && is_request {
+                    self.copies = STEADY.min(self.copies.saturating_add(run.packets));
+                }
+                if is_steady || is_unasked {
+                    return MirrorCopy::WholeRun;
+                }
+            }
+            if is_elsewhere && is_request {
+                self.copies = self.copies.saturating_sub(run.packets);
+            }
+            if !is_elsewhere && latest.is_repeated_by(run) {
+                copy = MirrorCopy::FirstPacket;
+            }
+        }
+        let next = LatestRun::of(run);
+        match slot {
+            Some(latest) if latest.is_continued_by(&next) => {
+                (latest.last_psn, latest.last_ns) = (next.last_psn, latest.last_ns.max(next.last_ns));
+            }
+            _ => {
+                let earlier = self.earlier.as_mut().and_then(|earlier| earlier.get_mut(at));
+                if let (Some(earlier), Some(latest)) = (earlier, *slot) {
+                    if earlier.len() == KEPT {
+                        earlier.pop_front();
+                    }
+                    earlier.push_back(latest);
+                }
+                *slot = Some(next);
+            }
         }
         copy
     }
@@ -80,10 +141,13 @@ pub(crate) struct RunIdentity {
 }
 
 impl DuplicatesBySource {
-    /// The interface and TTL of the latest runs, if all are equal: a run with the same values that continues them, or
-    /// an ACK, is not a copy.
+    /// The interface and TTL of the latest runs, if all are equal, and no other place was seen: a run with the same values
+    /// that continues them, or an ACK, is not a copy.
     pub(crate) fn interface_and_ttl(&self) -> Option<(u32, u8)> {
-        let mut seen = self.0.iter().flatten().map(|p| (p.interface, p.ttl));
+        if self.earlier.is_some() {
+            return None;
+        }
+        let mut seen = self.latest.iter().flatten().map(|p| (p.interface, p.ttl));
         let first = seen.next()?;
         seen.all(|other| other == first).then_some(first)
     }
@@ -91,7 +155,7 @@ impl DuplicatesBySource {
     /// A run passed that was not a copy.
     pub(crate) fn set(&mut self, (interface, ttl): (u32, u8), latest: &RunIdentity) {
         let at = usize::from(latest.stream != Stream::Request);
-        if let Some(slot) = self.0.get_mut(at) {
+        if let Some(slot) = self.latest.get_mut(at) {
             *slot = Some(LatestRun {
                 first_ns: latest.first_ns,
                 last_ns: latest.last_ns,
@@ -106,26 +170,55 @@ impl DuplicatesBySource {
 }
 
 impl LatestRun {
-    fn compare(&self, run: &RunRecord) -> MirrorCopy {
-        let elsewhere = self.interface != run.interface || self.ttl.abs_diff(run.ttl) == 1;
-        if elsewhere {
-            let soon = run.first_ns.since(self.first_ns) <= COPY_NS;
-            return if soon && self.shares_psn(run) {
-                MirrorCopy::WholeRun
-            } else {
-                MirrorCopy::None
-            };
+    const fn of(run: &RunRecord) -> Self {
+        Self {
+            first_ns: run.first_ns,
+            last_ns: run.last_ns(),
+            interface: run.interface,
+            first_psn: run.first_psn,
+            last_psn: run.last_psn,
+            ttl: run.ttl,
+            stream: run.stream,
         }
+    }
+
+    /// Whether the run passed another place of the same path.
+    const fn is_elsewhere(&self, run: &RunRecord) -> bool {
+        let hops = self.ttl.abs_diff(run.ttl);
+        self.interface != run.interface || hops > 0 && hops <= HOPS
+    }
+
+    /// Whether a run that passed another place repeats a packet of this one.
+    fn is_copied_by(&self, run: &RunRecord) -> bool {
+        self.stream == run.stream && run.first_ns.since(self.last_ns) <= COPY_NS && self.shares_psn(run)
+    }
+
+    /// When the PSN passed, as if all had been spaced evenly; when the first one did if it is none of them.
+    fn time_of(&self, psn: u32) -> u64 {
+        let offset = |psn: u32| u64::from(psn.wrapping_sub(self.first_psn) & 0x00ff_ffff);
+        let (at, span) = (offset(psn), offset(self.last_psn));
+        if at > span {
+            return self.first_ns;
+        }
+        let duration_ns = self.last_ns.since(self.first_ns);
+        self.first_ns + (duration_ns * at).checked_div(span).unwrap_or(0)
+    }
+
+    /// Whether a run of the same place begins with its last packet, at once.
+    fn is_repeated_by(&self, run: &RunRecord) -> bool {
         // Acknowledgements repeat for each duplicate packet, and all CNPs have one PSN.
-        let again = self.ttl == run.ttl
+        self.stream == run.stream
+            && self.ttl == run.ttl
             && !matches!(run.stream(), Stream::Acknowledge | Stream::Cnp)
             && self.last_psn == run.first_psn
-            && run.first_ns.since(self.last_ns) <= SAME_NS;
-        if again {
-            MirrorCopy::FirstPacket
-        } else {
-            MirrorCopy::None
-        }
+            && run.first_ns.since(self.last_ns) <= SAME_NS
+    }
+
+    /// Whether the next run of the same place continues this one, not long after it began.
+    fn is_continued_by(&self, next: &Self) -> bool {
+        (self.interface, self.ttl, self.stream) == (next.interface, next.ttl, next.stream)
+            && next.first_psn == self.last_psn.wrapping_add(1) & 0x00ff_ffff
+            && next.last_ns.since(self.first_ns) <= COPY_NS
     }
 
     /// Whether the first PSN of one is in the other.
@@ -155,7 +248,7 @@ mod tests {
 
     fn looked(runs: &[RunRecord]) -> alloc::vec::Vec<MirrorCopy> {
         let mut copies = DuplicatesBySource::default();
-        runs.iter().map(|run| copies.check(run)).collect()
+        runs.iter().map(|run| copies.check(run, |_| false)).collect()
     }
 
     #[test]
@@ -190,5 +283,26 @@ mod tests {
             looked(&runs),
             [MirrorCopy::None, MirrorCopy::FirstPacket, MirrorCopy::None]
         );
+    }
+
+    #[test]
+    fn runs_of_several_messages_may_pass_before_the_first_copy() {
+        // Messages of two packets at one place, each again 1,500 ns later at the next.
+        let mut runs = alloc::vec::Vec::new();
+        for at in 0..6 {
+            runs.push(run(1_000 * at, (2 * at as u32, 2 * at as u32 + 1), 64));
+            runs.push(run(1_000 * at + 1_500, (2 * at as u32, 2 * at as u32 + 1), 63));
+        }
+        runs.sort_by_key(|run| run.first_ns);
+        let copies = looked(&runs);
+        let is_right = |(run, copy): (&RunRecord, &MirrorCopy)| (run.ttl == 63) == (*copy == MirrorCopy::WholeRun);
+        assert!(runs.iter().zip(&copies).all(is_right), "{copies:?}");
+    }
+
+    #[test]
+    fn what_a_nak_asked_for_is_no_copy_whatever_way_it_takes() {
+        let mut copies = DuplicatesBySource::default();
+        assert_eq!(copies.check(&run(0, (1, 4), 64), |_| true), MirrorCopy::None);
+        assert_eq!(copies.check(&run(9_000, (3, 4), 63), |_| true), MirrorCopy::None);
     }
 }

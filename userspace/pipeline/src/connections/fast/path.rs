@@ -50,7 +50,7 @@ impl FastState {
             && (self.interface, self.ttl) == (run.interface, run.ttl)
             && run.packets > 0
             && (self.udp_src_port == run.flow.udp_src_port || self.is(bits::ANY_PORT))
-            && run.segment_bytes <= self.mtu
+            && (run.segment_bytes == self.mtu || run.segment_bytes == 0)
             && u32::from(run.packets) <= run.frame_bytes;
         let payload_bytes = u32::try_from(run.payload_bytes()).ok()?;
         let sums = Sums {
@@ -196,6 +196,7 @@ impl FastState {
                 asked_from: first,
                 unambiguous: is_exact,
                 is_late: false,
+                is_repaired: false,
                 completed: false,
             });
             self.state &= !bits::ONE_OUTSTANDING;

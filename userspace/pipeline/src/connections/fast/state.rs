@@ -204,6 +204,7 @@ impl FastState {
             asked_from: first,
             unambiguous: self.is(bits::UNAMBIGUOUS),
             is_late: false,
+            is_repaired: false,
             completed: false,
         }
     }

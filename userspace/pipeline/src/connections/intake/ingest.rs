@@ -1,12 +1,16 @@
 //! Processes one item, from its direction to its peer.
 
+use crate::connections::direction::Direction;
 use crate::connections::duplicates::by_source::MirrorCopy;
+use crate::connections::intake::mirror_loss::SILENT_NS;
 use crate::connections::pairing::key::DirectionKey;
 use crate::connections::pairing::setup::Setup;
 use crate::connections::requests::new_payload::begins;
+use crate::connections::requests::recovery::Episode;
 use crate::connections::responses::rounds::Awaited;
 use crate::connections::state::Connections;
 use crate::impairment::{ImpairedRun, Impairment};
+use crate::time::EventTime;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Qpn, Stream, Transport};
@@ -36,6 +40,9 @@ impl Connections {
     }
 
     fn track(&mut self, run: &RunRecord) {
+        if run.first_ns > self.now_ns + SILENT_NS {
+            self.mirror_loss.silent(self.now_ns, run.first_ns);
+        }
         self.now_ns = self.now_ns.max(run.last_ns());
         let key = DirectionKey::of(run);
         let known = self.prefetch.find(&self.directions, &key);
@@ -104,7 +111,30 @@ impl Connections {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
         };
-        match direction.duplicates_by_source.check(run) {
+        let Direction {
+            naks,
+            episode,
+            sprayed,
+            requests,
+            duplicates_by_source,
+            ..
+        } = direction;
+        let first = requests.extended(run.first_psn());
+        let is_request = run.stream() == Stream::Request;
+        let is_asked = |passed_ns: u64| {
+            let asks = sprayed
+                .iter()
+                .flat_map(|sprayed| sprayed.asks.iter().map(|ask| (ask.psn, ask.time_ns)));
+            let naks = naks.iter().flatten().map(|nak| (nak.psn, nak.time_ns));
+            let is_named = naks
+                .chain(asks)
+                .any(|(psn, time_ns)| psn <= first && time_ns >= passed_ns);
+            // A pass that began with this packet is not one that repeats it.
+            let in_pass = |episode: &Episode| episode.first <= first && episode.begun_ns > passed_ns;
+            let is_repeated = is_named || episode.as_deref().is_some_and(in_pass);
+            is_request && (is_repeated || Direction::a_timer_may_expire_within(run.first_ns.since(passed_ns)))
+        };
+        match duplicates_by_source.check(run, is_asked) {
             MirrorCopy::None => {}
             MirrorCopy::FirstPacket => self.summary.delivery.mirror_duplicate_packets += 1,
             MirrorCopy::WholeRun => {

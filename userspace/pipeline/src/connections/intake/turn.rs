@@ -36,6 +36,11 @@ impl Connections {
         self.capture_loss.add(from_ns, to_ns);
     }
 
+    /// A mirror lost frames between these times, by its own numbers.
+    pub(crate) fn mirror_lost(&mut self, from_ns: u64, to_ns: u64) {
+        self.mirror_loss.stated(from_ns, to_ns);
+    }
+
     /// Whether the queue is so long that a turn is needed before the window's end.
     #[must_use]
     #[inline]

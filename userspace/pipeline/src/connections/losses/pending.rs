@@ -1,7 +1,8 @@
 //! What the packets so far do not decide: the copies that pass later, or the answers, will.
 
 use crate::connections::order::intervals::{Interval, Intervals};
-use crate::connections::order::psn_tracker::ExtendedPsn;
+use crate::connections::order::psn_tracker::{ExtendedPsn, Gap};
+use crate::connections::requests::recovery::PendingTimeout;
 use crate::connections::rows::event::LossEvidence;
 use crate::time::EventTime;
 use alloc::boxed::Box;
@@ -48,19 +49,55 @@ pub(crate) struct Recovered {
     pub(crate) passed_ns: u64,
 }
 
+/// A packet that filled a gap out of order. It was late, unless the packets after it are repeated too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fill {
+    pub(crate) gap: Gap,
+    /// When it passed.
+    pub(crate) time_ns: u64,
+    /// The PSN that would continue it.
+    pub(crate) next: ExtendedPsn,
+    /// The packets after it that were repeated, and those of them that count as duplicates.
+    pub(crate) repeated: u64,
+    pub(crate) duplicates: u64,
+}
+
+/// PSNs that a retransmission did not repeat.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Skip {
+    /// Time of the packet after them.
+    pub(crate) time_ns: u64,
+    /// The packet after them was a repeat too: the sender had not gone on to new ones.
+    pub(crate) is_within: bool,
+    /// A NAK began the pass: the receiver dropped what had passed before.
+    pub(crate) is_needed: bool,
+    /// The sender had the time to repeat them.
+    pub(crate) is_burst: bool,
+    /// Time of the packet before them.
+    pub(crate) before_ns: u64,
+    /// How many were skipped together.
+    pub(crate) packets: u64,
+}
+
 /// The pending packets of a direction; allocated only when there are some.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending(Option<Box<Lists>>);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lists {
-    /// PSNs that a retransmission skipped, and when. They were lost upstream if another retransmission brings them.
-    pub(crate) skipped: Intervals<u64>,
+    /// They were lost upstream if another retransmission brings them.
+    pub(crate) skipped: Intervals<Skip>,
     pub(crate) suspected: Intervals<SuspectedLoss>,
     pub(crate) recovered: Intervals<Recovered>,
     pub(crate) suspects: Vec<Suspect>,
     /// What was late last, and when it passed.
     pub(crate) late: Option<Interval<u64>>,
+    /// Filled a gap while the sender had not gone back, as far as was known.
+    pub(crate) fill: Option<Fill>,
+    /// These passed without their payload.
+    pub(crate) trimmed: Intervals<()>,
+    /// Timeouts whose packets were answered, and that a second answer would explain.
+    pub(crate) timeouts: Vec<PendingTimeout>,
 }
 
 impl Pending {
@@ -72,6 +109,8 @@ impl Pending {
                 + lists.suspected.heap_bytes()
                 + lists.recovered.heap_bytes()
                 + lists.suspects.capacity() * size_of::<Suspect>()
+                + lists.trimmed.heap_bytes()
+                + lists.timeouts.capacity() * size_of::<PendingTimeout>()
         })
     }
 
@@ -124,8 +163,13 @@ impl Pending {
 
     /// Whether no time decides any of them.
     pub(crate) fn is_clear(&self) -> bool {
-        self.get()
-            .is_none_or(|lists| lists.suspected.is_empty() && lists.recovered.is_empty() && lists.suspects.is_empty())
+        self.get().is_none_or(|lists| {
+            lists.suspected.is_empty()
+                && lists.recovered.is_empty()
+                && lists.suspects.is_empty()
+                && lists.timeouts.is_empty()
+                && lists.fill.is_none()
+        })
     }
 
     /// Whether `psn` passed alone.
@@ -183,13 +227,36 @@ impl Pending {
         }
     }
 
+    /// The peer has everything up to `psn`, and what a retransmission skipped of it with it: of all skipped ranges (`all`),
+    /// or of those that the receiver had dropped before. Calls `missed` with the number of each of the latter.
+    pub(crate) fn arrived(&mut self, psn: ExtendedPsn, all: bool, mut missed: impl FnMut(u64)) {
+        let Some(lists) = self.get_mut() else {
+            return;
+        };
+        lists.trimmed.remove(0, psn, &mut |_| {});
+        let arrived = |skip: &Interval<Skip>| skip.first <= psn && (all || skip.value.is_needed);
+        loop {
+            let next = lists.skipped.iter().find(|skip| arrived(skip)).copied();
+            let Some(skip) = next else { break };
+            if skip.value.is_needed {
+                missed(skip.value.packets);
+            }
+            lists.skipped.remove(skip.first, skip.last.min(psn), &mut |_| {});
+        }
+    }
+
+    /// Whether the last copy of `psn` that passed was trimmed.
+    pub(crate) fn is_trimmed(&self, psn: ExtendedPsn) -> bool {
+        self.get().is_some_and(|lists| lists.trimmed.at(psn).is_some())
+    }
+
     /// The range of skipped PSNs with `psn`, and when it was skipped.
     pub(crate) fn skipped_at(&self, psn: ExtendedPsn) -> Option<SkippedRange> {
         let skipped = self.get()?.skipped.at(psn)?;
         Some(SkippedRange {
             first: skipped.first,
             last: skipped.last,
-            time_ns: skipped.value,
+            time_ns: skipped.value.time_ns,
         })
     }
 }

@@ -15,10 +15,13 @@ use crate::connections::spray::times::MANY_ROUND_TRIPS;
 use crate::time::EventTime;
 use alloc::vec::Vec;
 
+/// A sender repeats what a NAK names within this many times the median of its reactions.
+const REACTIONS: u64 = 4;
+
 impl Direction {
     /// These filled gaps alone, after a NAK for them.
-    pub(crate) fn suspect_loss(&mut self, filled: &[Gap], now_ns: u64) {
-        for gap in filled {
+    pub(crate) fn suspect_loss(&mut self, filled: &[Gap], now_ns: u64, context: &Context<'_>) {
+        for gap in filled.iter().filter(|gap| !context.may_have_passed(gap)) {
             let names = |nak: &&PendingNak| nak.psn <= gap.last;
             let nak_ns = self.naks.iter().flatten().find(names).map_or(now_ns, |nak| nak.time_ns);
             let loss = SuspectedLoss {
@@ -157,6 +160,8 @@ impl Direction {
             return;
         }
         let round_trip_ns = self.latencies.min_rtt_ns().unwrap_or(0);
+        let reaction = self.latencies.rare().and_then(|rare| rare.reaction.quantile(0.5));
+        let repeated_ns = reaction.map_or(u64::MAX, |ns| REACTIONS * ns);
         let mut passed = Vec::new();
         self.pending
             .lists()
@@ -166,7 +171,9 @@ impl Direction {
             let asks = |nak: &PendingNak| {
                 part.holds(nak.psn) && nak.time_ns >= part.value.passed_ns + round_trip_ns - round_trip_ns / 4
             };
-            if self.naks.iter().flatten().any(asks) {
+            // What the NAK made the sender transmit passes soon after it; later copies are those of another pass.
+            let is_other_pass = now_ns.since(part.value.nak_ns) > repeated_ns;
+            if is_other_pass || self.naks.iter().flatten().any(asks) {
                 self.confirm_loss(&part, context);
                 continue;
             }

@@ -94,9 +94,14 @@ impl GatheredHistogram {
 
     #[inline]
     pub(crate) fn add(&mut self, ns: u64) {
+        self.max = self.max.max(u32::try_from(ns).unwrap_or(u32::MAX));
+        self.add_repaired(ns);
+    }
+
+    /// Adds a sample that waited for the repeat of an earlier packet: [`max`](Self::max) leaves it out.
+    pub(crate) fn add_repaired(&mut self, ns: u64) {
         let short = u32::try_from(ns).unwrap_or(u32::MAX);
         self.min = self.min.min(short);
-        self.max = self.max.max(short);
         match self.gathered.get_mut(self.count as usize) {
             Some(slot) if short < u32::MAX => {
                 *slot = short;
@@ -132,6 +137,7 @@ impl GatheredHistogram {
         self.histogram.as_ref().and_then(|times| times.min())
     }
 
+    /// The longest sample that did not wait for a repeat.
     pub(crate) fn max(&self) -> Option<u64> {
         if self.max == u32::MAX {
             return self.histogram.as_ref().and_then(|times| times.max());

@@ -6,7 +6,8 @@ use crate::connections::context::Context;
 use crate::connections::direction::Direction;
 use crate::connections::losses::pending::SkippedRange;
 use crate::connections::order::psn_tracker::ExtendedPsn;
-use crate::connections::requests::recovery::Trigger;
+use crate::connections::order::retransmission_scheme::RetransmissionScheme;
+use crate::connections::requests::recovery::{PendingNak, Trigger};
 use crate::time::EventTime;
 use rocescope_record::RunRecord;
 use rocescope_wire::Operation;
@@ -18,7 +19,7 @@ const MAX_LOST: u64 = 3;
 const MAX_DUPLICATES: u64 = 2;
 
 /// A sender that was silent for this long before it repeats packets waited for its timer: 2 ms.
-const TIMER_NS: u64 = 2_000_000;
+pub(crate) const TIMER_NS: u64 = 2_000_000;
 
 /// How a run of requests relates to earlier packets of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,11 @@ impl Direction {
             && gap.value.nak.is_none_or(|nak| nak > last)
             && !self.continues_pass(first, last, gap.last)
         {
+            let in_pass = next <= self.requests.high();
+            if !in_pass && self.duplicates_by_delay.is_none() && last.min(self.requests.high()) > gap.last + 1 {
+                // The packets after a late one are new: these are repeated in order, and the NAK did not pass here.
+                return Classification::Retransmitted(Trigger::Unseen);
+            }
             // Also if the PSN is ahead of where the sender went back to: it was sent before that.
             return Classification::Reordered;
         }
@@ -120,7 +126,9 @@ impl Direction {
         // The retransmission timer restarts with every answer.
         let at_once = is_soon(self.answered_ns);
         // An earlier send sequence seemed to skip it.
-        let late = self.pending.skipped_at(first);
+        let is_ordered = self.reordering.packets() == 0 && self.recoveries.scheme() == RetransmissionScheme::GoBackN;
+        // Where nothing was late before, it belongs to the pass that passes now.
+        let late = self.pending.skipped_at(first).filter(|_| !is_ordered);
         let is_late = |skipped: SkippedRange| last <= skipped.last && (at_once || is_soon(skipped.time_ns));
         if late.is_some_and(is_late) {
             Classification::Reordered
@@ -182,11 +190,15 @@ impl Direction {
         let Some(last_seen_ns) = self.send_sequence.time_of(first) else {
             return back;
         };
+        let is_read = run.opcode().operation() == Operation::RdmaReadRequest;
         let mut naks = self.naks.iter().flatten();
         let asked = naks.any(|r| r.psn <= first && r.time_ns >= last_seen_ns);
         let unanswered = back == Classification::Retransmitted(Trigger::Response);
         if asked || unanswered || now_ns.since(last_seen_ns) > context.duplicate_ns {
             back
+        } else if (last + 1).min(self.send_sequence.next()) > first + MAX_DUPLICATES && !is_read {
+            // More in order than are copied: the NAK did not pass the tap, or has not yet.
+            Classification::Retransmitted(Trigger::Unseen)
         } else {
             Classification::Duplicate
         }
@@ -238,7 +250,11 @@ impl Direction {
         let Some(recovered) = self.pending.recovered_at(first, last) else {
             return false;
         };
-        let is_requested = self.naks.iter().flatten().any(|nak| nak.asks(last));
+        // A NAK that follows the retransmission sooner than an answer can was caused by what passed before.
+        let answered_ns = recovered.passed_ns + self.latencies.min_rtt_ns().unwrap_or(0);
+        let is_early = |nak: &PendingNak| (recovered.passed_ns..answered_ns).contains(&nak.time_ns);
+        let asks = |nak: &PendingNak| nak.asks(last) && nak.psn > self.acked && !is_early(nak);
+        let is_requested = self.naks.iter().flatten().any(asks);
         let since_ns = now_ns.since(recovered.passed_ns);
         last + 1 < self.send_sequence.next()
             && !is_requested

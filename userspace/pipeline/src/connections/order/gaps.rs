@@ -1,19 +1,25 @@
 //! Closes gaps of a direction: acknowledged by the peer, without room, or left at the end.
 
+use crate::connections::context::Context;
 use crate::connections::direction::Direction;
 use crate::connections::order::gap_fate::GapFate;
 use crate::connections::order::psn_tracker::Gap;
 
 impl Direction {
     /// Gaps that the peer has acknowledged passed on another path than the tap.
-    pub(crate) fn settle_gaps(&mut self, overlaps_capture_loss: &dyn Fn(u64, u64) -> bool) {
+    pub(crate) fn settle_gaps(&mut self, context: &mut Context<'_>) {
         if self.requests.gaps().is_empty() || self.acked < self.requests.low() {
             return;
         }
         let mut requests = core::mem::take(&mut self.requests);
         requests.settle(self.acked, |gap| {
-            let is_unknown = overlaps_capture_loss(gap.value.before_ns, gap.value.opened_ns);
+            let (from_ns, to_ns) = (gap.value.before_ns, gap.value.opened_ns);
+            let is_unknown = context.capture_loss.overlaps(from_ns, to_ns);
             self.count_unfilled_gap(&gap, is_unknown);
+            if !is_unknown && gap.value.nak.is_none() {
+                context.mirror_loss.add(from_ns, to_ns);
+                context.mirror_loss.acknowledged(gap.packets());
+            }
         });
         self.requests = requests;
     }

@@ -23,6 +23,9 @@ pub(crate) struct Opened {
     pub(crate) opened_ns: u64,
     /// The PSN in it that the last NAK named.
     pub(crate) nak: Option<ExtendedPsn>,
+    /// The first packet that was missing, and how many were.
+    pub(crate) first: ExtendedPsn,
+    pub(crate) packets: u64,
 }
 
 /// PSNs below the highest that have not passed.
@@ -139,6 +142,8 @@ impl PsnTracker {
                 before_ns: now_ns,
                 opened_ns: now_ns,
                 nak: Some(psn),
+                first: psn,
+                packets: self.low - psn,
             };
             let _ = self.open(psn, self.low - 1, opened);
             self.low = psn;
@@ -200,6 +205,8 @@ impl PsnTracker {
                     before_ns,
                     opened_ns: now_ns,
                     nak: None,
+                    first: self.high + 1,
+                    packets: from - self.high - 1,
                 };
                 arrival.displaced = self.open(self.high + 1, from - 1, opened);
             }
@@ -212,6 +219,8 @@ impl PsnTracker {
                     before_ns: now_ns,
                     opened_ns: now_ns,
                     nak: None,
+                    first: until + 1,
+                    packets: self.low - until - 1,
                 };
                 let displaced = self.open(until + 1, self.low - 1, opened);
                 arrival.displaced = displaced.or(arrival.displaced);

@@ -12,6 +12,12 @@ use crate::time::EventTime;
 const SPANS: usize = 4;
 pub(crate) const SPACING_NS: u64 = 32_000;
 
+/// Packets of a run after its first one that show the pace of the sender.
+const LONG: u64 = 7;
+
+/// Packets in a row that only a failed path loses.
+const LONG_BURST: u64 = 16;
+
 /// PSNs that passed one after another, and when.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
@@ -48,6 +54,8 @@ pub(crate) struct SendSequence {
     /// The last spans of the send sequence, a ring.
     spans: [Span; SPANS],
     newest: u8,
+    /// The time between two packets of the last long run.
+    pace_ns: u32,
     /// The last run, of this sequence or not.
     run: Span,
 }
@@ -74,6 +82,10 @@ impl SendSequence {
             first_ns,
             last_ns,
         };
+        if last >= first + LONG {
+            let pace_ns = last_ns.since(first_ns) / (last - first);
+            self.pace_ns = u32::try_from(pace_ns).unwrap_or(u32::MAX);
+        }
         if !in_order || last < self.next {
             return;
         }
@@ -94,6 +106,12 @@ impl SendSequence {
         if let Some(oldest) = self.spans.get_mut(self.newest as usize) {
             *oldest = self.run;
         }
+    }
+
+    /// Whether the sender may have transmitted this number of packets, none of which passed, in this time, as a failed path
+    /// loses them.
+    pub(crate) const fn is_long_burst(&self, packets: u64, silent_ns: u64) -> bool {
+        packets > LONG_BURST && self.pace_ns > 0 && silent_ns >= packets.saturating_mul(self.pace_ns as u64) / 2
     }
 
     /// Whether the last run, of this sequence or not, ended before `first`.
@@ -155,6 +173,14 @@ impl SendSequence {
         let kept = self.spans.iter().chain([&self.run]);
         let held = kept.filter(|span| span.time_of(psn as u32).is_some());
         held.map(|span| span.first_ns).max()
+    }
+
+    /// A time after which the PSN did not pass: in this sequence, or before what is known of it.
+    pub(crate) fn passed_before(&self, psn: ExtendedPsn) -> u64 {
+        let kept = || self.spans.iter().chain([&self.run]).filter(|span| span.last_ns != 0);
+        let held = kept().filter(|span| span.time_of(psn as u32).is_some());
+        let oldest = || kept().map(|span| span.first_ns).min();
+        held.map(|span| span.last_ns).max().or_else(oldest).unwrap_or(0)
     }
 
     /// About when the PSN last passed; `None` if that is too long ago, or was in an earlier send sequence.

@@ -92,7 +92,7 @@ impl Direction {
         }
         self.marked().retransmitted += if run.is_marked_retransmission() { packets } else { 0 };
         self.count_messages(run, first, last, &arrival);
-        self.settle_gaps(context.overlaps_capture_loss);
+        self.settle_gaps(context);
     }
 
     /// Everything up to the PSN of the run has arrived; a NACK states nothing of that.
@@ -105,6 +105,6 @@ impl Direction {
         self.complete(psn, run.last_ns());
         self.answered_ns = run.last_ns();
         self.acked = self.acked.max(psn);
-        self.settle_gaps(context.overlaps_capture_loss);
+        self.settle_gaps(context);
     }
 }

@@ -65,6 +65,7 @@ impl Direction {
                 answer,
                 asked_from: first,
                 is_late: false,
+                is_repaired: false,
                 completed: false,
                 unambiguous: run.flags & RunRecord::EXACT_END != 0,
             });

@@ -3,6 +3,8 @@
 //! | module | what it does |
 //! |---|---|
 //! | `request` | processes a run of requests |
+//! | `fill` | a packet that fills a gap without a NAK: late, or the begin of a pass |
+//! | `trimmed` | requests whose payload a switch upstream of the tap has cut off |
 //! | `retransmission` | counts it by its classification |
 //! | `recovery` | retransmission episodes |
 //! | `timeout` | retransmitted after a timeout: lost, or answered late |
@@ -15,6 +17,7 @@
 //! | `reads` | the PSNs of READs |
 //! | `skipped` | PSNs that a sender did not repeat |
 
+pub(crate) mod fill;
 pub(crate) mod marked;
 pub(crate) mod messages;
 pub(crate) mod new_payload;
@@ -26,4 +29,5 @@ pub(crate) mod request;
 pub(crate) mod retransmission;
 pub(crate) mod skipped;
 pub(crate) mod timeout;
+pub(crate) mod trimmed;
 pub(crate) mod uc;

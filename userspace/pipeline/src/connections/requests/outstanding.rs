@@ -37,6 +37,8 @@ pub(crate) struct OutstandingRequest {
     pub(crate) unambiguous: bool,
     /// A packet up to its last one was late: the answer may follow that one.
     pub(crate) is_late: bool,
+    /// An earlier packet of it was repeated: the answer waits for that one.
+    pub(crate) is_repaired: bool,
     /// Its completion time has been counted.
     pub(crate) completed: bool,
 }
@@ -78,8 +80,12 @@ impl OutstandingRequests {
     pub(crate) fn retransmitted(&mut self, first: ExtendedPsn, last: ExtendedPsn, now_ns: u64) {
         for request in self.requests.iter_mut() {
             if request.last >= first && request.first <= last {
-                request.unambiguous &= request.last > last;
-                request.sent_ns = now_ns;
+                if request.last <= last {
+                    request.unambiguous = false;
+                    request.sent_ns = now_ns;
+                } else {
+                    request.is_repaired = true;
+                }
                 if request.answer == Answer::ResponseSeen {
                     request.answer = Answer::Response;
                 }
@@ -237,6 +243,12 @@ impl OutstandingRequests {
             request.answer == Answer::Response && (request.first..=request.last).contains(&psn)
         };
         requests.find(holds).map(|request| request.first)
+    }
+
+    /// Whether the READ or atomic at `psn` uses PSNs up to `last`.
+    pub(crate) fn responds_until(&self, psn: ExtendedPsn, last: ExtendedPsn) -> bool {
+        let mut requests = self.requests.iter();
+        requests.any(|request| request.answer != Answer::Acknowledge && request.first <= psn && request.last == last)
     }
 
     /// Whether a READ that began before `psn` uses it.

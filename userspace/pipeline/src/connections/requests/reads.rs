@@ -8,6 +8,9 @@ use rocescope_wire::extension::psn_after_read;
 /// All path MTUs (IBTA volume 1, 9.7.1).
 const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 
+/// The length of a READ whose RETH the capture cut off: the next request shows its PSNs.
+pub(crate) const UNKNOWN: u32 = u32::MAX;
+
 /// After this many READs without a response, responses are not seen: only distances between READs show the MTU.
 const UNANSWERED: u64 = 16;
 
@@ -15,7 +18,10 @@ impl Direction {
     /// The last PSN of a READ: one for each packet of its response.
     pub(crate) fn read_end(&mut self, first: ExtendedPsn, dma_length: u32, mtu: u16) -> ExtendedPsn {
         let mtu = u32::from(mtu.max(self.mtu));
-        if mtu == 0 {
+        if mtu == 0 || dma_length == UNKNOWN {
+            if let Some(read) = self.outstanding.response_at(first).filter(|read| read.last > first) {
+                return read.last;
+            }
             self.open_read = Some((first, dma_length));
             return first;
         }
@@ -35,6 +41,13 @@ impl Direction {
         let Some((read, dma_length)) = self.open_read else {
             return;
         };
+        if dma_length == UNKNOWN {
+            if next > self.requests.high() {
+                self.open_read = None;
+                self.reserve(next - 1);
+            }
+            return;
+        }
         let known = u32::from(mtu.max(self.mtu));
         let distance = next.saturating_sub(read);
         let end = |mtu: u32| u64::from(dma_length.div_ceil(mtu).max(1));

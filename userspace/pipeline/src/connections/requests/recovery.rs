@@ -56,6 +56,10 @@ pub(crate) struct Episode {
     pub(crate) first: ExtendedPsn,
     pub(crate) begun_ns: u64,
     pub(crate) packets: u64,
+    /// Its first packet had passed before.
+    pub(crate) is_repeat: bool,
+    /// The receiver had dropped whatever passed before it.
+    pub(crate) is_needed: bool,
     /// From the NAK to its first packet.
     pub(crate) reaction_ns: Option<u64>,
     /// The sender went back on its own, so it must have sent these too. They count once more of the episode has passed:
@@ -83,6 +87,8 @@ pub(crate) struct PendingTimeout {
     pub(crate) waited_ns: u64,
     /// No other packet was unacknowledged.
     pub(crate) is_alone: bool,
-    /// It was answered; if no second answer passes until then, one transmission was lost.
-    pub(crate) decide_ns: Option<u64>,
+    /// It is a READ or atomic: a response answers it.
+    pub(crate) is_read: bool,
+    /// Once it is answered: if no second answer passes until then, one transmission was lost.
+    pub(crate) decide_ns: u64,
 }

@@ -8,6 +8,7 @@ use crate::connections::order::responder::Responder;
 use crate::connections::order::send_sequence::SendSequence;
 use crate::connections::requests::messages::is_answered;
 use crate::connections::requests::outstanding::OutstandingRequests;
+use crate::connections::requests::reads::UNKNOWN;
 use crate::connections::requests::retransmission::ClassifiedRun;
 use crate::connections::responses::rounds::Question;
 use crate::time::EventTime;
@@ -25,6 +26,8 @@ pub(crate) struct RequestRun<'a> {
     pub(crate) is_answered: bool,
     /// It follows the packet that its sender transmitted before.
     pub(crate) continues: bool,
+    /// When the run before passed.
+    pub(crate) before_ns: u64,
     /// The highest PSN before.
     pub(crate) high: ExtendedPsn,
     /// The last PSN up to which it consists of copies by a mirror.
@@ -55,9 +58,8 @@ impl Direction {
             self.marked_request(run, context);
             return None;
         }
-        let before_ns = self.last_request_ns;
         let mut seen = self.classified(run, context);
-        self.take_psns(&mut seen, before_ns, context);
+        self.take_psns(&mut seen, context);
         self.learn_duplicates(&seen);
         if let Some(gap) = &seen.all.displaced {
             self.count_unfilled_gap(gap, true);
@@ -84,7 +86,7 @@ impl Direction {
             return None;
         }
         if self.sprayed.is_some() {
-            self.count_sprayed(run, (seen.first, seen.last), &seen.all, &seen.filled, context);
+            self.count_sprayed(&seen, context);
         } else {
             self.count_ordered(&seen, read, context);
         }
@@ -98,7 +100,9 @@ impl Direction {
         self.guess_read(first, context.mtu);
         let is_read = operation == Operation::RdmaReadRequest;
         let last = if is_read {
-            self.read_end(first, run.msn_or_dma_length, context.mtu)
+            let is_cut = run.msn_or_dma_length == 0 && run.flags & RunRecord::CUT_SHORT != 0;
+            let dma_length = if is_cut { UNKNOWN } else { run.msn_or_dma_length };
+            self.read_end(first, dma_length, context.mtu)
         } else {
             first + u64::from(run.packets) - 1
         };
@@ -116,7 +120,10 @@ impl Direction {
             None if self.transport == Transport::Uc => Classification::InOrder,
             Some(_) => Classification::InOrder,
             None if copied_until.is_some() => Classification::Duplicate,
-            None => self.classify(run, (first, last), is_answered, context),
+            None => {
+                let classification = self.classify(run, (first, last), is_answered, context);
+                self.follow_fill((first, last), classification, run.first_ns, context)
+            }
         };
         let next = self.send_sequence.next();
         let in_order = match copied_until {
@@ -131,6 +138,7 @@ impl Direction {
             is_read,
             is_answered,
             continues,
+            before_ns: self.last_request_ns,
             high,
             copied_until,
             repeated_after_ns,
@@ -144,8 +152,8 @@ impl Direction {
     }
 
     /// Enters its PSNs: new ones, filled gaps, repeated ones.
-    fn take_psns(&mut self, seen: &mut RequestRun<'_>, before_ns: u64, context: &mut Context<'_>) {
-        let times = (before_ns, seen.run.first_ns);
+    fn take_psns(&mut self, seen: &mut RequestRun<'_>, context: &mut Context<'_>) {
+        let times = (seen.before_ns, seen.run.first_ns);
         let filled = &mut seen.filled;
         let mut take = |from: ExtendedPsn, to: ExtendedPsn| {
             self.requests
@@ -155,6 +163,10 @@ impl Direction {
             seen.copied = take(seen.first, seen.in_order - 1);
         }
         seen.arrival = take(seen.in_order, seen.last);
+        let is_ahead = seen.last > seen.high && seen.last - seen.high > seen.last - seen.in_order + 1;
+        if is_ahead && !seen.arrival.restarted {
+            context.mirror_loss.opened(seen.before_ns, seen.run.first_ns);
+        }
         seen.all = if seen.in_order > seen.first {
             seen.copied.and(seen.arrival)
         } else {
@@ -195,6 +207,7 @@ impl Direction {
             last,
             arrival: seen.arrival,
             copied: seen.copied,
+            before_ns: seen.before_ns,
             read,
         };
         let before = self.counts.retransmitted;
@@ -206,8 +219,8 @@ impl Direction {
         {
             duplicates.supposed += self.counts.retransmitted - before;
         }
-        if seen.classification == Classification::Reordered {
-            self.learn_reordered(&seen.filled, run.first_ns, context);
+        if seen.classification == Classification::Reordered && !self.fill(seen) {
+            self.learn_late(&seen.filled, run.first_ns, run.first_ns, context);
         }
         if seen.classification == Classification::Duplicate {
             let until = if seen.in_order > first { seen.in_order - 1 } else { last };
@@ -218,7 +231,7 @@ impl Direction {
         if self.start_is_open && all.below > 0 {
             self.responder.begin_below(first, last);
         }
-        if let Some(lost) = self.responder.arrive(first, last) {
+        if let Some(lost) = self.arrive(seen, context) {
             self.pending.suspect(lost, run.first_ns);
         }
         self.count_messages(run, first, last, all);
@@ -229,13 +242,13 @@ impl Direction {
         );
         self.send_sequence.take((first, last), times, !is_overtaken);
         // Acknowledged packets were not lost, even if their gap shows late.
-        self.settle_gaps(context.overlaps_capture_loss);
+        self.settle_gaps(context);
     }
 
-    /// Packets that others overtook filled these gaps.
-    fn learn_reordered(&mut self, filled: &[Gap], now_ns: u64, context: &mut Context<'_>) {
-        for gap in filled {
-            let late_ns = now_ns.since(gap.value.opened_ns);
+    /// Packets that others overtook filled these gaps at `passed_ns`.
+    pub(crate) fn learn_late(&mut self, filled: &[Gap], passed_ns: u64, now_ns: u64, context: &mut Context<'_>) {
+        for gap in filled.iter().filter(|gap| !context.may_have_passed(gap)) {
+            let late_ns = passed_ns.since(gap.value.opened_ns);
             let position = (self.counts.request_packets, self.requests.high() - gap.first);
             self.reordering.learn(gap.packets(), late_ns, position, now_ns);
         }
@@ -243,14 +256,9 @@ impl Direction {
     }
 
     /// The rest for a sprayed direction.
-    fn count_sprayed(
-        &mut self,
-        run: &RunRecord,
-        (first, last): (ExtendedPsn, ExtendedPsn),
-        all: &Arrival,
-        filled: &[Gap],
-        context: &mut Context<'_>,
-    ) {
+    fn count_sprayed(&mut self, seen: &RequestRun<'_>, context: &mut Context<'_>) {
+        let (run, first, last) = (seen.run, seen.first, seen.last);
+        let (all, filled) = (&seen.all, &seen.filled);
         self.counts.repeated += all.repeated;
         let duplicates = self.counts.duplicate;
         self.sprayed_requests(run, (first, last), all, filled, context);
@@ -263,13 +271,33 @@ impl Direction {
         } else if all.repeated > 0 {
             self.sprayed_repeated((first, last), run.last_ns());
         }
-        let _ = self.responder.arrive(first, last);
+        let _ = self.arrive(seen, context);
         self.count_messages(run, first, last, all);
         if all.above > 0 {
             self.send_sequence
                 .take((first, last), (run.first_ns, run.last_ns()), true);
         }
-        self.settle_gaps(context.overlaps_capture_loss);
+        self.settle_gaps(context);
+    }
+
+    /// The responder gets all of the run but what was trimmed. Returns the loss that this confirms.
+    fn arrive(&mut self, seen: &RequestRun<'_>, context: &mut Context<'_>) -> Option<(ExtendedPsn, u64)> {
+        let (first, last) = (seen.first, seen.last);
+        let Some(trimmed) = self.trimmed_psns(seen, context.mtu) else {
+            if let Some(lists) = self.pending.get_mut() {
+                lists.trimmed.remove(first, last, &mut |_| {});
+            }
+            return self.responder.arrive(first, last);
+        };
+        let mut lost = None;
+        if first < trimmed.0 {
+            lost = self.responder.arrive(first, trimmed.0 - 1);
+        }
+        self.lose_trimmed(trimmed, seen.run, context);
+        if trimmed.1 < last {
+            lost = self.responder.arrive(trimmed.1 + 1, last).or(lost);
+        }
+        lost
     }
 
     fn requests_start(&self) -> ExtendedPsn {

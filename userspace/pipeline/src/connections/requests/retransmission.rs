@@ -27,6 +27,8 @@ pub(crate) struct ClassifiedRun {
     pub(crate) arrival: Arrival,
     /// Duplicate PSNs at its front, after which it continues in order.
     pub(crate) copied: Arrival,
+    /// When the run before passed.
+    pub(crate) before_ns: u64,
     /// Whether a READ already requested its response from here; a READ uses many PSNs with one packet.
     pub(crate) read: Option<bool>,
 }
@@ -91,7 +93,7 @@ impl Direction {
                 self.counts.retransmitted += repeated_packets;
                 let is_alone = repeated_packets == arrival.filled && classified.read.is_none();
                 if trigger == Trigger::Nak && is_alone {
-                    self.suspect_loss(filled, run.first_ns);
+                    self.suspect_loss(filled, run.first_ns, context);
                 } else {
                     self.count_lost_before(run, classified, filled, context);
                 }
@@ -109,8 +111,9 @@ impl Direction {
                     self.recoveries.went_back();
                 }
                 let may_be_late = repeated_packets <= MAX_LATE_DUPLICATES || arrival.repeated == 0;
-                let packets = (repeated_packets, arrival.repeated, may_be_late);
-                self.rewind(run, (first, last), trigger, packets, context);
+                let is_repeat = !filled.iter().any(|gap| gap.holds(first)) && arrival.below == 0;
+                let packets = (repeated_packets, arrival.repeated, may_be_late, is_repeat);
+                self.rewind(run, classified, trigger, packets, context);
             }
         }
     }
@@ -127,10 +130,10 @@ impl Direction {
     ) {
         let (from, until) = (self.send_sequence.next(), self.send_sequence.resent_until());
         if repeated_packets > 0 {
-            self.rewind_confirmed(context);
+            self.rewind_confirmed(classified.before_ns, context);
             self.confirm_pass(classified.first, context);
             let psns = (classified.first, classified.last);
-            self.confirm_skipped(psns, (classified.arrival.repeated, None), context.emit);
+            self.confirm_skipped(psns, (classified.arrival.repeated, None), context);
         }
         let is_nak = self
             .episode
@@ -140,7 +143,18 @@ impl Direction {
             self.recoveries.went_back();
         }
         if classified.first > from && from <= until && until > 0 {
-            self.skip(from, until.min(classified.first - 1), run.first_ns, context);
+            let skipped = SkippedRange {
+                first: from,
+                last: until.min(classified.first - 1),
+                time_ns: run.first_ns,
+            };
+            let is_needed = self.episode.as_deref().is_some_and(|episode| episode.is_needed);
+            self.skip(
+                skipped,
+                classified.before_ns,
+                (repeated_packets > 0, is_needed),
+                context,
+            );
         }
         if repeated_packets == 0 {
             if classified.arrival.above > 0 {
@@ -164,6 +178,26 @@ impl Direction {
         context: &mut Context<'_>,
     ) {
         for gap in filled {
+            // One that names the first of them names them all: the mirror lost none of them.
+            let is_named = match gap.value.nak {
+                Some(psn) => {
+                    psn == gap.value.first && !(context.mirror_loss.is_numbered() && context.may_have_passed(gap))
+                }
+                None => false,
+            };
+            if !is_named
+                && (context.may_have_passed(gap)
+                    || gap.value.nak.is_none() && context.mirror_loss.is_likely(gap.value.packets))
+            {
+                // What a NAK names did not arrive, whatever else was missing here.
+                if let Some(psn) = gap.value.nak.filter(|psn| gap.holds(*psn)) {
+                    self.lose_upstream((psn, 1), run.first_ns, LossEvidence::Gap, context.emit);
+                }
+                continue;
+            }
+            if is_named {
+                context.mirror_loss.fabric_lost(gap.value.packets);
+            }
             if classified.read.is_some() {
                 self.lose_upstream((gap.first, 1), run.first_ns, LossEvidence::Gap, context.emit);
                 continue;
@@ -177,10 +211,10 @@ impl Direction {
     }
 
     /// The send sequence continued: the sender did go back.
-    fn rewind_confirmed(&mut self, context: &mut Context<'_>) {
+    fn rewind_confirmed(&mut self, before_ns: u64, context: &mut Context<'_>) {
         let before = self.episode.as_mut().and_then(|episode| episode.before.take());
         if let Some(skipped) = before {
-            self.skip(skipped.first, skipped.last, skipped.time_ns, context);
+            self.skip(skipped, before_ns.min(skipped.time_ns), (true, true), context);
         }
     }
 
@@ -188,14 +222,15 @@ impl Direction {
     fn rewind(
         &mut self,
         run: &RunRecord,
-        (first, last): (ExtendedPsn, ExtendedPsn),
+        classified: &ClassifiedRun,
         trigger: Trigger,
-        (packets, repeated, may_be_late): (u64, u64, bool),
+        (packets, repeated, may_be_late, is_repeat): (u64, u64, bool, bool),
         context: &mut Context<'_>,
     ) {
+        let (first, last) = (classified.first, classified.last);
         self.end_episode(context.emit);
         let alone_ns = (trigger == Trigger::Nak).then_some(run.first_ns);
-        self.confirm_skipped((first, last), (repeated, alone_ns), context.emit);
+        self.confirm_skipped((first, last), (repeated, alone_ns), context);
         // A sender goes back to the PSN of the NAK, or to the first unacknowledged one. If the run begins
         // later, the packets before it were lost.
         let mut from = self.acked + 1;
@@ -214,18 +249,21 @@ impl Direction {
             let is_certain = !self.pending.is_suspected(first);
             reaction_ns = (nak.psn == first && is_certain).then_some(waited);
         }
+        let is_needed = named.is_some_and(|nak| self.is_needed(nak, is_repeat));
         self.consume_naks(answered.unwrap_or(from));
         let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
+            let skipped = SkippedRange {
+                first: from,
+                last: first - 1,
+                time_ns: run.first_ns,
+            };
             if trigger == Trigger::Timeout && may_be_late {
                 // New packets directly after it show that it is not one.
-                before = (last < self.send_sequence.next()).then_some(SkippedRange {
-                    first: from,
-                    last: first - 1,
-                    time_ns: run.first_ns,
-                });
+                before = (last < self.send_sequence.next()).then_some(skipped);
             } else {
-                self.skip(from, first - 1, run.first_ns, context);
+                // Where the sender began is a guess, which an acknowledgement refutes.
+                self.skip(skipped, classified.before_ns, (true, true), context);
             }
         }
         // If the responder waits for a packet that did not reach the tap, that explains its silence.
@@ -237,9 +275,23 @@ impl Direction {
             first,
             begun_ns: run.first_ns,
             packets,
+            is_repeat,
+            is_needed,
             reaction_ns,
             before,
         }));
+    }
+
+    /// Whether the receiver dropped what passed before this pass, which the NAK for its first packet begins: no copy of that
+    /// packet was under way when the receiver sent the NAK. `is_repeat`: it had passed before.
+    fn is_needed(&self, nak: &PendingNak, is_repeat: bool) -> bool {
+        let passed_ns = if is_repeat {
+            self.send_sequence.passed_before(nak.psn)
+        } else {
+            0
+        };
+        let is_later = |round_trip_ns: u64| nak.time_ns.since(passed_ns) >= round_trip_ns;
+        nak.trigger == Trigger::Nak && (!is_repeat || self.latencies.usual_rtt_ns().is_some_and(is_later))
     }
 
     /// The sender goes back to `first` at `now_ns`. `may_be_lost`: that it did not arrive would explain a timeout.
@@ -297,7 +349,7 @@ impl Direction {
     }
 
     /// The sender went back to `psn`: it has received the NAKs up to there.
-    fn consume_naks(&mut self, psn: ExtendedPsn) {
+    pub(crate) fn consume_naks(&mut self, psn: ExtendedPsn) {
         for nak in self.naks.iter_mut().flatten() {
             nak.used |= nak.psn <= psn;
         }

@@ -46,7 +46,7 @@ impl Direction {
             && now_ns.since(gap.value.opened_ns) > age_ns
         {
             let _ = self.requests.take_gap();
-            if (context.overlaps_capture_loss)(gap.value.before_ns, gap.value.opened_ns) {
+            if context.may_have_passed(&gap) {
                 self.count_unfilled_gap(&gap, true);
             } else {
                 self.lost_upstream((gap.first, gap.last), gap.value.opened_ns, LossEvidence::Never, context);

@@ -4,12 +4,14 @@ use crate::connections::context::Context;
 use crate::connections::direction::Direction;
 use crate::connections::order::psn_tracker::{ExtendedPsn, Gap, PsnTracker};
 use crate::connections::order::responder::NakMeaning;
+use crate::connections::order::retransmission_scheme::RetransmissionScheme;
 use crate::connections::requests::new_payload::{begins, unique};
 use crate::connections::requests::outstanding::Answer;
-use crate::connections::requests::recovery::{PendingNak, RnrEpisode, Trigger};
+use crate::connections::requests::recovery::{Episode, PendingNak, RnrEpisode, Trigger};
 use crate::connections::responses::rounds::{Awaited, Passed};
 use crate::connections::rows::event::EventDetail;
 use crate::time::EventTime;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
@@ -83,7 +85,11 @@ impl Direction {
                 if request.last == psn && request.unambiguous {
                     let round_trip_ns = since(request.sent_ns);
                     if !request.is_late {
-                        latencies.rtt.add(round_trip_ns);
+                        if request.is_repaired {
+                            latencies.rtt.add_repaired(round_trip_ns);
+                        } else {
+                            latencies.rtt.add(round_trip_ns);
+                        }
                     } else if let Some(sprayed) = sprayed {
                         sprayed.learn_round_trip(round_trip_ns);
                     }
@@ -95,7 +101,7 @@ impl Direction {
 
     /// The peer has received everything up to `psn`.
     fn progress(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
-        self.settle_timeout(Some((psn, now_ns)), context.emit);
+        self.answer_timeouts(psn, now_ns, context.emit);
         self.settle_suspects(psn, now_ns, context);
         self.answered_ns = now_ns;
         self.responder.acknowledged(psn, self.send_sequence.next());
@@ -106,12 +112,19 @@ impl Direction {
             self.resolved = self.counts.retransmitted;
             self.retries_exhausted = false;
         }
+        // A receiver that keeps early packets needs no copy of them.
+        if self.recoveries.scheme() == RetransmissionScheme::GoBackN {
+            let mirror_loss = &mut *context.mirror_loss;
+            let mirror_loses = mirror_loss.is_known();
+            self.pending
+                .arrived(psn, mirror_loses, |packets| mirror_loss.acknowledged(packets));
+        }
         self.sprayed_progress(psn, now_ns, context);
         if let Some(rnr) = self.rnr.filter(|rnr| rnr.psn <= psn) {
             self.rnr = None;
             (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));
         }
-        self.settle_gaps(context.overlaps_capture_loss);
+        self.settle_gaps(context);
     }
 
     /// A PSN sequence error NAK: the peer waits for that PSN.
@@ -128,7 +141,8 @@ impl Direction {
             self.sprayed_ask(Trigger::Nak, psn, run.first_ns, context);
             return;
         }
-        let has_passed = self.requests.has(psn);
+        let has_passed =
+            self.requests.has(psn) && !self.pending.is_trimmed(psn) && self.pending.skipped_at(psn).is_none();
         if let Some(timeout) = self.pending_timeout.take_if(|timeout| timeout.psn == psn) {
             // The first copy was lost. The NAK proves that the retransmitted one was lost as well only if
             // that one had time to arrive.
@@ -138,6 +152,9 @@ impl Direction {
             if self.latencies.min_rtt_ns().is_some_and(|rtt| soon < rtt) {
                 self.responder.expect_resent(psn);
             }
+        }
+        if self.explains_pass(psn, run.first_ns, context) {
+            return;
         }
         // During a retransmission a NAK may still answer the previous send sequence, or a reordered
         // packet of it. It concerns this sequence only for packets that had time to arrive.
@@ -160,6 +177,34 @@ impl Direction {
             self.lose(lost, 1, context.emit);
         }
         self.ask(Trigger::Nak, psn, run.first_ns);
+    }
+
+    /// Whether the NAK explains why the sender went back to `psn`: it passed the tap after the retransmission, because
+    /// answers are captured later than requests.
+    fn explains_pass(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) -> bool {
+        let round_trip_ns = self.latencies.min_rtt_ns().unwrap_or(0);
+        let explained = |episode: &&mut Box<Episode>| {
+            matches!(episode.trigger, Trigger::Unseen | Trigger::Timeout)
+                && episode.first == psn
+                && now_ns < episode.begun_ns + round_trip_ns
+        };
+        let Some(episode) = self.episode.as_mut().filter(explained) else {
+            return false;
+        };
+        if core::mem::replace(&mut episode.trigger, Trigger::Nak) == Trigger::Timeout {
+            self.counts.timeouts -= 1;
+            self.tries = self.tries.saturating_sub(1);
+            self.pending_timeout = None;
+        }
+        self.counts.nak_episodes += 1;
+        if episode.is_repeat && self.responder.nak(psn, Some(now_ns)) == NakMeaning::Loss {
+            let _ = self.responder.take_lost();
+            self.lose((psn, now_ns), 1, context.emit);
+        }
+        let _ = self.responder.arrive(psn, self.send_sequence.next().max(psn + 1) - 1);
+        self.ask(Trigger::Nak, psn, now_ns);
+        self.consume_naks(psn);
+        true
     }
 
     /// The peer requests `psn` again.
@@ -222,7 +267,10 @@ impl Direction {
         // The PSNs of other operations are between two complete responses.
         let hole_is_silent = is_begun && self.response_is_whole && !awaited.hole;
         let mut filled: Vec<Gap> = Vec::new();
-        let times = (run.first_ns, run.first_ns);
+        let before_ns = Some(self.last_responses.last_ns)
+            .filter(|ns| *ns > 0)
+            .unwrap_or(run.first_ns);
+        let times = (before_ns.min(run.first_ns), run.first_ns);
         let arrival = self
             .responses
             .take(first, last, times, hole_is_silent, &mut |part| filled.push(part));

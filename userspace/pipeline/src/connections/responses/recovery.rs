@@ -181,6 +181,9 @@ impl Direction {
             };
             if is_repeat {
                 self.counts.retransmitted += packets;
+                if context.may_have_passed(gap) {
+                    return;
+                }
                 self.lost_upstream((gap.first, gap.last), now_ns, LossEvidence::Gap, context);
                 return;
             }
@@ -208,7 +211,7 @@ impl Direction {
             });
         } else {
             self.counts.retransmitted += packets;
-            if !recovery.was_cut(gap, response_ns) {
+            if !recovery.was_cut(gap, response_ns) && !context.may_have_passed(gap) {
                 self.lost_upstream((gap.first, gap.last), now_ns, LossEvidence::Gap, context);
             }
         }
@@ -268,7 +271,7 @@ impl Direction {
         self.settle_suspected(&mut recovery, u64::MAX, 0, context);
         let _ = self.lose_skipped(&mut recovery, u64::MAX, context);
         while let Some(gap) = self.responses.take_gap() {
-            if self.peer.is_some() && recovery.is_due(gap.first) {
+            if self.peer.is_some() && recovery.is_due(gap.first) && !context.may_have_passed(&gap) {
                 // Requested again, and never seen.
                 let ns = self.last_ns;
                 self.lost_upstream((gap.first, gap.last), ns, LossEvidence::Skipped, context);

@@ -341,6 +341,8 @@ mod tests {
             before_ns: opened_ns,
             opened_ns,
             nak: None,
+            first,
+            packets: last + 1 - first,
         };
         Gap { first, last, value }
     }

@@ -19,6 +19,8 @@ pub(crate) enum LossLocation {
 pub(crate) enum LossEvidence {
     /// The receiver requested it again.
     Nak,
+    /// It passed without its payload.
+    Trimmed,
     /// It left a gap, and was retransmitted later.
     Gap,
     /// It never came, and its service does not repeat packets.

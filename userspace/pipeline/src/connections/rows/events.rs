@@ -115,6 +115,9 @@ const fn loss(location: LossLocation, evidence: LossEvidence) -> &'static str {
         (LossLocation::Upstream, LossEvidence::Response) => {
             "lost upstream of the tap: it was requested again, and a later request was acknowledged"
         }
+        (LossLocation::Upstream, LossEvidence::Trimmed) => {
+            "lost upstream of the tap: a switch there trimmed it, and it passed without its payload"
+        }
         (LossLocation::Upstream, LossEvidence::Never) => "lost upstream of the tap: it left a gap and never came",
         (LossLocation::Upstream, _) => "lost upstream of the tap: it left a gap and was retransmitted later",
         (LossLocation::Downstream, LossEvidence::Response) => {

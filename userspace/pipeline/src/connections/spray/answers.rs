@@ -62,7 +62,7 @@ impl Direction {
 
     /// The NAK names a packet that may have passed: it was lost downstream if its acknowledgement waits for the next copy.
     fn suspect(&mut self, sprayed: &mut Sprayed, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
-        let has_passed = self.requests.has(psn);
+        let has_passed = self.requests.has(psn) && !self.pending.is_trimmed(psn);
         let meaning = self.responder.nak(psn, has_passed.then_some(now_ns));
         let _ = self.responder.take_lost();
         // A receiver that keeps early packets requests none of them. From one that drops them a NAK shows nothing where

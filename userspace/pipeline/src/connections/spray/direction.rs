@@ -46,6 +46,12 @@ impl Direction {
         {
             return;
         }
+        // In this time the sender may have repeated them all, and a failed path lost them.
+        let missing = (self.send_sequence.resent_until() + 1).saturating_sub(next);
+        let silent_ns = now_ns.since(self.last_request_ns);
+        if self.may_be_burst(missing, silent_ns) {
+            return;
+        }
         let open = next.max(self.acked + 1)..=self.send_sequence.resent_until();
         let passed = open.filter(|psn| self.requests.has(*psn)).take(EVIDENT as usize);
         if passed.count() < EVIDENT as usize {
@@ -215,7 +221,7 @@ impl Direction {
             self.sprayed_lost(sprayed, gap, now_ns, context);
         } else {
             self.counts.out_of_order += sprayed.packets(gap.packets());
-            if is_named && !sprayed.is_read {
+            if is_named && !sprayed.is_read && !context.may_have_passed(gap) {
                 self.suspect_copies(sprayed, gap, (goes_back, now_ns));
             }
         }
@@ -258,7 +264,9 @@ impl Direction {
         if let Some(episode) = &mut self.episode {
             episode.packets += packets;
         }
-        self.lose_upstream((gap.first, packets), now_ns, LossEvidence::Gap, context.emit);
+        if !context.may_have_passed(gap) {
+            self.lose_upstream((gap.first, packets), now_ns, LossEvidence::Gap, context.emit);
+        }
     }
 
     /// Packets pass that had passed before.

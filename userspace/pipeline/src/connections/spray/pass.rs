@@ -130,6 +130,8 @@ impl Direction {
             first: from,
             begun_ns: now_ns,
             packets: 0,
+            is_repeat: false,
+            is_needed: false,
             reaction_ns,
             before: None,
         }));

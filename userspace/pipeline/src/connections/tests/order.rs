@@ -3,7 +3,7 @@
 use super::*;
 
 /// Losses upstream and downstream, and packets that were late.
-fn reported(runs: &[Vec<RunRecord>]) -> (u64, u64, u64) {
+pub(super) fn reported(runs: &[Vec<RunRecord>]) -> (u64, u64, u64) {
     let (rows, _) = rows(runs);
     let a = &rows[0];
     (
