@@ -13,6 +13,7 @@
 //! | [`traffic_class`] | DSCP and ECN capability |
 //! | [`tunnel`] | ERSPAN I/II/III, GRE, VXLAN and Geneve around a mirrored frame, IP in IP |
 //! | [`foreign`] | the protocol of a frame that is not RoCEv2 |
+//! | [`pause`] | frames that pause a link or its priorities |
 //! | [`mirrored`] | session and sequence number of a mirrored frame |
 //! | [`transport`] | UDP and what follows |
 //! | [`bth`] | the InfiniBand base transport header |
@@ -48,6 +49,7 @@ pub mod number;
 pub mod octets;
 pub mod opcode;
 pub mod packet;
+pub mod pause;
 pub mod plain;
 pub mod tcp;
 pub mod traffic_class;
@@ -66,6 +68,7 @@ pub use number::{Psn, Qpn};
 pub use octets::Octets;
 pub use opcode::Opcode;
 pub use packet::{FlowKey, FrameLengths, Packet};
+pub use pause::Pause;
 pub use traffic_class::TrafficClass;
 
 /// The UDP destination port of RoCEv2 (IANA `roce`, IBTA Annex A17.9).

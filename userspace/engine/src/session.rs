@@ -13,7 +13,7 @@ use rocescope_record::observer::FrameTime;
 use rocescope_record::{Config, Counters, Observer, Set, Slot};
 use rocescope_wire::icrc::{self, Icrc};
 use rocescope_wire::tunnel::Encapsulation;
-use rocescope_wire::{Class, NotRoce};
+use rocescope_wire::{Class, LinkType, NotRoce, Pause};
 
 /// Sets of the run cache: 8,192 slots, 1.25 MiB. It is swept at the end of every window, so it must not be
 /// larger than the second-level cache.
@@ -125,6 +125,12 @@ impl Session {
             &FrameTime(time_ns),
             pipeline,
         );
+        if let Class::NotRoce(..) = &class
+            && link == LinkType::Ethernet
+            && let Some(pause) = Pause::decode(frame.bytes)
+        {
+            pipeline.paused(time_ns, frame.interface, &pause);
+        }
         if self.verify_icrc
             && let Class::Roce(packet) = &class
             && pipeline.wants(packet)

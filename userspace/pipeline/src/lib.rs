@@ -49,6 +49,7 @@ mod impairment;
 mod index;
 pub mod merge;
 pub mod overflow;
+mod pauses;
 pub mod pdcs;
 pub mod port_counts;
 pub mod rate_change;

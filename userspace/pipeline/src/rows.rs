@@ -107,6 +107,7 @@ impl Closing<'_> {
             .chain(loss)
             .chain(untracked)
             .chain(yielded)
+            .chain(self.window.pauses.rows(&self.settings.observer))
             .collect();
         events.sort_by_key(|event| event.time_ns);
         rows.events.append(&mut events);

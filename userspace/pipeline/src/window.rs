@@ -3,6 +3,7 @@
 use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
 use crate::impairment::ImpairedFlows;
 use crate::overflow::{Overflow, Sketches};
+use crate::pauses::WindowPauses;
 use crate::pdcs::PdcWindow;
 use crate::port_counts::PortsByDirection;
 use crate::settings::Settings;
@@ -74,6 +75,8 @@ pub(crate) struct Window {
     pub(crate) impaired_flows: ImpairedFlows,
     /// From the first to the last capture loss that began in this window.
     pub(crate) capture_loss: Option<LossInterval>,
+    /// Who paused links.
+    pub(crate) pauses: WindowPauses,
     /// How far beyond a boundary of the window the counters were read, in nanoseconds.
     pub(crate) slack_ns: u64,
     /// Fabric loss and retransmissions at the times of this window, in packets.
@@ -95,6 +98,7 @@ impl Window {
             crowded: FIRST_CROWD,
             impaired_flows: ImpairedFlows::default(),
             capture_loss: None,
+            pauses: WindowPauses::default(),
             slack_ns: 0,
             fabric_lost_packets: 0,
             retransmitted_packets: 0,
@@ -236,6 +240,7 @@ impl Window {
         self.crowded = FIRST_CROWD;
         self.impaired_flows.clear();
         self.capture_loss = None;
+        self.pauses.clear();
         self.slack_ns = 0;
         (self.fabric_lost_packets, self.retransmitted_packets) = (0, 0);
         self.pdcs.clear();

@@ -8,6 +8,7 @@ use crate::anonymize::Anonymizer;
 use crate::connections::{ConnectionSummary, Connections};
 use crate::delivery::Delivery;
 use crate::overflow::Sketches;
+use crate::pauses::Pauses;
 use crate::pdcs::Pdcs;
 use crate::port_counts::PortCounts;
 use crate::settings::{Settings, SettingsError};
@@ -55,6 +56,7 @@ pub struct Pipeline {
     closed: ClosedWindows,
     connections: Option<Box<Connections>>,
     pdcs: Pdcs,
+    pauses: Pauses,
     spray: Spray,
 }
 
@@ -128,6 +130,7 @@ impl Pipeline {
             unclosed_ns: None,
             closed: ClosedWindows::new(&settings, empty),
             pdcs: Pdcs::default(),
+            pauses: Pauses::default(),
             spray: Spray::new(settings.effective_flow_key()),
             connections: settings
                 .connections

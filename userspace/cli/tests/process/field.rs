@@ -102,6 +102,22 @@ fn what_nothing_answers_is_unknown() {
 }
 
 #[test]
+fn who_pauses_a_priority_is_named_with_its_time() {
+    let Some(folder) = field("pause-frames") else {
+        return;
+    };
+    let root = tempfile::tempdir().unwrap();
+    let file = format!("{folder}/pfc_priority3_1s.pcap");
+    let storm = "pause_storm  b8:3f:d2:00:00:03 priority 3: it pauses its link: 2,000 frames, for 1.00 s or less";
+    for what in [&file, &captured(&file, root.path())] {
+        let found = printed(&["diagnose", what]);
+        assert!(found.contains(storm), "{found}");
+    }
+    let connections = printed(&["connections", "-r", &file]);
+    assert!(!connections.contains("pause"), "{connections}");
+}
+
+#[test]
 fn a_sampled_mirror_shows_no_loss() {
     let Some(folder) = field("sampled-mirror") else {
         return;

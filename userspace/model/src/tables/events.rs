@@ -17,6 +17,7 @@ table! {
         /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`, `capture_loss`,
         /// `untracked`: packets of connections that found no memory, whose losses are unknown,
         /// `yielded`: packets that connections left out because a live capture fell behind, whose losses are unknown,
+        /// `pause`: a port paused its link, or a priority of it (PFC), seen in files, by packet sockets and by sniffers;
         /// `slow_step`: an agent's monitor asked for a recording of the flow of a step; of
         /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `unanswered`: a sender repeats a packet by its timer and
         /// gets no answer, `retry_exhausted`: it gave up, `loss`, `connect`, `disconnect`, `reject`; of the dataset `not_stored`: windows, or rows of probes, that found the disk full or failing,
@@ -35,13 +36,14 @@ table! {
         /// Packet sequence number; of a NAK, the PSN that it requests.
         psn: Option<u32>, None, [same], show "PSN";
         /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`; of a NACK of MRC its reason, such as
-        /// `nack_trimmed`.
+        /// `nack_trimmed`. Of a `pause` the port and the priority, such as `b8:3f:d2:00:00:03 priority 3`.
         syndrome: Option<Text>, None, [same], show "Syndrome";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in this window, in bit/s. `rnr_nak` and
         /// `rnr_episode`: the requested RNR timer, in ns. `cnp_burst`: CNPs per second. `retransmission`: time from the
         /// NAK to the first retransmitted packet, in ns. `connect`: time from REQ to REP, in ns. `capture_loss`: time
         /// from the first to the last loss that began in the window, in ns; gaps in it prove no fabric loss.
-        /// `slow_step`: the round trip that was too long, in ns.
+        /// `slow_step`: the round trip that was too long, in ns. `pause`: how long in this window, in ns, at most: each frame
+        /// up to the next one of the port and priority, and no longer than it asks for at 10 Gbit/s.
         /// `not_stored`: time from the start of the first of these windows to the end of the last, or from the first
         /// to the last of these rows, in ns. `input_ended`: the share of the bytes of the input that was read, null if
         /// unknown.
@@ -72,7 +74,7 @@ impl EventRow {
     ];
 
     /// Kinds from the most to the least severe. Others rank in the middle.
-    const GRAVEST_FIRST: [&'static str; 16] = [
+    const GRAVEST_FIRST: [&'static str; 17] = [
         Self::INPUT_ENDED,
         "retry_exhausted",
         "unanswered",
@@ -83,6 +85,7 @@ impl EventRow {
         "retransmission",
         "rnr_nak",
         "nak",
+        Self::PAUSE,
         "cnp_burst",
         "jitter",
         "elephant",
@@ -99,6 +102,9 @@ impl EventRow {
         place.unwrap_or(Self::GRAVEST_FIRST.len() / 2)
     }
 
+    /// The kind of a pause of a link.
+    pub const PAUSE: &'static str = "pause";
+
     /// The kind of a request of an agent's monitor.
     pub const SLOW_STEP: &'static str = "slow_step";
 
@@ -106,7 +112,7 @@ impl EventRow {
     pub const INPUT_ENDED: &'static str = "input_ended";
 
     /// Every kind, with the unit of its `value` and `previous`.
-    pub const KINDS: [(&'static str, Unit); 21] = [
+    pub const KINDS: [(&'static str, Unit); 22] = [
         ("nak", Unit::None),
         ("rnr_nak", Unit::Nanoseconds),
         ("jitter", Unit::BitsPerSecond),
@@ -116,6 +122,7 @@ impl EventRow {
         ("capture_loss", Unit::Nanoseconds),
         ("untracked", Unit::None),
         ("yielded", Unit::None),
+        (Self::PAUSE, Unit::Nanoseconds),
         (Self::SLOW_STEP, Unit::Nanoseconds),
         ("retransmission", Unit::Nanoseconds),
         ("rnr_episode", Unit::Nanoseconds),

@@ -1,8 +1,9 @@
-//! What the capture lost, in the windows in which it began.
+//! What the capture lost, in the windows in which it began; and pauses of links.
 
 use super::Pipeline;
 use crate::time::EventTime;
 use crate::window::{LossInterval, Window};
+use rocescope_wire::Pause;
 
 impl Pipeline {
     /// The window of a loss at this time; the oldest open one if its own is closed or never had a packet.
@@ -34,6 +35,14 @@ impl Pipeline {
     pub fn capture_dropped(&mut self, from_ns: u64, to_ns: u64, frames: u64) {
         if let Some(window) = self.lose(from_ns, to_ns, frames) {
             window.totals.capture_dropped_frames += frames;
+        }
+    }
+
+    /// A frame that pauses a link passed an interface at this time.
+    pub fn paused(&mut self, time_ns: u64, interface: u32, pause: &Pause) {
+        let at = self.window_at(time_ns);
+        if let Some((_, window)) = self.open.get_mut(at) {
+            self.pauses.add(time_ns, interface, pause, &mut window.pauses);
         }
     }
 

@@ -179,7 +179,8 @@ fn agents_ask_about_the_slow_step_of_a_job_and_pass_on_what_they_do_not_need() {
     assert_eq!((&*first.event, &*first.host, &*first.dst_host), ("slow", "1", "2"));
     let round_trip = 2 * i64::try_from(DELAY.as_nanos()).unwrap();
     assert!(
-        first.round_trip_ns.unwrap() >= round_trip && first.base_round_trip_ns < round_trip / 3,
+        // A probe that was on its way when the cable changed is delayed in one direction only.
+        first.round_trip_ns.unwrap() >= round_trip / 2 && first.base_round_trip_ns < round_trip / 3,
         "{first:?}"
     );
     let third = of("h3", true)[0];

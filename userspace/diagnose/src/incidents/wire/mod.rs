@@ -7,7 +7,7 @@
 //! | [`episodes`] | when a sign showed itself |
 //! | `ends`, `lossy` | which pairs have one cause |
 //! | `traces` | losses that are too few for a fault |
-//! | `loss`, `no_answer`, `slow_receiver`, `fatal_nak`, `order`, `timeouts`, `tap` | one file for each kind of faults |
+//! | `loss`, `no_answer`, `slow_receiver`, `fatal_nak`, `order`, `timeouts`, `pauses`, `tap` | one file for each kind of faults |
 //! | `taps` | what each tap sees of answers |
 //! | `marks` | marks of congestion without a queue |
 //! | `one_direction`, `sampled` | what a tap knows that sees one direction, or one packet of many |
@@ -22,6 +22,7 @@ mod marks;
 mod no_answer;
 mod one_direction;
 mod order;
+mod pauses;
 mod sampled;
 mod slow_receiver;
 mod tap;
@@ -66,6 +67,7 @@ pub struct Wire {
     crowded_out: u64,
     episodes: Episodes,
     observers: Observers,
+    pauses: pauses::Pauses,
     /// Inputs that were not read to their end: the share that was, if known.
     ended_early: Vec<Option<f64>>,
     /// The oldest and the newest time of any row.
@@ -107,6 +109,7 @@ impl Wire {
         self.from_ns = Some(from_ns);
         self.directions.retain(|_, direction| direction.last_ns >= from_ns);
         self.episodes.forget(from_ns);
+        self.pauses.forget(from_ns);
         self.span_ns = self
             .span_ns
             .map(|(first, last)| (first.max(from_ns), last.max(from_ns)));
@@ -147,6 +150,14 @@ impl Wire {
             self.ended_early.push(row.value);
             return;
         }
+        if &*row.kind == EventRow::PAUSE {
+            let is_in_time =
+                self.from_ns.is_none_or(|from| row.time_ns >= from) && self.to_ns.is_none_or(|to| row.time_ns <= to);
+            if is_in_time {
+                self.pauses.add(row);
+            }
+            return;
+        }
         self.episodes.add(row);
     }
 
@@ -155,6 +166,7 @@ impl Wire {
         self.reaches(row.window_start_ns);
         self.reaches(row.window_start_ns.saturating_add(row.window_ns));
         self.observers.window(row);
+        self.pauses.window(row);
     }
 
     fn reaches(&mut self, time_ns: i64) {
@@ -239,6 +251,7 @@ impl Wire {
             }
         }
         tap::find(&view, &mut found);
+        pauses::find(&view, &self.pauses, &mut found);
         if !self.has_connections() && self.observers.packets() > 0 {
             found.notes.push(self.observers.without_connections());
         }
