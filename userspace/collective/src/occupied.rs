@@ -57,10 +57,11 @@ impl Occupied {
             let at = spans.partition_point(|(start_ns, ..)| *start_ns <= ns);
             at.checked_sub(1).map_or(0, |at| {
                 let (start_ns, end_ns, before_ns) = spans[at];
-                before_ns + end_ns.min(ns) - start_ns
+                before_ns.saturating_add(end_ns.min(ns).saturating_sub(start_ns))
             })
         };
-        (to_ns - from_ns) - (busy_until(to_ns) - busy_until(from_ns))
+        let busy_ns = busy_until(to_ns).saturating_sub(busy_until(from_ns));
+        to_ns.saturating_sub(from_ns).saturating_sub(busy_ns)
     }
 
     /// When the last data arrived at a host until `ns`.
@@ -70,15 +71,17 @@ impl Occupied {
         at.checked_sub(1).map(|at| ends[at])
     }
 
-    /// How many times its own bytes passed the interface of its sender or its receiver while a step passed, at least 1.
-    pub(crate) fn sharing(&self, steps: &Steps, index: usize) -> f64 {
+    /// How many times its own bytes passed the interface of its sender while a step passed, and the busier one of its two
+    /// ends; at least 1.
+    pub(crate) fn sharing(&self, steps: &Steps, index: usize) -> [f64; 2] {
         let step = &steps.steps[index];
         if step.bytes == 0 || step.duration_ns <= 0 {
-            return 1.0;
+            return [1.0; 2];
         }
         let from = steps.streams[step.stream as usize].host as usize;
-        let of = |list: &[u32]| shared_bytes(steps, list, index) / step.bytes as f64;
-        of(&self.out[from]).max(of(&self.into[step.to as usize])).max(1.0)
+        let of = |list: &[u32]| (shared_bytes(steps, list, index) / step.bytes as f64).max(1.0);
+        let out = of(&self.out[from]);
+        [out, out.max(of(&self.into[step.to as usize]))]
     }
 }
 
@@ -90,7 +93,9 @@ fn joined(mut all: Vec<(i64, i64)>) -> Vec<(i64, i64, i64)> {
         match spans.last_mut() {
             Some(last) if start_ns <= last.1 => last.1 = last.1.max(end_ns),
             last => {
-                let before_ns = last.map_or(0, |(start_ns, end_ns, before_ns)| *before_ns + *end_ns - *start_ns);
+                let before_ns = last.map_or(0, |(start_ns, end_ns, before_ns)| {
+                    before_ns.saturating_add(end_ns.saturating_sub(*start_ns))
+                });
                 spans.push((start_ns, end_ns, before_ns));
             }
         }
@@ -105,7 +110,10 @@ fn shared_bytes(steps: &Steps, list: &[u32], index: usize) -> f64 {
     let near = &list[at.saturating_sub(NEAR)..list.len().min(at + NEAR)];
     let bytes = near.iter().map(|other| {
         let other = &steps.steps[*other as usize];
-        let overlap_ns = step.end_ns().min(other.end_ns()) - step.start_ns.max(other.start_ns);
+        let overlap_ns = step
+            .end_ns()
+            .min(other.end_ns())
+            .saturating_sub(step.start_ns.max(other.start_ns));
         if overlap_ns < 0 {
             0.0
         } else if other.duration_ns == 0 {

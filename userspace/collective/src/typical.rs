@@ -9,7 +9,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// From so many times on a median is a rule; fewer must exceed every single time of the others.
+/// From this number of times on a median is a rule; fewer must exceed every single time of the others.
 const SEVERAL: usize = 3;
 /// How many times as long as others a slow link takes, in thousandths, and a slow rank.
 const SLOW_LINK: i64 = 1_500;
@@ -37,15 +37,39 @@ pub(crate) struct Typical {
     pub(crate) start_ns: i64,
     /// First activity of each host: a step that it sent, or a credit that it posted.
     pub(crate) active_ns: Vec<i64>,
-    /// The time of a transfer alone, and beside others, by its bytes.
-    transfers: BTreeMap<u64, i64>,
+    /// Transfers as if alone: without what shares the interface of the sender, and without what shares that of either end.
+    /// Which of the two is the narrow one is unknown.
+    transfers: [Transfers; 2],
+    /// The time of a transfer beside others, by its bytes.
     durations: BTreeMap<u64, i64>,
     /// From data and credit to the first packet, and from data to the credit.
     pub(crate) send_gap_ns: i64,
     pub(crate) credit_gap_ns: i64,
-    links: Times<(u32, u32)>,
     senders: Times<u32>,
     receivers: Times<u32>,
+}
+
+/// The times of transfers.
+#[derive(Debug, Default)]
+struct Transfers {
+    by_bytes: BTreeMap<u64, Times<(u32, u32)>>,
+    /// What is usual, by the bytes, and the transfers of each link in thousandths of that.
+    usual: BTreeMap<u64, i64>,
+    links: Times<(u32, u32)>,
+}
+
+impl Transfers {
+    /// All are there.
+    fn finish(&mut self) {
+        for (bytes, times) in core::mem::take(&mut self.by_bytes) {
+            let usual_ns = times.usual();
+            for (link, times) in times.0 {
+                let shares = times.into_iter().filter(|_| usual_ns > 0);
+                shares.for_each(|ns| self.links.add(link, ns.saturating_mul(1_000) / usual_ns));
+            }
+            self.usual.insert(bytes, usual_ns);
+        }
+    }
 }
 
 impl Typical {
@@ -53,7 +77,7 @@ impl Typical {
         let occupied = Occupied::of(steps);
         let mut active_ns = vec![i64::MAX; steps.hosts.len()];
         let (mut senders, mut receivers) = (Times::default(), Times::default());
-        let mut by_bytes: BTreeMap<u64, Times<(u32, u32)>> = BTreeMap::new();
+        let mut transfers = [Transfers::default(), Transfers::default()];
         let mut durations: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
         for (index, step) in steps.steps.iter().enumerate() {
             let from = steps.streams[step.stream as usize].host;
@@ -64,11 +88,10 @@ impl Typical {
                 *active = credit_ns.min(*active);
             }
             if step.retransmitted == 0 {
-                let alone_ns = step.duration_ns as f64 / occupied.sharing(steps, index);
-                by_bytes
-                    .entry(step.bytes)
-                    .or_default()
-                    .add((from, step.to), alone_ns as i64);
+                for (transfers, sharing) in transfers.iter_mut().zip(occupied.sharing(steps, index)) {
+                    let times = transfers.by_bytes.entry(step.bytes).or_default();
+                    times.add((from, step.to), (step.duration_ns as f64 / sharing) as i64);
+                }
                 durations.entry(step.bytes).or_default().push(step.duration_ns);
             }
             if steps.before(index).is_none() {
@@ -88,16 +111,7 @@ impl Typical {
             .iter_mut()
             .filter(|active| **active == i64::MAX)
             .for_each(|active| *active = first_ns);
-        let mut links = Times::default();
-        let mut transfers = BTreeMap::new();
-        for (bytes, times) in by_bytes {
-            let usual_ns = times.usual();
-            for (link, times) in times.0 {
-                let shares = times.into_iter().filter(|_| usual_ns > 0);
-                shares.for_each(|ns| links.add(link, ns.saturating_mul(1_000) / usual_ns));
-            }
-            transfers.insert(bytes, usual_ns);
-        }
+        transfers.iter_mut().for_each(Transfers::finish);
         Self {
             occupied,
             start_ns: first_ns,
@@ -109,7 +123,6 @@ impl Typical {
                 .collect(),
             send_gap_ns: senders.usual(),
             credit_gap_ns: receivers.usual(),
-            links,
             senders,
             receivers,
         }
@@ -123,12 +136,20 @@ impl Typical {
             // While it waits for its retransmission, others pass that share nothing with it.
             return step.duration_ns - usual(&self.durations);
         }
-        step.duration_ns - (usual(&self.transfers) as f64 * self.occupied.sharing(steps, index)) as i64
+        let sharing = self.occupied.sharing(steps, index);
+        let expected = self.transfers.iter().zip(sharing);
+        let expected = expected.map(|(transfers, sharing)| (usual(&transfers.usual) as f64 * sharing) as i64);
+        step.duration_ns - expected.max().unwrap_or(step.duration_ns)
     }
 
     /// Whether the link takes longer than others as a rule. Those out of the same host share its interface.
     pub(crate) fn is_slow_link(&self, from: u32, to: u32) -> bool {
-        self.links.stands_out((from, to), |other| other.0 != from, SLOW_LINK)
+        let mut transfers = self.transfers.iter();
+        transfers.all(|transfers| {
+            transfers
+                .links
+                .stands_out((from, to), |other| other.0 != from, SLOW_LINK)
+        })
     }
 
     /// Whether the rank takes longer than others as a rule.
@@ -146,7 +167,7 @@ impl Typical {
     /// Whether the host starts much later than others do.
     pub(crate) fn is_late(&self, host: u32) -> bool {
         let late_ns = self.active_ns[host as usize] - self.start_ns;
-        let transfer_ns = self.transfers.values().copied().max().unwrap_or(0);
+        let transfer_ns = self.durations.values().copied().max().unwrap_or(0);
         late_ns >= (LATE * self.start_gap_ns(host)).max(LATE_TRANSFERS * transfer_ns)
     }
 
@@ -197,7 +218,7 @@ impl<K: Copy + Ord> Times<K> {
         )
     }
 
-    /// Whether the times of one are so many thousandths of those of others or more.
+    /// Whether the times of one are this number of thousandths of those of others or more.
     fn stands_out(&self, of: K, is_other: impl Fn(K) -> bool, thousandths: i64) -> bool {
         let Some(own) = self.0.get(&of) else {
             return false;

