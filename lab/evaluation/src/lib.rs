@@ -42,13 +42,14 @@ use table::{Line, Size};
 pub type Evaluation = fn(Size) -> Vec<Line>;
 
 /// What `cargo xtask lab` can run, by name.
-pub const EVALUATIONS: [(&str, Evaluation); 9] = [
+pub const EVALUATIONS: [(&str, Evaluation); 10] = [
     ("connections", connections::evaluate),
     ("hosts", hosts::evaluate),
     ("incidents", incidents::evaluate),
     ("mesh", mesh::evaluate),
     ("collectives", collectives::evaluate),
     ("steps", steps::evaluate),
+    ("shapes", steps::shapes::evaluate),
     ("hostping", hostping::evaluate),
     ("sketches", sketches::evaluate),
     ("fudan", fudan::evaluate),

@@ -3,6 +3,7 @@
 //! `LAB_FIRST_SEED=77 cargo xtask lab steps --full` runs other seeds.
 
 pub(crate) mod incidents;
+pub(crate) mod shapes;
 #[cfg(test)]
 mod tests;
 

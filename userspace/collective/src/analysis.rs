@@ -199,7 +199,8 @@ fn contributors(
 fn excess(steps: &Steps, path: &CriticalPath, complaints: &mut Complaints) -> Vec<f64> {
     let expected = |part: &Part| steps.steps[part.step].expected_ns();
     let unknown = path.parts.iter().filter(|part| expected(part).is_none()).count();
-    if unknown > 0 {
+    // Sources without any, such as a capture, have nothing to complain of.
+    if unknown > 0 && unknown < path.parts.len() {
         let kind = "steps of the critical path have no expected time; all steps count by how long they took";
         complaints.add(kind, unknown);
     }

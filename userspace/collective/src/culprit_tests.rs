@@ -90,3 +90,35 @@ fn steps_without_waits_have_no_culprit() {
     let steps = builder.finish();
     assert!(culprits(&steps, &critical_path(&steps)).is_empty());
 }
+
+/// Two leaves send to the root at the same time, which sends to one after the other, and reduces first.
+#[test]
+fn a_healthy_tree_has_no_culprit_although_its_ranks_have_different_tasks() {
+    let mut builder = Builder::default();
+    for chunk in 0..8_i64 {
+        let number = chunk as u32 + 1;
+        let mut send = |host: &'static str, step: u32, to: &'static str, at_ns: i64| {
+            builder.add(&StepRow {
+                format: Text::from_static(StepRow::CAPTURED),
+                host: Text::from_static(host),
+                channel: Some(0),
+                dst_host: Text::from_static(to),
+                step,
+                time_ns: at_ns,
+                duration_ns: Some(5_000),
+                bytes: Some(65_536),
+                // All credits are there from the start.
+                credit_wait_ns: (chunk > 0).then_some(0),
+                send_wait_ns: Some(300),
+                retransmitted_packets: Some(0),
+                ..StepRow::default()
+            });
+        };
+        send("a", number, "root", 15_000 * chunk);
+        send("b", number, "root", 15_000 * chunk + 200);
+        send("root", 2 * number - 1, "a", 15_000 * chunk + 15_000);
+        send("root", 2 * number, "b", 15_000 * chunk + 20_300);
+    }
+    let steps = builder.finish();
+    assert_eq!(culprits(&steps, &critical_path(&steps)), []);
+}

@@ -5,6 +5,7 @@
 
 use crate::complaints::Complaints;
 use crate::ids::Ids;
+use crate::needs::Needs;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -47,6 +48,9 @@ pub struct Step {
     flow: u32,
     /// Index of the step that it waited for; `u32::MAX`: only for its predecessor.
     awaited: u32,
+    /// Whether it is known what data its sender needed, and which step brought the last of it; `u32::MAX`: none.
+    pub(crate) data_known: bool,
+    data: u32,
     /// Start, in nanoseconds since 1970.
     pub start_ns: i64,
     /// How long it took.
@@ -131,6 +135,8 @@ pub struct Steps {
     firsts: Vec<usize>,
     /// Other flows.
     pub background: Vec<Background>,
+    /// One clock has all times: those of a capture.
+    is_captured: bool,
     /// How many steps have a wait that was inferred, because the source states none.
     pub inferred: u64,
     /// What is missing or contradicts itself.
@@ -189,9 +195,49 @@ impl Steps {
         if step.send_wait_ns().is_none() {
             return 0;
         }
-        let ready = step.awaited().or_else(|| self.before(index));
+        let ready = step.awaited().or_else(|| self.predecessor(index));
         let ready_ns = ready.map_or(first_ns, |ready| self.steps[ready].end_ns());
         step.start_ns.saturating_sub(ready_ns).max(0)
+    }
+
+    /// The step of its stream that a step could wait for: the one before it. Of a capture, which shows steps of a stream to
+    /// several receivers side by side, the last one that had ended, back to the one to the same receiver.
+    #[must_use]
+    pub fn predecessor(&self, index: usize) -> Option<usize> {
+        if !self.is_captured {
+            return self.before(index);
+        }
+        let step = &self.steps[index];
+        let first = self.firsts[step.stream as usize];
+        let mut last: Option<usize> = None;
+        for at in (first..index).rev() {
+            let other = &self.steps[at];
+            let is_last = last.is_none_or(|last| self.steps[last].end_ns() < other.end_ns());
+            if other.end_ns() <= step.start_ns && is_last {
+                last = Some(at);
+            }
+            if other.to == step.to {
+                return last.or(Some(at));
+            }
+        }
+        last
+    }
+
+    /// When the data arrived that a step needed, if that is known.
+    pub(crate) fn data_ns(&self, index: usize) -> Option<i64> {
+        let data = self.steps.get(self.steps[index].data as usize);
+        data.map(Step::end_ns)
+    }
+
+    /// When a step had its data, and its predecessor had ended, at most `latest_ns`; `latest_ns` if it had neither.
+    pub(crate) fn ready_ns(&self, index: usize, latest_ns: i64) -> i64 {
+        let before = self.predecessor(index).map(|before| self.steps[before].end_ns());
+        let awaited = self.steps[index].awaited().map(|awaited| self.steps[awaited].end_ns());
+        before
+            .max(awaited)
+            .max(self.data_ns(index))
+            .unwrap_or(latest_ns)
+            .min(latest_ns)
     }
 
     /// First start and last end; `None` without steps.
@@ -254,6 +300,8 @@ impl Builder {
             to: self.hosts.of(&row.dst_host),
             flow: flow.map_or(NONE, |flow| self.flows.of(&flow)),
             awaited: NONE,
+            data_known: row.waits_known,
+            data: NONE,
             start_ns: row.time_ns,
             duration_ns: row.duration_ns.unwrap_or(0),
             expected_ns: row.expected_ns.unwrap_or(-1),
@@ -330,6 +378,7 @@ impl Builder {
             steps: self.steps.iter().map(|raw| raw.step).collect(),
             firsts,
             background: self.background,
+            is_captured: false,
             inferred: 0,
             complaints,
         };
@@ -358,17 +407,25 @@ fn resolve(steps: &mut Steps, raws: &[Raw], streams: &Ids<Stream>) {
             }
         }
     }
+    // Where one clock has all times, they show what may have been needed.
+    let is_captured = raws
+        .iter()
+        .any(|raw| !raw.waits_known && raw.step.send_wait_ns().is_some());
+    if is_captured {
+        let needs = Needs::of(steps, &needed);
+        for (at, step) in steps.steps.iter_mut().enumerate() {
+            step.data_known |= needs.is_known[at];
+            step.data = needs.data[at];
+        }
+        needed = needs.data;
+        steps.is_captured = true;
+    }
     for (index, raw) in raws.iter().enumerate() {
         if !raw.waits_known {
             let Some(data) = steps.steps.get(needed[index] as usize) else {
                 continue;
             };
-            let own = steps.before(index).map(|before| steps.steps[before].end_ns());
-            // Where one clock has all times, a step cannot have waited for what ended after it started.
-            let step = &steps.steps[index];
-            if step.send_wait_ns().is_some() && data.end_ns() > step.start_ns {
-                continue;
-            }
+            let own = steps.predecessor(index).map(|before| steps.steps[before].end_ns());
             if own.is_none_or(|own| own < data.end_ns()) {
                 steps.steps[index].awaited = needed[index];
                 steps.inferred += 1;

@@ -87,7 +87,7 @@ fn awaited(steps: &Steps, first_ns: i64, id: u32) -> (u32, i64) {
     match event {
         Event::End => (begin(index), step.duration_ns),
         Event::Begin => {
-            let earlier = || steps.before(index).map_or(SINK, end);
+            let earlier = || steps.predecessor(index).map_or(SINK, end);
             (step.awaited().map_or_else(earlier, end), steps.gap_ns(index, first_ns))
         }
     }

@@ -1,6 +1,6 @@
 //! Steps of other shapes, from profilers, and of every slow rank.
 
-use super::{capture, named, right, ring};
+use super::{capture, named, right, ring, shapes};
 use crate::table::{Line, Size};
 use rocescope_collective::read::{File, comma, nccl_profiler};
 use rocescope_generate::Truth;
@@ -16,6 +16,30 @@ fn steps_are_right_and_the_culprit_is_named() {
     };
     let lines = super::evaluate(size);
     assert!(lines.iter().all(Line::is_met), "{lines:#?}");
+}
+
+#[test]
+fn every_shape_names_what_is_slow_and_nothing_beside_it() {
+    let size = Size {
+        full: false,
+        details: true,
+    };
+    let lines = shapes::evaluate(size);
+    assert!(lines.iter().all(Line::is_met), "{lines:#?}");
+}
+
+#[test]
+fn traffic_between_the_same_hosts_is_no_step_and_a_late_rank_ends_no_collective() {
+    let tree = "[[collective]]\nranks = \"10.0.0.1-10.0.0.8\"\nalgorithm = \"tree\"\nloops = 32\n\
+        [[collective.straggler]]\nkind = \"late_start\"\nrank = 7\ndelay = \"1ms\"\n";
+    for scenario in [ring("", ""), tree.to_owned()] {
+        let (rows, truth) = capture(&format!("{scenario}{}", shapes::BACKGROUND), 1);
+        assert_eq!(rows.len(), truth.steps.len(), "{scenario}");
+        assert!(
+            rows.iter().all(|row| row.collective == rows[0].collective),
+            "{scenario}"
+        );
+    }
 }
 
 #[test]

@@ -13,12 +13,12 @@ pub(super) struct Link {
 /// A step of a rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Send {
-    /// Its number among those of its rank and channel, from 1.
+    /// Its number among those of its rank and channel, in a tree of its link, from 1.
     pub(super) number: u32,
     pub(super) link: usize,
     pub(super) bytes: u32,
-    /// The link and the number of the step whose chunk it contains.
-    pub(super) needs: Option<(usize, u32)>,
+    /// The links and the numbers of the steps whose chunks it contains.
+    pub(super) needs: [Option<(usize, u32)>; 2],
 }
 
 /// A collective as every rank executes it.
@@ -32,6 +32,8 @@ pub(super) struct Plan {
     pub(super) sends: Vec<Vec<Send>>,
     /// Chunks over each link.
     pub(super) chunks: Vec<u32>,
+    /// Of each link its sequence: a rank sends the steps of one in their order.
+    pub(super) sequences: Vec<usize>,
 }
 
 impl Plan {
@@ -47,8 +49,13 @@ impl Plan {
             match collective.algorithm {
                 Algorithm::Ring => plan.ring(collective, channel, ranks),
                 Algorithm::HalvingDoubling => plan.halving_doubling(collective, channel, ranks),
+                Algorithm::Tree => plan.tree(collective, channel, ranks),
             }
         }
+        let is_tree = collective.algorithm == Algorithm::Tree;
+        let links = plan.links.iter().enumerate();
+        let sequences = links.map(|(at, link)| if is_tree { at } else { link.channel.into() });
+        plan.sequences = sequences.collect();
         plan
     }
 
@@ -89,7 +96,7 @@ impl Plan {
                         number,
                         link: links[rank],
                         bytes: collective.chunk.0 as u32,
-                        needs: (!is_own).then(|| (previous, number - 1)),
+                        needs: [(!is_own).then(|| (previous, number - 1)), None],
                     },
                 );
             }
@@ -120,10 +127,47 @@ impl Plan {
                         number,
                         link,
                         bytes: (collective.chunk.0 >> round).max(1) as u32,
-                        needs: needs.filter(|_| !is_own),
+                        needs: [needs.filter(|_| !is_own), None],
                     },
                 );
                 before = Some((partner, number));
+            }
+        }
+    }
+
+    /// Chunks go up a binary tree, where every rank adds its own, and down again. Odd channels have the ranks in reverse
+    /// order, so that leaves of one tree are inside the other.
+    fn tree(&mut self, collective: &Collective, channel: u16, ranks: usize) {
+        let rank_at = |place: usize| if channel % 2 == 1 { ranks - 1 - place } else { place };
+        for place in 0..ranks {
+            let rank = rank_at(place);
+            let children: Vec<usize> = (2 * place + 1..2 * place + 3).filter(|child| *child < ranks).collect();
+            let mut from_children = [None; 2];
+            for (from, child) in from_children.iter_mut().zip(&children) {
+                *from = Some(self.link(rank_at(*child), rank, channel));
+            }
+            let parent = (place > 0).then(|| rank_at((place - 1) / 2));
+            let up = parent.map(|parent| self.link(rank, parent, channel));
+            let from_parent = parent.map(|parent| self.link(parent, rank, channel));
+            let down: Vec<usize> = children
+                .iter()
+                .map(|child| self.link(rank, rank_at(*child), channel))
+                .collect();
+            let sources = from_parent.map_or(from_children, |link| [Some(link), None]);
+            for number in 1..=u32::from(collective.loops) {
+                let both = up
+                    .map(|link| (link, from_children))
+                    .into_iter()
+                    .chain(down.iter().map(|link| (*link, sources)));
+                for (link, needed) in both {
+                    let send = Send {
+                        number,
+                        link,
+                        bytes: collective.chunk.0 as u32,
+                        needs: needed.map(|needed| needed.map(|link| (link, number))),
+                    };
+                    self.send(rank, send);
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ pub(super) struct Rank {
     /// When its network interface is free, and whose turn it is then.
     pub(super) busy_until: u64,
     pub(super) turn: usize,
-    /// The steps to send, by channel: the place of the next one in the plan.
+    /// The steps to send, by sequence: the place of the next one in the plan.
     next: Vec<usize>,
     /// Chunks that arrived and are reduced: link and step.
     reduced: BTreeSet<(usize, u32)>,
@@ -19,25 +19,25 @@ pub(super) struct Rank {
     consumed: BTreeMap<usize, u32>,
     credits: BTreeMap<usize, Vec<u64>>,
     used: BTreeMap<usize, u32>,
-    channels: Vec<u16>,
+    sequences: Vec<usize>,
 }
 
 impl Rank {
     pub(super) fn new(plan: &Plan) -> Self {
-        let mut channels: Vec<u16> = plan.links.iter().map(|link| link.channel).collect();
-        channels.sort_unstable();
-        channels.dedup();
+        let mut sequences = plan.sequences.clone();
+        sequences.sort_unstable();
+        sequences.dedup();
         Self {
             is_started: false,
             busy_until: 0,
             turn: 0,
-            next: vec![0; channels.len()],
+            next: vec![0; sequences.len()],
             reduced: BTreeSet::new(),
             posted: BTreeMap::new(),
             consumed: BTreeMap::new(),
             credits: BTreeMap::new(),
             used: BTreeMap::new(),
-            channels,
+            sequences,
         }
     }
 
@@ -93,10 +93,10 @@ impl Rank {
         if !self.is_started {
             return None;
         }
-        for (place, channel) in self.channels.iter().enumerate() {
+        for (place, sequence) in self.sequences.iter().enumerate() {
             let own = plan.sends[rank].iter().enumerate();
             let mut rest = own.skip(self.next[place]);
-            let Some((at, send)) = rest.find(|(_, send)| plan.links[send.link].channel == *channel) else {
+            let Some((at, send)) = rest.find(|(_, send)| plan.sequences[send.link] == *sequence) else {
                 continue;
             };
             let used = self.used.entry(send.link).or_default();
@@ -104,7 +104,7 @@ impl Rank {
                 .credits
                 .get(&send.link)
                 .is_some_and(|credits| credits.len() > *used as usize);
-            if has_credit && send.needs.is_none_or(|needed| self.reduced.contains(&needed)) {
+            if has_credit && send.needs.iter().flatten().all(|needed| self.reduced.contains(needed)) {
                 *used += 1;
                 self.next[place] = at + 1;
                 return Some((at, send.link, *used - 1));

@@ -84,7 +84,7 @@ fn collective(table: &Table<'_>, collective: &Collective) -> Result<(), Scenario
     let ranks = collective.ranks.len();
     let valid = (2..=RANKS_MAX).contains(&ranks);
     table.require(valid, "ranks", "must be from 2 to 1,024 addresses")?;
-    let valid = collective.algorithm == Algorithm::Ring || ranks.is_power_of_two();
+    let valid = collective.algorithm != Algorithm::HalvingDoubling || ranks.is_power_of_two();
     table.require(valid, "ranks", "must be a power of two for halving-doubling")?;
     for (key, count) in [("channels", collective.channels), ("qps", collective.qps)] {
         let valid = (1..=CHANNELS_MAX).contains(&count);

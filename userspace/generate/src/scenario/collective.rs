@@ -25,7 +25,7 @@ pub struct Collective {
     /// Bytes of a chunk; of the first one in halving-doubling.
     #[serde(default = "chunk")]
     pub chunk: Size,
-    /// How often each channel goes around the ring.
+    /// How often each channel goes around the ring; chunks of a channel in a tree.
     #[serde(default = "one")]
     pub loops: u16,
     /// Collectives, one after another.
@@ -75,6 +75,8 @@ pub enum Algorithm {
     Ring,
     /// To partners at distances that halve, then double; the number of ranks is a power of two.
     HalvingDoubling,
+    /// Up a binary tree to its root, and down again; an all-reduce.
+    Tree,
 }
 
 /// What is computed.

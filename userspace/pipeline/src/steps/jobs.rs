@@ -12,8 +12,20 @@ use hashbrown::HashMap;
 pub(super) const SHORTEST_GAP_NS: u64 = 100_000;
 /// The same if no credits are seen: idle time alone shows little.
 const GAP_NS: u64 = 10_000_000;
+/// The same if a short write is open that may be a credit: nothing has answered it so far.
+const UNANSWERED_GAP_NS: u64 = 10_000_000;
 /// A pause that ends it although something is open: its message may have been lost by the capture.
 const LONGEST_GAP_NS: u64 = 10_000_000_000;
+
+/// What of a collective is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Open {
+    Nothing,
+    /// A write that may be a credit.
+    Write,
+    /// A credit or a message.
+    Step,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Job {
@@ -105,13 +117,19 @@ impl Jobs {
         job.start_ns > 0 && now_ns.since(job.last_ns) > SHORTEST_GAP_NS
     }
 
-    /// Whether it is over; `is_open`: a credit or a message is open.
-    pub(super) fn is_over(&self, job: u32, now_ns: u64, is_open: bool) -> bool {
+    /// Whether credits of it are seen.
+    pub(super) fn has_credits(&self, job: u32) -> bool {
+        self.jobs[self.find(job) as usize].has_credits
+    }
+
+    /// Whether it is over.
+    pub(super) fn is_over(&self, job: u32, now_ns: u64, open: Open) -> bool {
         let job = &self.jobs[self.find(job) as usize];
-        let gap_ns = match (is_open, job.has_credits) {
-            (true, _) => LONGEST_GAP_NS,
-            (false, true) => SHORTEST_GAP_NS,
-            (false, false) => GAP_NS,
+        let gap_ns = match (open, job.has_credits) {
+            (Open::Step, _) => LONGEST_GAP_NS,
+            (Open::Write, true) => UNANSWERED_GAP_NS,
+            (Open::Nothing, true) => SHORTEST_GAP_NS,
+            (_, false) => GAP_NS,
         };
         now_ns.since(job.last_ns) > gap_ns
     }

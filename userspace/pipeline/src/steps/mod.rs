@@ -29,7 +29,7 @@ use crate::connections::DirectionKey;
 use crate::time::EventTime;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
-use jobs::Jobs;
+use jobs::{Jobs, Open};
 use message::Message;
 use qp::{Qp, Step};
 use rocescope_model::{StepRow, Text};
@@ -152,14 +152,23 @@ impl Steps {
         if self.jobs.may_be_over(job, run.first_ns) && self.is_over(job, run.first_ns) {
             self.close(job);
         }
-        self.jobs.touch(job, run.first_ns, run.last_ns());
-        if Message::is_credit(run) {
+        let is_credit = Message::is_credit(run);
+        if is_credit || !self.is_beside(at) {
+            self.jobs.touch(job, run.first_ns, run.last_ns());
+        }
+        if is_credit {
             self.qps[at].post(run);
         } else {
             self.qps[at].send(run, is_blind, &mut self.settled);
         }
         self.match_credits(at);
         self.take_settled(at);
+    }
+
+    /// Whether the messages of a QP pass beside a collective: those of the collective have credits and immediates.
+    pub(super) fn is_beside(&self, at: usize) -> bool {
+        let qp = &self.qps[at];
+        !qp.has_immediates && self.jobs.has_credits(qp.job)
     }
 
     /// Both directions of a QP are known.
@@ -215,7 +224,9 @@ impl Steps {
         self.pair(at, answering);
         self.match_credits(at);
         self.qps[at].acknowledge(run.last_psn, &mut self.settled);
-        self.jobs.touch(self.qps[at].job, run.first_ns, run.last_ns());
+        if !self.is_beside(at) {
+            self.jobs.touch(self.qps[at].job, run.first_ns, run.last_ns());
+        }
         self.take_settled(at);
     }
 
@@ -248,12 +259,24 @@ impl Steps {
     /// Whether the collective of a job, of which nothing passed for a while, is over.
     fn is_over(&self, job: u32, now_ns: u64) -> bool {
         let job = self.jobs.find(job);
-        let is_open = |qp: &Qp| {
-            let sends = |peer: u32| self.qps[peer as usize].has_immediates;
-            !qp.open.is_empty() || qp.has_credit() && qp.peer.is_some_and(sends)
-        };
-        let mut own = self.qps.iter().filter(|qp| self.jobs.find(qp.job) == job);
-        self.jobs.is_over(job, now_ns, own.any(is_open))
+        let mut open = Open::Nothing;
+        for (at, qp) in self.qps.iter().enumerate() {
+            if self.jobs.find(qp.job) != job {
+                continue;
+            }
+            let peer = qp.peer.map(|peer| &self.qps[peer as usize]);
+            let sends = peer.is_some_and(|peer| peer.has_immediates);
+            let may_send = peer.is_none_or(Qp::is_unused);
+            let own = if !qp.open.is_empty() && !self.is_beside(at) || qp.has_credit() && sends {
+                Open::Step
+            } else if qp.has_credit() && may_send {
+                Open::Write
+            } else {
+                Open::Nothing
+            };
+            open = open.max(own);
+        }
+        self.jobs.is_over(job, now_ns, open)
     }
 
     /// The capture ended.

@@ -51,8 +51,9 @@ pub(super) struct Qp {
     pub(super) job: u32,
     pub(super) peer: Option<u32>,
     pub(super) open: VecDeque<Message>,
-    /// Highest PSN that passed.
+    /// Highest PSN that passed, and the highest that its receiver has.
     high: Option<u32>,
+    acked: Option<u32>,
     /// Credits that this direction carried since the collective began, and those that no message took.
     pub(super) posted: u64,
     credits: VecDeque<u64>,
@@ -73,6 +74,7 @@ impl Qp {
             peer: None,
             open: VecDeque::new(),
             high: None,
+            acked: None,
             posted: 0,
             credits: VecDeque::new(),
             burst: None,
@@ -118,6 +120,11 @@ impl Qp {
         !self.credits.is_empty()
     }
 
+    /// Whether it has sent neither messages nor credits.
+    pub(super) const fn is_unused(&self) -> bool {
+        self.high.is_none()
+    }
+
     /// The oldest credit for a message that began at `began_ns`.
     pub(super) fn take_credit(&mut self, began_ns: u64) -> Option<u64> {
         self.credits.pop_front_if(|posted_ns| *posted_ns <= began_ns)
@@ -151,7 +158,9 @@ impl Qp {
             message.add(run, repeated);
             return;
         }
-        if !is_new {
+        // A message that was lost whole comes behind later ones.
+        let is_missing = starts && self.acked.is_none_or(|acked| ahead(run.first_psn, acked) > 0);
+        if !is_new && !is_missing {
             return;
         }
         if self.open.len() >= MAX_OPEN {
@@ -159,11 +168,16 @@ impl Qp {
         }
         let mut message = Message::new(run);
         message.is_blind = is_blind;
-        self.open.push_back(message);
+        message.retransmitted = repeated;
+        let is_before = |other: &Message| ahead(run.first_psn, other.first_psn) > 0;
+        self.open.insert(self.open.partition_point(is_before), message);
     }
 
     /// The receiver has everything up to this PSN.
     pub(super) fn acknowledge(&mut self, psn: u32, settled: &mut Vec<Step>) {
+        if self.acked.is_none_or(|acked| ahead(psn, acked) > 0) {
+            self.acked = Some(psn);
+        }
         while let Some(message) = self.open.front() {
             let is_over = ahead(psn, message.last_psn) >= 0 && (message.has_end || self.open.len() > 1);
             if !is_over {

@@ -24,6 +24,7 @@ impl Steps {
             job.is_none_or(|job| self.jobs.find(job) == own)
         };
         let mut ready: Vec<Held> = self.held.extract_if(.., is_of).collect();
+        ready.retain(|held| !self.is_beside(held.qp as usize));
         // Steps that several QPs send in turn are one sequence.
         ready.sort_by_key(|held| (held.step.first_ns, held.step.last_ns, held.qp));
         let mut unnumbered: Vec<u32> = ready.iter().map(|held| held.qp).collect();

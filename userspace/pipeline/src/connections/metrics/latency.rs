@@ -94,14 +94,17 @@ impl GatheredHistogram {
 
     #[inline]
     pub(crate) fn add(&mut self, ns: u64) {
-        self.max = self.max.max(u32::try_from(ns).unwrap_or(u32::MAX));
-        self.add_repaired(ns);
+        self.add_answered(ns, false);
     }
 
-    /// Adds a sample that waited for the repeat of an earlier packet: [`max`](Self::max) leaves it out.
-    pub(crate) fn add_repaired(&mut self, ns: u64) {
+    /// Adds a sample; [`max`](Self::max) leaves out one that `is_repaired`: that waited for the repeat of an earlier packet.
+    #[inline]
+    pub(crate) fn add_answered(&mut self, ns: u64, is_repaired: bool) {
         let short = u32::try_from(ns).unwrap_or(u32::MAX);
         self.min = self.min.min(short);
+        if short > self.max && !is_repaired {
+            self.max = short;
+        }
         match self.gathered.get_mut(self.count as usize) {
             Some(slot) if short < u32::MAX => {
                 *slot = short;

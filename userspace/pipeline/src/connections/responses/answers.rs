@@ -85,11 +85,7 @@ impl Direction {
                 if request.last == psn && request.unambiguous {
                     let round_trip_ns = since(request.sent_ns);
                     if !request.is_late {
-                        if request.is_repaired {
-                            latencies.rtt.add_repaired(round_trip_ns);
-                        } else {
-                            latencies.rtt.add(round_trip_ns);
-                        }
+                        latencies.rtt.add_answered(round_trip_ns, request.is_repaired);
                     } else if let Some(sprayed) = sprayed {
                         sprayed.learn_round_trip(round_trip_ns);
                     }
