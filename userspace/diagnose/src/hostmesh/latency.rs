@@ -7,7 +7,7 @@ use super::count::Count;
 use super::names::Names;
 use super::place::FaultLocation;
 use super::quantiles::{Quantiles, quantiles};
-use super::record::Record;
+use super::record::{Record, quantile};
 use super::settings::Settings;
 use super::suspects::Suspect;
 use super::tuples::Tuples;
@@ -55,6 +55,43 @@ impl Times {
             quantiles,
         }
     }
+}
+
+/// How many times the distance that a quarter of the values exceed makes the median of a 5-tuple slow.
+const FAR: i32 = 8;
+/// The fewest values of a 5-tuple that show that it is slow.
+const MIN_OF_TUPLE: usize = 3;
+
+/// The network latencies by pair of NICs and DSCP, without 5-tuples that as a whole are far above the median of theirs. A queue
+/// that was there before the first window must not pass for jitter: the spread of a pair would hide it.
+pub(crate) fn steady(network: &Times, records: &[Record], tuples: &Tuples, min_ns: i64) -> ByKey<i32> {
+    let distance = |lane: u32, value: i32| {
+        let median = network.medians.get(lane as usize).copied()??;
+        Some(value.saturating_sub(median))
+    };
+    let mut distances: Vec<i32> = self::network(records, tuples)
+        .filter_map(|(lane, value)| distance(lane, value))
+        .collect();
+    let typical = quantile(&mut distances, 0.75).unwrap_or(0);
+    let far = i64::from(typical.saturating_mul(FAR)).max(min_ns);
+    let values = records
+        .iter()
+        .filter_map(|record| Some((record.tuple, record.network_ns()?)));
+    let mut of_tuple = ByKey::group(tuples.all.len(), values);
+    let slow: Vec<bool> = of_tuple
+        .each_mut()
+        .zip(&tuples.all)
+        .map(|(values, tuple)| {
+            let median = (values.len() >= MIN_OF_TUPLE).then(|| quantile(values, 0.5)).flatten();
+            let above = median.and_then(|median| distance(tuple.lane, median));
+            above.is_some_and(|above| i64::from(above) > far)
+        })
+        .collect();
+    let steady = records.iter().filter_map(|record| {
+        let value = record.network_ns().filter(|_| !slow[record.tuple as usize])?;
+        Some((tuples.all[record.tuple as usize].lane, value))
+    });
+    ByKey::group(tuples.lanes.len(), steady)
 }
 
 /// Counts in each cell the probes that can be compared with the baseline and with the median of the reverse direction

@@ -29,6 +29,7 @@
 //! | `shape`, `class` | how the drops of a suspect spread over time, and which problem that is |
 //! | `history` | when a problem began |
 //! | `evidence`, `naming`, `verdict` | the evidence about a suspect, the name of its place, its row |
+//! | `switch_links` | the links of a switch that may lose packets in its stead |
 //! | `sla`, `coverage` | rows of `sla` and `links` |
 //! | [`flows`] | which captured flows cross a place |
 //! | [`counted`] | what a host counts about a NIC at fault: PCIe link, pause frames, drops, link errors |
@@ -75,6 +76,7 @@ mod shared;
 mod silence;
 mod sla;
 mod suspects;
+mod switch_links;
 mod tally;
 mod tuples;
 mod unanswered;

@@ -11,7 +11,7 @@ use super::lasting::lasting;
 use super::latency::{self, Times};
 use super::onward::extend;
 use super::paper::{Votes, attribute};
-use super::place::FaultLocation;
+use super::place::{Crossing, FaultLocation};
 use super::record::{Record, Window};
 use super::suspects::{Scan, Suspect, Symptom};
 use super::unanswered::Answers;
@@ -87,7 +87,7 @@ impl Analyzer {
                 || self.lossy(&cells, start_ns),
                 || self.slow(&cells, records, margin.is_some()),
             );
-            self.learn(&network, &processing, &found);
+            self.learn((&network, &processing), records, min_ns, &found);
             found.loss.extend(self.faint.add(unexplained, &self.settings));
             let before = self.history.losing(start_ns);
             let graph = (&self.tuples, &self.names);
@@ -104,7 +104,12 @@ impl Analyzer {
         found.loss.truncate(self.settings.max_verdicts);
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
-        let history = core::mem::take(&mut self.history);
+        let mut history = core::mem::take(&mut self.history);
+        history.see(start_ns, |place| {
+            let arrived = cells.all.iter().filter(|cell| cell.sent > cell.drops);
+            let mut crossings = arrived.map(|cell| Crossing::of(cell, &self.tuples));
+            crossings.any(|crossing| crossing.meets(place, &self.names))
+        });
         let Verdicts {
             rows: verdicts,
             places,
@@ -186,15 +191,22 @@ impl Analyzer {
     }
 
     /// Adds this window to the baselines.
-    fn learn(&mut self, network: &Times, processing: &Times, found: &Found) {
+    fn learn(&mut self, (network, processing): (&Times, &Times), records: &[Record], min_ns: i64, found: &Found) {
         let quiet = found.late.is_empty();
         let still = found.slow.is_empty();
         let (network_baseline, processing_baseline) = (&mut self.network, &mut self.processing);
         let senders = self.tuples.senders();
         let hosts: Vec<u32> = (0..).take(processing.medians.len()).collect();
+        let tuples = &self.tuples;
         both(
             self.both,
-            || network_baseline.learn(&network.by_key, &network.medians, &senders, quiet),
+            || {
+                let steady = match quiet {
+                    true => latency::steady(network, records, tuples, min_ns),
+                    false => ByKey::default(),
+                };
+                network_baseline.learn(&steady, &network.medians, &senders, quiet);
+            },
             || processing_baseline.learn(&processing.by_key, &processing.medians, &hosts, still),
         );
     }
