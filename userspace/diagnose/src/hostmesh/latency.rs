@@ -120,18 +120,31 @@ pub(crate) fn mark(
     });
 }
 
-/// Returns the hosts with a large share of delays far above their own median, if other hosts have none.
+/// How many times the median of all hosts is slow, whatever is normal for a host.
+const TIMES_OTHERS: i64 = 8;
+/// The fewest hosts that show what is normal for all.
+const MIN_HOSTS: usize = 3;
+
+/// Returns the hosts with a large share of delays far above their own median, or above that of all hosts, if other hosts have
+/// none. A host that was slow before the first window exceeds only the others: `medians` are those of this window, and `min_ns` the
+/// least that clocks can compare.
 pub(crate) fn slow_hosts(
     baseline: &Baseline,
     values: impl Iterator<Item = (u32, i32)>,
-    hosts: usize,
+    (medians, min_ns): (&[Option<i32>], i64),
     settings: &Settings,
-    margin_ns: i64,
 ) -> Vec<Suspect> {
-    let mut counts = vec![Count::default(); hosts];
+    let mut counts = vec![Count::default(); medians.len()];
     let mut total = Count::default();
+    let margin_ns = baseline.margin_ns(settings.min_late_ns);
+    let mut known: Vec<i32> = medians.iter().copied().flatten().collect();
+    let usual = quantile(&mut known, 0.5).filter(|_| known.len() >= MIN_HOSTS);
+    let limit = usual.map(|usual| (TIMES_OTHERS * i64::from(usual)).max(min_ns));
     for (host, value) in values {
-        if let Some(late) = baseline.is_late(host, value, margin_ns) {
+        let own = margin_ns.and_then(|margin_ns| baseline.is_late(host, value, margin_ns));
+        let of_all = limit.map(|limit| i64::from(value) > limit);
+        if own.is_some() || of_all.is_some() {
+            let late = own == Some(true) || of_all == Some(true);
             let count = &mut counts[host as usize];
             count.probes += 1;
             count.anomalous += u64::from(late);
@@ -147,7 +160,7 @@ pub(crate) fn slow_hosts(
         };
         let score = count.score(others.share().max(0.02));
         #[expect(clippy::cast_precision_loss, reason = "hosts are far below 2^53")]
-        let needed = libm::log(hosts as f64 / settings.chance);
+        let needed = libm::log(medians.len() as f64 / settings.chance);
         let slow = count.share() >= settings.late_share && count.anomalous > settings.max_ignored;
         if slow && count.probes >= settings.min_probes && score > needed {
             found.push(Suspect::new(FaultLocation::Host(host), count, score));

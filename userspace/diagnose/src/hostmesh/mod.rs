@@ -29,6 +29,7 @@
 //! | `shape`, `class` | how the drops of a suspect spread over time, and which problem that is |
 //! | `history` | when a problem began |
 //! | `evidence`, `naming`, `verdict` | the evidence about a suspect, the name of its place, its row |
+//! | `alone` | a route that one 5-tuple alone crosses |
 //! | `switch_links` | the links of a switch that may lose packets in its stead |
 //! | `sla`, `coverage` | rows of `sla` and `links` |
 //! | [`flows`] | which captured flows cross a place |
@@ -40,6 +41,7 @@
 //! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later; the
 //! caller may then analyze that window again, with another analyzer ([`PreviousAnalysis`]). A window with few probes gets no verdict, and its row of `sla` states the reason.
 
+mod alone;
 pub mod analyzer;
 mod asymmetry;
 mod baseline;

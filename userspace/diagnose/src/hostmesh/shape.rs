@@ -74,7 +74,7 @@ impl Shape {
 }
 
 /// Standard deviations by which there are fewer runs of lost and of received probes than at random.
-const FEWER: f64 = 5.0;
+const FEWER: f64 = 4.0;
 /// Probes of a lost run, on average, that no random loss has.
 const MIN_RUN: usize = 4;
 

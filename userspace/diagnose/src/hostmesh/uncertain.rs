@@ -7,7 +7,7 @@
 //! - A share of the packets of one route, pair or 5-tuple, beside a NIC, a link or a switch that loses packets. Nothing loses a
 //!   share of one route alone: a filter or a forwarding entry loses all.
 //! - A route, pair or 5-tuple that loses all, if each of its 5-tuples earlier crossed a link or switch that is down now: it has
-//!   probably moved back.
+//!   probably moved back. A 5-tuple that was not traced yet may cross it as well.
 //! - A link that loses a small share beside a link of the same switch that is down and another that loses much more: its
 //!   5-tuples are partly on the other one.
 
@@ -87,6 +87,10 @@ fn has_moved(place: FaultLocation, dead: &[FaultLocation], cells: &Cells, tuples
             return true;
         }
         any = true;
+        // A 5-tuple that was not traced yet may cross it.
+        if cell.path.is_none() && matches!(place, FaultLocation::Tuple { .. }) {
+            return true;
+        }
         let earlier = tuples.earlier(cell.tuple).iter();
         let mut earlier = earlier.map(|path| Crossing {
             links: tuples.links(*path),

@@ -162,7 +162,10 @@ impl Judge<'_> {
             Symptom::Loss => links_of_switch(suspect, self.cells, &self.analyzer.tuples, &self.analyzer.names),
             _ => Vec::new(),
         };
-        let inseparable = add_links(&mut row, &links);
+        let mut inseparable = add_links(&mut row, &links);
+        if symptom == Symptom::Loss {
+            inseparable += &self.add_other(&mut row, suspect.place);
+        }
         self.votes(&mut row, suspect);
         row.sentence = Text::from(match (class, self.unlocated) {
             (Class::Silent, _) => silence(&row, suspect),

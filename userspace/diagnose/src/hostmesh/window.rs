@@ -85,7 +85,7 @@ impl Analyzer {
             ) = both(
                 self.both,
                 || self.lossy(&cells, start_ns),
-                || self.slow(&cells, records, margin.is_some()),
+                || self.slow(&cells, records, (&processing.medians, min_ns), margin.is_some()),
             );
             self.learn((&network, &processing), records, min_ns, &found);
             found.loss.extend(self.faint.add(unexplained, &self.settings));
@@ -212,8 +212,14 @@ impl Analyzer {
     }
 
     /// Returns the places that are late compared with their baseline; of the rest, those that are late compared with
-    /// the reverse direction; and the slow hosts.
-    fn slow(&self, cells: &Cells, records: &[Record], is_judged: bool) -> (Vec<Suspect>, Vec<Suspect>, Vec<Suspect>) {
+    /// the reverse direction; and the slow hosts, by the medians of all.
+    fn slow(
+        &self,
+        cells: &Cells,
+        records: &[Record],
+        of_hosts: (&[Option<i32>], i64),
+        is_judged: bool,
+    ) -> (Vec<Suspect>, Vec<Suspect>, Vec<Suspect>) {
         let Self {
             settings,
             tuples,
@@ -221,7 +227,7 @@ impl Analyzer {
             processing,
             ..
         } = self;
-        let (mut late, mut one_way, mut slow) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut late, mut one_way) = (Vec::new(), Vec::new());
         if is_judged {
             let scan = |symptom| Scan::new(cells, tuples, names, settings, symptom);
             late = scan(Symptom::Latency).run(settings.max_verdicts);
@@ -231,10 +237,8 @@ impl Analyzer {
             }
             one_way = rest.run(settings.max_verdicts);
         }
-        if let Some(margin) = processing.margin_ns(settings.min_late_ns) {
-            let values = latency::processing(records, tuples, names);
-            slow = latency::slow_hosts(processing, values, names.hosts.len(), settings, margin);
-        }
+        let values = latency::processing(records, tuples, names);
+        let slow = latency::slow_hosts(processing, values, of_hosts, settings);
         (late, one_way, slow)
     }
 
