@@ -34,6 +34,7 @@
 //! | `sla`, `coverage` | rows of `sla` and `links` |
 //! | [`flows`] | which captured flows cross a place |
 //! | [`counted`] | what a host counts about a NIC at fault: PCIe link, pause frames, drops, link errors |
+//! | [`traffic_class`] | whether probes have the class of the traffic |
 //! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
 //! | [`document`] | the problems of a time as text and JSON |
 //! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
@@ -80,6 +81,7 @@ mod sla;
 mod suspects;
 mod switch_links;
 mod tally;
+pub mod traffic_class;
 mod tuples;
 mod unanswered;
 mod uncertain;
