@@ -22,7 +22,7 @@ const MAX_LINKS: usize = 16;
 /// A link is one of them if it loses this share of what the switch loses: a packet may be lost on another link too.
 const PART: f64 = 0.5;
 
-/// The names of the links of a suspected switch that lose as much as it; none if so many do that the switch is at fault, or
+/// The names of the links of a suspected switch that lose as much as it; none if more than [`MAX_LINKS`] do, or
 /// fewer than two.
 pub(super) fn links_of_switch(suspect: &Suspect, cells: &Cells, tuples: &Tuples, names: &Names) -> Vec<String> {
     let mut places = [suspect.place].into_iter().chain(suspect.also.iter().copied());
