@@ -158,7 +158,7 @@ impl Judged {
     /// Each fault is named in most of its windows, of which the first two are the time to name it.
     fn has_all(&self) -> bool {
         self.faults.iter().all(|windows| {
-            let judged = if windows.len() > 2 * IN_TIME {
+            let judged = if windows.len() > IN_TIME {
                 &windows[IN_TIME..]
             } else {
                 windows
