@@ -32,7 +32,7 @@ cargo xtask fabric status [--fabric NAME]
 cargo xtask fabric fault KIND PLACE [--fabric NAME] [OPTION VALUE...]
     link-down|flapping|loss|corruption LINK     --period S, --ratio F; loss: --ways both|up|down
     congestion LINK                             --depth S: delay of the queue
-    blackhole LINK --src A --dst A --port N     one 5-tuple
+    blackhole LINK --src A --dst A --port N     one 5-tuple; --mask N: ports that are equal in these bits
     acl LINK --src NIC --dst NIC                all UDP from one NIC to another
     missing-route NODE --nic NIC                a switch that cannot reach it, or its own host
     slow-host HOST                              --period S
@@ -44,6 +44,10 @@ cargo xtask fabric accuracy [--scale F] [--rounds N] [--seed N] [--quiet S] [--o
     times. --only: kinds whose names contain a text. The sizes of `up`; 4 hosts, 4 NICs and 4 spines without them.
 cargo xtask fabric record DIRECTORY [OPTION...]   its first half: agents and faults
 cargo xtask fabric judge DIRECTORY [--json FILE]  its second half: verdicts
+cargo xtask fabric lasting DIRECTORY [--old] [--part K/N] [--judge] [--binary FILE] [--scale F] [--seed N] [--only TEXT,...]
+    Each kind in a fabric of its own, with a collector: faults that outlast three renewals of source ports, or that are
+    older than the agents (--old). An agent and the collector start again meanwhile. --part: every Nth kind; --judge: the
+    cases that are in the directory; --binary: instead of the release build.
 cargo xtask fabric down [--fabric NAME]         all fabrics without a name
 ";
 
@@ -84,6 +88,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["accuracy", options @ ..] => accuracy::run(options),
         ["record", options @ ..] => accuracy::record(options),
         ["judge", options @ ..] => accuracy::judge(options),
+        ["lasting", options @ ..] => accuracy::lasting::run(options),
         ["down"] => {
             let names = match name {
                 Some(name) => vec![name.to_owned()],
@@ -92,7 +97,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
             let mut downs = names.iter().map(|name| Fabric::load(Some(name))?.down());
             downs.try_for_each(|down| down)
         }
-        _ => bail!("expected up, status, fault, heal, oracle, accuracy, record, judge or down\n\n{USAGE}"),
+        _ => bail!("expected up, status, fault, heal, oracle, accuracy, record, judge, lasting or down\n\n{USAGE}"),
     }
 }
 

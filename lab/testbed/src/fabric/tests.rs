@@ -227,17 +227,25 @@ fn a_share_is_flipped() {
 fn one_tuple_is_lost_and_others_are_not() {
     each(|fabric, pair| {
         let tuple = pair.tuple();
-        let fault = |port| Fault::Blackhole {
+        let fault = |port, mask| Fault::Blackhole {
             src: tuple.src,
             dst: tuple.dst,
             port,
+            mask,
         };
         let uplink = pair.uplink(fabric);
-        fabric.inject(&uplink, fault(tuple.src_port ^ 1)).unwrap();
-        assert_eq!(pair.send(20), (20, 20));
-        assert_eq!(fabric.heal(Some(&uplink)).unwrap(), 1);
-        fabric.inject(&uplink, fault(tuple.src_port)).unwrap();
-        assert_eq!(pair.send(20), (0, 0));
+        let own = tuple.src_port;
+        let cases = [
+            (own ^ 1, u16::MAX, 20),
+            (own, u16::MAX, 0),
+            (own ^ 1, 7, 20),
+            (own ^ 8, 7, 0),
+        ];
+        for (port, mask, come) in cases {
+            fabric.inject(&uplink, fault(port, mask)).unwrap();
+            assert_eq!(pair.send(20), (come, come), "{port} of {own}, mask {mask}");
+            assert_eq!(fabric.heal(Some(&uplink)).unwrap(), 1);
+        }
     });
 }
 

@@ -6,10 +6,11 @@ use crate::topology::{self, Wiring};
 use crate::{Error, Input, dataset};
 use rocescope_diagnose::hostmesh::counted::Counted;
 use rocescope_diagnose::hostmesh::document::Finding;
+use rocescope_diagnose::hostmesh::traffic_class::TrafficClasses;
 use rocescope_diagnose::hostmesh::{self, Analyzer, Document, WindowDiagnosis};
 use rocescope_diagnose::hostping::Rule;
 use rocescope_diagnose::hostping::join::Insides;
-use rocescope_model::{CounterRow, DIAGNOSIS_TABLES, LoopbackRow, PathRow, Row};
+use rocescope_model::{ConnectionRow, CounterRow, DIAGNOSIS_TABLES, LoopbackRow, PathRow, Row};
 use rocescope_store::{Options, Query, Scan, TimeRange, Writer};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -54,6 +55,15 @@ pub fn diagnose(found: &Scan, settings: &Settings) -> Result<Document, Error> {
     if !counted.is_empty() {
         Input::new::<CounterRow>().read(&mut counted, found, settings.time)?;
     }
+    let mut classes = TrafficClasses::default();
+    let captured = Query::default()
+        .tables(&[ConnectionRow::TABLE])
+        .open(&settings.dataset)?;
+    captured
+        .select::<ConnectionRow>()
+        .within(settings.time)
+        .for_each(|row: ConnectionRow| classes.add(row.data_dscp.as_deref().unwrap_or_default(), row.payload_bytes))?;
+    document.unprobed_classes = classes.warning(&analyzer.dscps());
     document.join(&Insides::of(tests.rows::<LoopbackRow>()?, Rule::SEED), &counted);
     Ok(document)
 }

@@ -138,6 +138,12 @@ impl Analyzer {
         all
     }
 
+    /// The DSCPs of the 5-tuples that it knows.
+    #[must_use]
+    pub fn dscps(&self) -> BTreeSet<u8> {
+        self.tuples.all.iter().map(|tuple| tuple.dscp).collect()
+    }
+
     /// The windows, by their starts, that were closed before rows of them came, since the last call.
     pub fn late_windows(&mut self) -> impl Iterator<Item = Time> {
         let window_ns = self.settings.window_ns;

@@ -11,6 +11,8 @@ pub(crate) struct Evidence {
     pub(crate) symptom: Symptom,
     pub(crate) probes: u64,
     pub(crate) anomalous: u64,
+    /// The drops that show how the place loses packets, and those of them that arrived corrupted.
+    pub(crate) shown: u64,
     pub(crate) corrupt: u64,
     pub(crate) unsent: u64,
     pub(crate) shape: Shape,
@@ -24,8 +26,8 @@ pub(crate) struct Evidence {
     pub(crate) other_direction_works: bool,
     /// Whether probes over the place are also late compared with the reverse direction.
     pub(crate) is_one_way: bool,
-    /// For a link: whether probes cross it in the other direction.
-    pub(crate) is_crossed_back: bool,
+    /// For a link: whether all 5-tuples of the NICs on its two sides cross it, and none comes back over it.
+    pub(crate) is_only_way: bool,
     /// The windows that the counts are of.
     pub(crate) windows: usize,
 }
@@ -77,7 +79,7 @@ impl Class {
             (Symptom::Loss, FaultLocation::Mesh) => return Self::Unlocated,
             (Symptom::Loss, _) => {}
         }
-        if evidence.corrupt * 2 >= anomalous {
+        if evidence.corrupt > 0 && evidence.corrupt * 2 >= evidence.shown {
             return Self::Corruption;
         }
         let dead = shape.is_clear || anomalous == evidence.probes;
@@ -109,13 +111,14 @@ impl Class {
         }
     }
 
-    /// A cable is equally long in both directions, so a link that is slow in only one of them has a queue. If only a
-    /// pair, a route or a 5-tuple is slow, or a link without return traffic, the two directions take different paths.
+    /// A cable is equally long in both directions, so a link that is slow in only one of them has a queue; so has one that slows
+    /// some 5-tuples of a pair, while others of it take other links. If a pair, a route or a 5-tuple is slow as a whole, the two
+    /// directions take different paths.
     const fn of_latency(evidence: &Evidence) -> Self {
         let one_way = evidence.is_one_way;
         match evidence.place {
             FaultLocation::ToNic(_) => Self::SlowReceiver,
-            FaultLocation::Link(_) if one_way && !evidence.is_crossed_back => Self::Asymmetric,
+            FaultLocation::Link(_) if one_way && evidence.is_only_way => Self::Asymmetric,
             FaultLocation::Pair { .. }
             | FaultLocation::PairAt { .. }
             | FaultLocation::Route { .. }

@@ -1,6 +1,7 @@
 //! Evidence from the probes over a suspicious place, beside their number.
 
 use super::analyzer::Analyzer;
+use super::cells::Cell;
 use super::count::Count;
 use super::place::{Crossing, FaultLocation};
 use super::record::ProbeOutcome;
@@ -8,7 +9,7 @@ use super::shape::{Shape, is_split};
 use super::suspects::Symptom;
 use super::tuples::Key;
 use super::verdict::Judge;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,8 +17,12 @@ use alloc::vec::Vec;
 /// Evidence from the probes over a place, beside their number.
 #[derive(Debug, Default)]
 pub(super) struct PlaceEvidence {
+    /// Drops of the cells that show how the place loses packets, and those of them that arrived corrupted.
+    pub(super) shown: u64,
     pub(super) corrupt: u64,
     pub(super) unsent: u64,
+    /// Unsent probes whose sender is at fault itself.
+    pub(super) stuck: u64,
     /// Drops on paths at whose end a switch calls the destination unreachable.
     pub(super) refused: u64,
     pub(super) first_ns: Option<i64>,
@@ -35,6 +40,9 @@ pub(super) struct PlaceEvidence {
 
 /// The maximum number of 5-tuples that a row names.
 const MAX_TUPLES: usize = 8;
+
+/// The fewest drops of probes over no other lossy place that show how a place loses packets.
+const MIN_SHOWN: u64 = 5;
 
 /// How likely chance spares the other classes, at most, where a sentence states that one class alone is affected.
 const CHANCE: f64 = 1e-4;
@@ -69,10 +77,22 @@ impl PlaceEvidence {
 }
 
 impl Judge<'_> {
-    /// Gathers the evidence about a place.
-    pub(super) fn gather(&self, symptom: Symptom, place: FaultLocation) -> PlaceEvidence {
+    /// Gathers the evidence about a place, beside which `others` lose packets. How it loses them, the probes show that cross
+    /// none of the others, if enough of them are lost.
+    pub(super) fn gather(&self, symptom: Symptom, place: FaultLocation, others: &[FaultLocation]) -> PlaceEvidence {
         let (names, tuples) = (&self.analyzer.names, &self.analyzer.tuples);
         let mut found = PlaceEvidence::default();
+        let is_apart = |crossing: Crossing<'_>| !others.iter().any(|other| crossing.meets(*other, names));
+        let drops_apart: u64 = match others {
+            [] => 0,
+            _ => {
+                let cells = self.cells.all.iter().filter(|cell| cell.drops > 0);
+                let crossings = cells.map(|cell| (Crossing::of(cell, tuples), u64::from(cell.drops)));
+                let apart = crossings.filter(|(crossing, _)| crossing.meets(place, names) && is_apart(*crossing));
+                apart.map(|(_, drops)| drops).sum()
+            }
+        };
+        let shows_apart = drops_apart >= MIN_SHOWN;
         let mut affected: Vec<(u64, Key)> = Vec::new();
         let mut probes: Vec<(i64, bool)> = Vec::new();
         let mut by_tuple: Vec<(u32, i64, bool)> = Vec::new();
@@ -81,7 +101,11 @@ impl Judge<'_> {
             if !crossing.meets(place, names) || !self.is_judged(place, number) {
                 continue;
             }
-            found.corrupt += u64::from(cell.corrupt);
+            let shows = !shows_apart || is_apart(crossing);
+            if shows {
+                found.shown += u64::from(cell.drops);
+                found.corrupt += u64::from(cell.corrupt);
+            }
             if cell.path.is_some_and(|path| path.is_refused) {
                 found.refused += u64::from(cell.drops);
             }
@@ -90,6 +114,8 @@ impl Judge<'_> {
                 _ => 0,
             };
             found.unsent += unsent;
+            found.stuck += if unsent > 0 { u64::from(cell.stuck) } else { 0 };
+            found.shown += if shows { unsent } else { 0 };
             found.late.add(cell.timed.into(), cell.late.into());
             found.slower.add(cell.compared.into(), cell.slower.into());
             let path = symptom.evidence(cell).path;
@@ -114,13 +140,16 @@ impl Judge<'_> {
                     continue;
                 }
                 let lost = outcome != ProbeOutcome::Received;
-                probes.push((record.offset_ns(), lost));
-                by_tuple.push((cell.tuple, record.offset_ns(), lost));
+                if lost {
+                    let first_ns = found.first_ns.unwrap_or(i64::MAX);
+                    found.first_ns = Some(first_ns.min(self.start_ns + record.offset_ns()));
+                }
+                if shows {
+                    probes.push((record.offset_ns(), lost));
+                    by_tuple.push((cell.tuple, record.offset_ns(), lost));
+                }
             }
         }
-        let lost = probes.iter().filter(|(_, lost)| *lost);
-        let first_ns = lost.map(|(offset_ns, _)| *offset_ns).min();
-        found.first_ns = first_ns.map(|offset_ns| self.start_ns + offset_ns);
         found.shape = Shape::of(&probes, self.analyzer.settings.window_ns);
         found.is_split = is_split(&by_tuple);
         found.tuples = self.worst_tuples(affected);
@@ -154,6 +183,19 @@ impl Judge<'_> {
         };
         let mut cells = self.cells.all.iter();
         cells.any(|cell| Crossing::of(cell, tuples).links.contains(&back))
+    }
+
+    /// Whether 5-tuples of the same NICs take other links than this one; false for other places.
+    pub(super) fn has_way_around(&self, place: FaultLocation) -> bool {
+        if !matches!(place, FaultLocation::Link(_)) {
+            return false;
+        }
+        let Analyzer { names, tuples, .. } = self.analyzer;
+        let traced = || self.cells.all.iter().filter(|cell| cell.path.is_some());
+        let crosses = |cell: &Cell| Crossing::of(cell, tuples).meets(place, names);
+        let pair = |cell: &Cell| tuples.all[cell.tuple as usize].pair;
+        let pairs: BTreeSet<u32> = traced().filter(|cell| crosses(cell)).map(pair).collect();
+        traced().any(|cell| !crosses(cell) && pairs.contains(&pair(cell)))
     }
 
     /// Whether the probes that cross the place are late, or the place is a suspect for late probes.

@@ -16,6 +16,8 @@ struct Track {
     end_ns: i64,
     /// Start of a window and the shape of the drops in it.
     shapes: Vec<(i64, Shape)>,
+    /// The starts of windows in which it was no suspect, and probes crossed it.
+    alive: Vec<i64>,
 }
 
 /// All recent suspects.
@@ -51,23 +53,37 @@ impl History {
             since_ns: first_ns,
             end_ns: start_ns,
             shapes: Vec::new(),
+            alive: Vec::new(),
         });
         if start_ns > track.end_ns.saturating_add(length) {
             track.since_ns = first_ns;
         }
         (track.place, track.end_ns) = (place, end_ns);
         track.shapes.push((start_ns, shape));
-        track
-            .shapes
-            .retain(|(start, _)| *start > start_ns.saturating_sub(WINDOWS * length));
+        let oldest = start_ns.saturating_sub(WINDOWS * length);
+        track.shapes.retain(|(start, _)| *start > oldest);
+        track.alive.retain(|start| *start > oldest && *start != start_ns);
         let mut episodes = 0;
-        let mut dead_at = None;
+        let mut dead_at: Option<i64> = None;
         for (start, shape) in track.shapes.iter().filter(|(_, shape)| shape.is_clear) {
-            let goes_on = dead_at == Some(*start) && shape.begins_dead;
+            // Where nothing crossed it in between, it was not seen to work.
+            let was_alive = |from: i64| track.alive.iter().any(|alive| (from..*start).contains(alive));
+            let goes_on = shape.begins_dead && dead_at.is_some_and(|dead_at| !was_alive(dead_at));
             episodes += shape.episodes - u32::from(goes_on).min(shape.episodes);
             dead_at = shape.ends_dead.then_some(start + length);
         }
         (track.since_ns, episodes)
+    }
+
+    /// Notes for each place that lost packets lately whether probes of a window cross it and arrive.
+    pub(crate) fn see(&mut self, start_ns: i64, arrives: impl Fn(FaultLocation) -> bool) {
+        let lost = self
+            .tracks
+            .iter_mut()
+            .filter(|((symptom, _), _)| *symptom == Symptom::Loss);
+        for (_, track) in lost.filter(|(_, track)| arrives(track.place)) {
+            track.alive.push(start_ns);
+        }
     }
 
     /// The places that lost packets in the window that ended at a time; that on the mesh is none.
@@ -114,6 +130,16 @@ mod tests {
         assert_eq!(note(FaultLocation::ToNic(1), 0, begins), (5, 1));
         assert_eq!(note(FaultLocation::Nic(1), 1, lasts), (5, 1));
         assert_eq!(note(FaultLocation::Nic(1), 3, begins), (5, 2));
+        // Nothing crossed it in window 4, and it worked in window 6.
+        assert_eq!(note(FaultLocation::Nic(1), 5, lasts), (5, 2));
+        history.see(120, |place| place == FaultLocation::Nic(1));
+        let span = (140, 160);
+        let found = history.note(Symptom::Loss, FaultLocation::Nic(1), span, 140, lasts);
+        assert_eq!(found, (5, 2), "the first is forgotten");
+        let mut note = |place, window: i64, shape| {
+            let span = (window * 20, window * 20 + 20);
+            history.note(Symptom::Loss, place, span, window * 20 + 5, shape)
+        };
         assert_eq!(note(FaultLocation::Nic(2), 3, begins), (65, 1));
         // Much later it is a new problem.
         assert_eq!(note(FaultLocation::Nic(1), 30, begins), (605, 1));

@@ -29,9 +29,12 @@
 //! | `shape`, `class` | how the drops of a suspect spread over time, and which problem that is |
 //! | `history` | when a problem began |
 //! | `evidence`, `naming`, `verdict` | the evidence about a suspect, the name of its place, its row |
+//! | `alone` | a route that one 5-tuple alone crosses |
+//! | `switch_links` | the links of a switch that may lose packets in its stead |
 //! | `sla`, `coverage` | rows of `sla` and `links` |
 //! | [`flows`] | which captured flows cross a place |
 //! | [`counted`] | what a host counts about a NIC at fault: PCIe link, pause frames, drops, link errors |
+//! | [`traffic_class`] | whether probes have the class of the traffic |
 //! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
 //! | [`document`] | the problems of a time as text and JSON |
 //! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
@@ -39,6 +42,7 @@
 //! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later; the
 //! caller may then analyze that window again, with another analyzer ([`PreviousAnalysis`]). A window with few probes gets no verdict, and its row of `sla` states the reason.
 
+mod alone;
 pub mod analyzer;
 mod asymmetry;
 mod baseline;
@@ -75,7 +79,9 @@ mod shared;
 mod silence;
 mod sla;
 mod suspects;
+mod switch_links;
 mod tally;
+pub mod traffic_class;
 mod tuples;
 mod unanswered;
 mod uncertain;

@@ -55,6 +55,11 @@ impl Shape {
             .collect();
         let between = states.iter().filter(|state| state.is_none()).count();
         let known: Vec<bool> = states.iter().filter_map(|state| *state).collect();
+        if between * 2 > known.len()
+            && let Some(shape) = Self::of_phases(probes)
+        {
+            return shape;
+        }
         let began = |pair: &&[bool]| !pair[0] && pair[1];
         let later = known.windows(2).filter(|pair| began(pair)).count();
         let begins_dead = known.first().is_some_and(|dead| *dead);
@@ -65,6 +70,45 @@ impl Shape {
             ends_dead: known.last().is_some_and(|dead| *dead),
             is_clear: episodes > 0 && between * 2 <= known.len(),
         }
+    }
+}
+
+/// Standard deviations by which there are fewer runs of lost and of received probes than at random.
+const FEWER: f64 = 4.0;
+/// Probes of a lost run, on average, that no random loss has.
+const MIN_RUN: usize = 4;
+
+impl Shape {
+    /// The shape of losses whose phases are no longer than the slices, if they are phases: then there are far fewer runs of lost
+    /// and of received probes than at random (Wald and Wolfowitz, 1940).
+    fn of_phases(probes: &[(i64, bool)]) -> Option<Self> {
+        let mut sorted = probes.to_vec();
+        sorted.sort_unstable();
+        let runs: Vec<(bool, usize)> = sorted
+            .chunk_by(|(_, one), (_, next)| one == next)
+            .map(|run| (run[0].1, run.len()))
+            .collect();
+        let lost = sorted.iter().filter(|(_, lost)| *lost).count();
+        let lost_runs = runs.iter().filter(|(lost, _)| *lost).count();
+        if lost_runs == 0 || lost < MIN_RUN * lost_runs {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        let [all, lost, count] = [sorted.len(), lost, runs.len()].map(|count| count as f64);
+        let mean = 2.0 * lost * (all - lost) / all;
+        let variance = mean * (mean - 1.0) / (all - 1.0);
+        if mean + 1.0 - count < FEWER * libm::sqrt(variance.max(0.0)) {
+            return None;
+        }
+        // A probe may overtake another at the edge of a phase.
+        let dead = |run: Option<&(bool, usize)>| run.is_some_and(|(lost, length)| *lost && *length > 1);
+        let episodes = runs.iter().filter(|run| dead(Some(run))).count();
+        Some(Self {
+            episodes: u32::try_from(episodes).unwrap_or(u32::MAX),
+            begins_dead: dead(runs.first()),
+            ends_dead: dead(runs.last()),
+            is_clear: true,
+        })
     }
 }
 
@@ -125,6 +169,21 @@ mod tests {
             assert!(!grey.is_clear || grey.episodes == 0, "{percent} %: {grey:?}");
         }
         assert_eq!(Shape::of(&[], 20_000), Shape::default());
+    }
+
+    #[test]
+    fn phases_shorter_than_a_slice_are_phases_and_random_loss_has_none() {
+        // 80 probes of 20 s, down for the first 2 s of every 4 s: 13 slices of 1.5 s.
+        let probes = |lost: &dyn Fn(i64) -> bool| -> Vec<(i64, bool)> {
+            (0..80).map(|i| (i * 250 + i * 37 % 90, lost(i))).collect()
+        };
+        let phases = Shape::of(&probes(&|i| (i * 250 + 1_100) % 4_000 < 2_000), 20_000);
+        assert!(phases.is_clear && (5..=6).contains(&phases.episodes), "{phases:?}");
+        for percent in [10, 20, 50, 80] {
+            let random = |i: i64| (i * 7_919 + i * i % 331 * 17) % 100 < percent;
+            let shape = Shape::of(&probes(&random), 20_000);
+            assert!(!shape.is_clear || shape.episodes == 0, "{percent} %: {shape:?}");
+        }
     }
 
     #[test]

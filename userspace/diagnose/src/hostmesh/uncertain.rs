@@ -7,7 +7,8 @@
 //! - A share of the packets of one route, pair or 5-tuple, beside a NIC, a link or a switch that loses packets. Nothing loses a
 //!   share of one route alone: a filter or a forwarding entry loses all.
 //! - A route, pair or 5-tuple that loses all, if each of its 5-tuples earlier crossed a link or switch that is down now: it has
-//!   probably moved back.
+//!   probably moved back. A 5-tuple that was not traced yet may cross it as well.
+//! - In the window in which a link dies, a 5-tuple and a switch behind which a trace ended: probes over that link arrived before.
 //! - A link that loses a small share beside a link of the same switch that is down and another that loses much more: its
 //!   5-tuples are partly on the other one.
 
@@ -40,9 +41,14 @@ pub(super) fn take_uncertain(
         .iter()
         .filter(|loss| !loss.is_share && size(loss.place) != Size::Nic);
     let dead: Vec<FaultLocation> = dead.map(|loss| loss.place).collect();
+    // Over a link that has just died, other probes of the window arrived.
+    let is_new = coarse
+        .iter()
+        .any(|loss| !loss.is_share && loss.is_new && matches!(size(loss.place), Size::Link));
     let uncertain = found.extract_if(.., |(row, place)| match size(place.0) {
         _ if row.symptom.as_str() != Symptom::Loss.name() || coarse.is_empty() => false,
-        Size::Fine => is_share(row) || has_moved(place.0, &dead, cells, tuples, names),
+        Size::Switch if matches!(place.0, FaultLocation::Onward(_)) => is_new,
+        Size::Fine => is_share(row) || has_moved(place.0, (&dead, is_new), cells, tuples, names),
         Size::Link => is_share(row) && is_beside(&Loss::of(row, place.0, names), &coarse),
         Size::Nic | Size::Switch => false,
     });
@@ -56,6 +62,8 @@ struct Loss {
     /// The switches at the ends of a link.
     switches: Vec<u32>,
     is_share: bool,
+    /// It began in this window.
+    is_new: bool,
     ratio: f64,
 }
 
@@ -65,6 +73,7 @@ impl Loss {
             place,
             switches: ends(place, names),
             is_share: is_share(row),
+            is_new: row.since_ns >= row.window_start_ns,
             ratio: row.anomalous_ratio,
         }
     }
@@ -77,7 +86,13 @@ fn is_share(row: &VerdictRow) -> bool {
 
 /// Whether every 5-tuple of a place that loses packets earlier crossed one of these links and switches, which are down, and is not
 /// believed to do so now.
-fn has_moved(place: FaultLocation, dead: &[FaultLocation], cells: &Cells, tuples: &Tuples, names: &Names) -> bool {
+fn has_moved(
+    place: FaultLocation,
+    (dead, is_new): (&[FaultLocation], bool),
+    cells: &Cells,
+    tuples: &Tuples,
+    names: &Names,
+) -> bool {
     let crosses = |crossing: Crossing<'_>| dead.iter().any(|place| crossing.meets(*place, names));
     let mut lossy = cells.all.iter().filter(|cell| cell.drops > 0);
     let mut any = false;
@@ -87,6 +102,11 @@ fn has_moved(place: FaultLocation, dead: &[FaultLocation], cells: &Cells, tuples
             return true;
         }
         any = true;
+        // A 5-tuple that was not traced yet may cross it; so may one whose path is known in part, over a link that has just died.
+        let is_open = cell.path.is_none_or(|path| is_new && !path.is_whole);
+        if is_open && matches!(place, FaultLocation::Tuple { .. }) {
+            return true;
+        }
         let earlier = tuples.earlier(cell.tuple).iter();
         let mut earlier = earlier.map(|path| Crossing {
             links: tuples.links(*path),
@@ -206,6 +226,32 @@ mod tests {
             ..one
         });
         assert_eq!(left(&cells, before), 1);
+    }
+
+    #[test]
+    fn what_is_not_traced_yet_is_no_verdict_beside_a_dead_link() {
+        let (names, tuples, mut cells, [_, _, other], tuple) = fabric();
+        let dead = |since_ns: i64| {
+            let (row, place) = row(other, "link_down", 1.0);
+            (VerdictRow { since_ns, ..row }, place)
+        };
+        let left = |cells: &Cells, since_ns, place| {
+            let mut rows = Vec::from([dead(since_ns), row(place, "blackhole", 1.0)]);
+            take_uncertain(&mut rows, cells, &tuples, &names);
+            rows.len()
+        };
+        // Its path is known, and is not over the dead link.
+        assert_eq!(left(&cells, 0, tuple), 2);
+        let mut part = cells.all[0].path.unwrap();
+        part.is_whole = false;
+        cells.all[0].path = Some(part);
+        assert_eq!([left(&cells, 0, tuple), left(&cells, -1, tuple)], [1, 2]);
+        cells.all[0].path = None;
+        assert_eq!([left(&cells, 0, tuple), left(&cells, -1, tuple)], [1, 1]);
+        let onward = FaultLocation::Onward(0);
+        assert_eq!([left(&cells, 0, onward), left(&cells, -1, onward)], [1, 2]);
+        // A NIC is judged as before.
+        assert_eq!(left(&cells, 0, FaultLocation::Nic(7)), 2);
     }
 
     #[test]

@@ -213,12 +213,12 @@ impl<'a> Hidden<'a> {
 
     fn has(&self, cell: &Cell, (tuples, names): (&Tuples, &Names)) -> bool {
         let [src, dst] = rails(tuples.all[cell.tuple as usize].key, names);
-        let is_whole = cell.path.is_some_and(|path| path.is_whole);
-        !is_whole
-            && self
-                .ends
-                .iter()
-                .any(|[from, to]| from.contains(src) && to.contains(dst))
+        let may_cross = |[from, to]: &[BTreeSet<&str>; 2]| match cell.path {
+            // Not traced yet: few traced ones may cross the suspect so far, and not from and to each rail.
+            None => from.contains(src) || to.contains(dst),
+            Some(path) => !path.is_whole && from.contains(src) && to.contains(dst),
+        };
+        self.ends.iter().any(may_cross)
     }
 }
 

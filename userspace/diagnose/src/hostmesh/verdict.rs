@@ -8,9 +8,10 @@ use super::diagnosis::Where;
 use super::history::History;
 use super::naming::name;
 use super::paper::Votes;
-use super::place::FaultLocation;
+use super::place::{Crossing, FaultLocation, Size, size};
 use super::record::Record;
 use super::suspects::{Suspect, Symptom};
+use super::switch_links::{add_links, links_of_switch};
 use super::uncertain::take_uncertain;
 use super::unlocated::Unlocated;
 use alloc::format;
@@ -57,12 +58,14 @@ impl Judge<'_> {
     /// Returns the verdicts on all suspects, and last on what none of them explains.
     pub(super) fn verdicts(mut self, suspects: [(Symptom, &Vec<Suspect>); 5]) -> Verdicts {
         let mut found = Vec::new();
+        let [(_, loss), ..] = suspects;
+        let lossy: Vec<FaultLocation> = loss.iter().map(|suspect| suspect.place).collect();
         for (symptom, suspects) in suspects {
             for suspect in suspects {
-                let row = self.verdict(symptom, suspect);
+                let row = self.verdict(symptom, suspect, &lossy);
                 // Hosts delay packets too, and for a moment: what is late must be so in another window.
                 let is_of_hosts = matches!(symptom, Symptom::Latency | Symptom::Asymmetry | Symptom::Delay);
-                if !is_of_hosts || row.since_ns < self.start_ns {
+                if (!is_of_hosts || row.since_ns < self.start_ns) && !self.may_be_behind(symptom, suspect.place) {
                     found.push((row, Where(suspect.place)));
                 }
             }
@@ -70,7 +73,7 @@ impl Judge<'_> {
         let Analyzer { names, tuples, .. } = self.analyzer;
         let uncertain = take_uncertain(&mut found, self.cells, tuples, names);
         if let Some(Unlocated { suspect, .. }) = self.unlocated {
-            found.push((self.verdict(Symptom::Loss, suspect), Where(suspect.place)));
+            found.push((self.verdict(Symptom::Loss, suspect, &[]), Where(suspect.place)));
         }
         let (rows, places) = found.into_iter().unzip();
         Verdicts {
@@ -81,9 +84,28 @@ impl Judge<'_> {
         }
     }
 
-    fn verdict(&mut self, symptom: Symptom, suspect: &Suspect) -> VerdictRow {
+    /// Whether what is late is a route, a pair or a 5-tuple that was not traced yet, beside a link or a switch that is late: it
+    /// probably crosses that.
+    fn may_be_behind(&self, symptom: Symptom, place: FaultLocation) -> bool {
+        let is_late = matches!(symptom, Symptom::Latency | Symptom::Asymmetry) && size(place) == Size::Fine;
+        let is_coarse = |late: &Suspect| matches!(size(late.place), Size::Link | Size::Switch);
+        if !is_late || !self.late.iter().any(is_coarse) {
+            return false;
+        }
+        let Analyzer { tuples, names, .. } = self.analyzer;
+        let late = self.cells.all.iter().filter(|cell| cell.late + cell.slower > 0);
+        let mut own = late.filter(|cell| Crossing::of(cell, tuples).meets(place, names));
+        own.all(|cell| cell.path.is_none())
+    }
+
+    /// `lossy` are all places that lose packets.
+    fn verdict(&mut self, symptom: Symptom, suspect: &Suspect, lossy: &[FaultLocation]) -> VerdictRow {
         let window_ns = self.analyzer.settings.window_ns;
-        let found = self.gather(symptom, suspect.place);
+        let others: Vec<FaultLocation> = match symptom {
+            Symptom::Loss => lossy.iter().copied().filter(|place| *place != suspect.place).collect(),
+            _ => Vec::new(),
+        };
+        let found = self.gather(symptom, suspect.place, &others);
         // A class has its own queues: what the network does can be of one class, and the counts of earlier windows have none.
         let only_class = match symptom {
             Symptom::Loss | Symptom::Latency if suspect.earlier.is_none() => found.only_class(),
@@ -101,6 +123,7 @@ impl Judge<'_> {
             probes: suspect.probes,
             anomalous: suspect.anomalous,
             corrupt: suspect.earlier.map_or(found.corrupt, |earlier| earlier.corrupt),
+            shown: suspect.earlier.map_or(found.shown, |_| suspect.anomalous),
             unsent: found.unsent,
             shape: found.shape,
             is_split: found.is_split,
@@ -108,7 +131,7 @@ impl Judge<'_> {
             late_too: self.is_late_too(suspect.place, &found),
             other_direction_works: self.other_direction_works(suspect.place),
             is_one_way: found.slower.share() >= self.analyzer.settings.late_share,
-            is_crossed_back: self.is_crossed_back(suspect.place),
+            is_only_way: !self.is_crossed_back(suspect.place) && !self.has_way_around(suspect.place),
             windows: suspect.earlier.map_or(1, |earlier| earlier.windows),
         };
         let class = Class::of(&evidence);
@@ -130,11 +153,19 @@ impl Judge<'_> {
             action: class.action(suspect.place).into(),
             ..VerdictRow::default()
         };
-        let twin = self.twin(&evidence);
+        let twin = if found.stuck > 0 { None } else { self.twin(&evidence) };
         let is_refused = symptom == Symptom::Loss && found.refused * 2 > suspect.anomalous;
         let mut either = suspect.clone();
         either.also.extend(twin);
         name(&mut row, &either, &self.analyzer.names);
+        let links = match symptom {
+            Symptom::Loss => links_of_switch(suspect, self.cells, &self.analyzer.tuples, &self.analyzer.names),
+            _ => Vec::new(),
+        };
+        let mut inseparable = add_links(&mut row, &links);
+        if symptom == Symptom::Loss {
+            inseparable += &self.add_other(&mut row, suspect.place);
+        }
         self.votes(&mut row, suspect);
         row.sentence = Text::from(match (class, self.unlocated) {
             (Class::Silent, _) => silence(&row, suspect),
@@ -142,14 +173,14 @@ impl Judge<'_> {
             _ => {
                 let apart = twin.map_or("", |_| APART);
                 let refused = if is_refused { REFUSED } else { "" };
-                sentence(&row, &evidence, class) + &only_class + refused + apart
+                sentence(&row, &evidence, class) + &only_class + refused + apart + &inseparable
             }
         });
         row
     }
 
     /// The other NIC of two, if every probe of either is between them: what one of them does to packets looks as if the other
-    /// did it. What a sender could not send, and how long its host takes, it knows itself.
+    /// did it, and a next hop that does not answer may be that of either. How long its host takes, a sender knows itself.
     fn twin(&self, evidence: &Evidence) -> Option<FaultLocation> {
         let (nic, as_twin): (u32, fn(u32) -> FaultLocation) = match evidence.place {
             FaultLocation::Nic(nic) => (nic, FaultLocation::Nic),
@@ -158,7 +189,7 @@ impl Judge<'_> {
             _ => return None,
         };
         let is_of_the_way = matches!(evidence.symptom, Symptom::Loss | Symptom::Latency | Symptom::Asymmetry);
-        if !is_of_the_way || evidence.unsent > 0 {
+        if !is_of_the_way {
             return None;
         }
         let twin = self.only_partner(nic)?;

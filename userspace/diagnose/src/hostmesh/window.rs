@@ -11,7 +11,7 @@ use super::lasting::lasting;
 use super::latency::{self, Times};
 use super::onward::extend;
 use super::paper::{Votes, attribute};
-use super::place::FaultLocation;
+use super::place::{Crossing, FaultLocation};
 use super::record::{Record, Window};
 use super::suspects::{Scan, Suspect, Symptom};
 use super::unanswered::Answers;
@@ -85,9 +85,9 @@ impl Analyzer {
             ) = both(
                 self.both,
                 || self.lossy(&cells, start_ns),
-                || self.slow(&cells, records, margin.is_some()),
+                || self.slow(&cells, records, (&processing.medians, min_ns), margin.is_some()),
             );
-            self.learn(&network, &processing, &found);
+            self.learn((&network, &processing), records, min_ns, &found);
             found.loss.extend(self.faint.add(unexplained, &self.settings));
             let before = self.history.losing(start_ns);
             let graph = (&self.tuples, &self.names);
@@ -104,7 +104,12 @@ impl Analyzer {
         found.loss.truncate(self.settings.max_verdicts);
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
-        let history = core::mem::take(&mut self.history);
+        let mut history = core::mem::take(&mut self.history);
+        history.see(start_ns, |place| {
+            let arrived = cells.all.iter().filter(|cell| cell.sent > cell.drops);
+            let mut crossings = arrived.map(|cell| Crossing::of(cell, &self.tuples));
+            crossings.any(|crossing| crossing.meets(place, &self.names))
+        });
         let Verdicts {
             rows: verdicts,
             places,
@@ -186,22 +191,35 @@ impl Analyzer {
     }
 
     /// Adds this window to the baselines.
-    fn learn(&mut self, network: &Times, processing: &Times, found: &Found) {
+    fn learn(&mut self, (network, processing): (&Times, &Times), records: &[Record], min_ns: i64, found: &Found) {
         let quiet = found.late.is_empty();
         let still = found.slow.is_empty();
         let (network_baseline, processing_baseline) = (&mut self.network, &mut self.processing);
         let senders = self.tuples.senders();
         let hosts: Vec<u32> = (0..).take(processing.medians.len()).collect();
+        let tuples = &self.tuples;
         both(
             self.both,
-            || network_baseline.learn(&network.by_key, &network.medians, &senders, quiet),
+            || {
+                let steady = match quiet {
+                    true => latency::steady(network, records, tuples, min_ns),
+                    false => ByKey::default(),
+                };
+                network_baseline.learn(&steady, &network.medians, &senders, quiet);
+            },
             || processing_baseline.learn(&processing.by_key, &processing.medians, &hosts, still),
         );
     }
 
     /// Returns the places that are late compared with their baseline; of the rest, those that are late compared with
-    /// the reverse direction; and the slow hosts.
-    fn slow(&self, cells: &Cells, records: &[Record], is_judged: bool) -> (Vec<Suspect>, Vec<Suspect>, Vec<Suspect>) {
+    /// the reverse direction; and the slow hosts, by the medians of all.
+    fn slow(
+        &self,
+        cells: &Cells,
+        records: &[Record],
+        of_hosts: (&[Option<i32>], i64),
+        is_judged: bool,
+    ) -> (Vec<Suspect>, Vec<Suspect>, Vec<Suspect>) {
         let Self {
             settings,
             tuples,
@@ -209,7 +227,7 @@ impl Analyzer {
             processing,
             ..
         } = self;
-        let (mut late, mut one_way, mut slow) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut late, mut one_way) = (Vec::new(), Vec::new());
         if is_judged {
             let scan = |symptom| Scan::new(cells, tuples, names, settings, symptom);
             late = scan(Symptom::Latency).run(settings.max_verdicts);
@@ -219,10 +237,8 @@ impl Analyzer {
             }
             one_way = rest.run(settings.max_verdicts);
         }
-        if let Some(margin) = processing.margin_ns(settings.min_late_ns) {
-            let values = latency::processing(records, tuples, names);
-            slow = latency::slow_hosts(processing, values, names.hosts.len(), settings, margin);
-        }
+        let values = latency::processing(records, tuples, names);
+        let slow = latency::slow_hosts(processing, values, of_hosts, settings);
         (late, one_way, slow)
     }
 

@@ -154,12 +154,13 @@ impl History {
     }
 }
 
-/// Where to look for what fails again and again: the NIC, link, switch or host if there is one, else the place itself.
+/// Where to look for what fails again and again: the NIC, switch, link or host if there is one, else the place itself.
 fn place_of(row: &IncidentRow) -> (&str, &str) {
     let parts = [
         ("nic", &row.nic),
-        ("link", &row.link),
+        // A switch comes with those of its links that may be at fault.
         ("switch", &row.switch),
+        ("link", &row.link),
         ("host", &row.host),
     ];
     let part = parts

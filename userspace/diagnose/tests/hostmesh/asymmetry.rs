@@ -143,3 +143,34 @@ fn ecmp_separates_the_directions_of_a_healthy_fabric_and_that_is_a_statistic() {
         assert_eq!(lines(&found), [""; 0]);
     }
 }
+
+/// Both where it began before the first window, whose spread must not hide it, and later.
+#[test]
+fn a_queue_of_an_uplink_is_congestion_of_it_and_no_other_route() {
+    for (hosts, nics, spines) in [(4, 2, 2), (1, 2, 2), (4, 2, 12), (4, 3, 2), (4, 3, 12), (4, 4, 12)] {
+        // Where half of all probes wait from the start on, nothing shows what is normal.
+        let is_half = hosts == 1;
+        for before in [0, 2].into_iter().filter(|before| *before > 0 || !is_half) {
+            let mut run = Run::new(Rails::two_tiers(hosts, nics, spines), 5);
+            for _ in 0..before {
+                assert_eq!(lines(&run.window()), [""; 0]);
+            }
+            let uplink = way(&run, 0, 1, true);
+            let delay_ns = 1_000_000;
+            let queue = FaultKind::Congestion { delay_ns, loss: 0.0 };
+            run.fault(queue, FaultLocation::Direction(uplink), 0);
+            // What is late for one window is no verdict, and the first has no margin.
+            let unnamed = if before == 0 { 2 } else { 1 };
+            for window in 0..5 {
+                let found = lines(&run.window());
+                match window {
+                    _ if window < unnamed => assert_eq!(found, [""; 0]),
+                    _ => assert!(
+                        matches!(&found[..], [one] if one.starts_with("congestion link r0>s1")),
+                        "{hosts} hosts, {nics} NICs, {spines} spines: {found:?}"
+                    ),
+                }
+            }
+        }
+    }
+}

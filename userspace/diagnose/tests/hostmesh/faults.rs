@@ -286,3 +286,19 @@ fn ipv6_rails_are_diagnosed_like_ipv4_rails() {
     found.sort();
     assert_eq!(found, ["link_down nic h3/rail3", "loss link r1>s0 and back"]);
 }
+
+/// It has no earlier window that shows what is normal for it; the other hosts show it.
+#[test]
+fn a_host_that_was_slow_before_the_first_window_is_named() {
+    let mut run = Run::new(Rails::two_tiers(4, 2, 2), 3);
+    let place = FaultLocation::Node(run.fabric.topology.node(Role::Host(2)));
+    run.fault(FaultKind::SlowHost { delay_ns: 5_000_000 }, place, 0);
+    assert_eq!(
+        lines(&run.window()),
+        [""; 0],
+        "what is late for one window is no verdict"
+    );
+    for _ in 0..4 {
+        assert_eq!(lines(&run.window()), ["slow_host host h2"]);
+    }
+}

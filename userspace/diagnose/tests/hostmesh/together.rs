@@ -227,3 +227,70 @@ fn one_link_of_a_line_card_and_one_of_each_are_links() {
         }
     }
 }
+
+/// What a leaf and all of its uplinks do to packets is the same: the verdict has both.
+#[test]
+fn a_leaf_of_which_all_uplinks_lose_is_named_with_its_uplinks() {
+    for seed in 0..3 {
+        let mut run = fabric(4, seed);
+        for spine in 0..4 {
+            let link = way(&run, 1, spine, true).link;
+            let loss = FaultKind::Loss { probability: 0.2 };
+            run.fault(loss, FaultLocation::Link(link), 0);
+        }
+        let found = run.window();
+        assert_eq!(lines(&found), ["loss switch r1"], "seed {seed}");
+        let verdict = &found.verdicts[0];
+        let links = verdict.link.as_deref().unwrap();
+        for spine in 0..4 {
+            for link in [format!("r1>s{spine}"), format!("s{spine}>r1")] {
+                assert!(links.split(' ').any(|one| one == link), "{links}");
+            }
+        }
+        assert!(
+            verdict.sentence.contains("; or several of its links do it, of "),
+            "{verdict:?}"
+        );
+    }
+}
+
+/// With three leaves, all probes over a spine of which two links are down are lost: it, or its links.
+#[test]
+fn two_links_of_a_spine_with_three_are_among_those_of_the_verdict() {
+    let mut run = Run::new(Rails::two_tiers(4, 3, 2), 1);
+    for rail in [1, 2] {
+        let link = way(&run, rail, 1, true).link;
+        run.fault(FaultKind::LinkDown, FaultLocation::Link(link), 0);
+    }
+    for _ in 0..3 {
+        let found = run.window();
+        let [verdict] = &found.verdicts[..] else {
+            panic!("{:?}", lines(&found));
+        };
+        assert_eq!(&*verdict.class, "link_down");
+        let links = verdict.link.as_deref().unwrap();
+        for link in ["s1>r1", "s1>r2"] {
+            assert!(links.split(' ').any(|one| one == link), "{links}");
+        }
+    }
+}
+
+/// Probes that cross both are lost: they show nothing of the corruption.
+#[test]
+fn corruption_keeps_its_class_beside_a_link_that_is_down() {
+    for (nics, spines) in [(3, 2), (4, 2), (4, 4)] {
+        for seed in 0..3 {
+            let mut run = Run::new(Rails::two_tiers(4, nics, spines), seed);
+            run.window();
+            let [corrupt, down] = [0, 1].map(|rail| FaultLocation::Direction(way(&run, rail, 0, rail == 0)));
+            run.fault(FaultKind::Corruption { probability: 0.2 }, corrupt, 0);
+            run.fault(FaultKind::Loss { probability: 1.0 }, down, 0);
+            for _ in 0..3 {
+                let mut found = lines(&run.window());
+                found.sort();
+                let expected = ["corruption link r0>s0", "link_down link s0>r1"];
+                assert_eq!(found, expected, "{nics} NICs, {spines} spines, seed {seed}");
+            }
+        }
+    }
+}

@@ -51,17 +51,13 @@ impl<'a> Agents<'a> {
     /// Starts the agent of a host, also after it was killed.
     pub(super) fn start_one(&mut self, fabric: &Fabric, host: &str) -> Result<()> {
         let number = fabric.node(host)?;
-        let scale = f64::from(self.options.scale);
-        let time = |milliseconds: f64| format!("{}us", (milliseconds * 1_000.0 / scale) as u64);
         let mut agent = command(&fabric.namespace(number), &self.rocescope.display().to_string());
         agent.args(["probe", "--all", "--quiet", "-o", "json"]);
         agent.args(["--observer", host]);
-        agent.args(["--interval", &time(INTERVAL_MS)]);
-        agent.args(["--timeout", &time(TIMEOUT_MS)]);
-        agent.args(["--window", &time(WINDOW_MS)]);
-        agent.args(["--paths-rate", &(TRACES_PER_SECOND * scale).to_string()]);
-        agent.args(["--icmp-rate", &(ANSWERS_PER_SECOND * scale).to_string()]);
-        agent.args(["--max-hops", MAX_HOPS, "--max-cpu", "1"]);
+        agent.args(["--window", &time(self.options, WINDOW_MS)]);
+        for (name, value) in pace(self.options) {
+            agent.args([&format!("--{name}"), &value]);
+        }
         agent.args(["--seed", &(self.options.seed + number as u64).to_string()]);
         agent.arg("--out").arg(self.dataset);
         agent.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -111,15 +107,35 @@ impl Ended {
     }
 }
 
-/// The verdicts over the rows that agents wrote to a directory.
-pub(super) fn diagnose(rocescope: &Path, directory: &Path, scale: u32) -> Result<Vec<Value>> {
+fn time(options: &Options, milliseconds: f64) -> String {
+    format!("{}us", (milliseconds * 1_000.0 / f64::from(options.scale)) as u64)
+}
+
+/// The settings of an agent.
+pub(super) fn pace(options: &Options) -> [(&'static str, String); 6] {
+    let scale = f64::from(options.scale);
+    [
+        ("interval", time(options, INTERVAL_MS)),
+        ("timeout", time(options, TIMEOUT_MS)),
+        ("paths-rate", (TRACES_PER_SECOND * scale).to_string()),
+        ("icmp-rate", (ANSWERS_PER_SECOND * scale).to_string()),
+        ("max-hops", MAX_HOPS.to_owned()),
+        ("max-cpu", "1".to_owned()),
+    ]
+}
+
+/// What the product finds in the rows that agents wrote to a directory: its JSON.
+pub(super) fn diagnose(rocescope: &Path, directory: &Path, scale: u32) -> Result<Value> {
     let mut diagnose = Command::new(rocescope);
     diagnose.args(["diagnose", "hostmesh"]);
     diagnose.arg(directory.join(super::DATASET));
     let time = |seconds: u32| format!("{}ms", seconds * 1_000 / scale);
     diagnose.args(["--window", &time(20), "--sticky", &time(60), "-o", "json"]);
     diagnose.arg("--topology").arg(directory.join(super::TOPOLOGY));
-    let summary: Value = serde_json::from_str(&output(&mut diagnose)?)?;
-    let verdicts = summary["verdicts"].as_array().context("verdicts")?;
-    Ok(verdicts.clone())
+    Ok(serde_json::from_str(&output(&mut diagnose)?)?)
+}
+
+/// An array of it.
+pub(super) fn rows(found: &Value, name: &str) -> Result<Vec<Value>> {
+    Ok(found[name].as_array().context("rows")?.clone())
 }

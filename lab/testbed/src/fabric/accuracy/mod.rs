@@ -12,9 +12,11 @@
 //! | `paths` | compares the paths that agents found with those that the kernel chooses |
 //! | `score` | which verdicts are right, and which name a wrong place |
 //! | `report` | the table and the JSON |
+//! | `lasting` | `fabric lasting`: faults that are older than the agents, and faults that last |
 
 mod agents;
 mod kinds;
+pub(super) mod lasting;
 mod paths;
 mod plan;
 mod report;
@@ -126,7 +128,7 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
             break;
         }
         let recent = &used[used.len().saturating_sub(APART)..];
-        let (drawn, places) = plan::draw(kind, &mut random, &fabric, &rocescope, &options, recent)?;
+        let (drawn, places) = plan::draw(kind, &mut random, &fabric, Some(&rocescope), &options, recent)?;
         used.push(places);
         // Finding a 5-tuple may have taken longer than a window.
         let window = clock.window_now() + 1;
@@ -209,7 +211,8 @@ pub(super) fn judge(arguments: &[&str]) -> Result<()> {
     let read = fs::read(directory.join(RUN)).context("the directory has no recorded run")?;
     let recorded: Recorded = serde_json::from_slice(&read)?;
     let rocescope = xtask::product::build()?;
-    let verdicts = agents::diagnose(&rocescope, directory, recorded.options.scale)?;
+    let found = agents::diagnose(&rocescope, directory, recorded.options.scale)?;
+    let verdicts = agents::rows(&found, "verdicts")?;
     let Recorded {
         options,
         quiet,

@@ -38,12 +38,13 @@ pub(super) fn plan(random: &mut Draws, options: &Options) -> Vec<&'static Kind> 
     plan
 }
 
-/// Draws places for the faults of a case, none of them in `used`; adds them there.
+/// Draws places for the faults of a case, none of them in `used`; adds them there. A blackhole is that of a 5-tuple that
+/// `rocescope` captures; without it, of an eighth of the source ports, whichever these are.
 pub(super) fn draw(
     kind: &Kind,
     random: &mut Draws,
     fabric: &Fabric,
-    rocescope: &Path,
+    rocescope: Option<&Path>,
     options: &Options,
     used: &[BTreeSet<String>],
 ) -> Result<(Vec<Drawn>, BTreeSet<String>)> {
@@ -62,7 +63,7 @@ pub(super) fn draw(
             drawn.push(Drawn { place, trouble, after });
         }
         // Where a 5-tuple goes is known only now.
-        let hit = |one: &Drawn| matches!(one.trouble, Trouble::Fault(Fault::Blackhole { .. }));
+        let hit = |one: &Drawn| matches!(one.trouble, Trouble::Fault(Fault::Blackhole { mask: u16::MAX, .. }));
         let places = drawn.iter().filter(|one| hit(one)).map(|one| one.place.clone());
         let places: BTreeSet<String> = places.collect();
         if places.is_disjoint(&names) && used.iter().all(|used| used.is_disjoint(&places)) {
@@ -124,7 +125,7 @@ fn materialize(
     link: &Link,
     random: &mut Draws,
     fabric: &Fabric,
-    rocescope: &Path,
+    rocescope: Option<&Path>,
     options: &Options,
 ) -> Result<(String, Trouble)> {
     let scaled = |milliseconds| Duration::from_millis(milliseconds) / options.scale;
@@ -157,15 +158,21 @@ fn materialize(
             let above = one(random, &above.collect::<Vec<_>>());
             without_route(above.context("a switch above")?.upper.node)
         }
+        // At the switch of the receiving NIC.
         What::Acl => {
-            let is_other = |other: &&Link| other.lower.node == link.lower.node && other.name != link.name;
-            let others: Vec<&Link> = wiring.nics().filter(is_other).collect();
-            let src = one(random, &others).context("another NIC")?.name.clone();
+            let src = sibling(random, wiring, link)?.name.clone();
             let dst = link.name.clone();
-            // At the switch of the receiving NIC.
             here(Fault::Acl { src, dst })
         }
-        What::Blackhole => blackhole(random, fabric, rocescope, link),
+        What::Blackhole => match rocescope {
+            Some(rocescope) => blackhole(random, fabric, rocescope, link),
+            None => here(Fault::Blackhole {
+                src: sibling(random, wiring, link)?.lower.address,
+                dst: link.lower.address,
+                port: random.below(8) as u16,
+                mask: 7,
+            }),
+        },
         What::SlowHost => {
             // Shorter than the interval of probes: the agent is late, but still sends all.
             let period = scaled(80);
@@ -173,6 +180,13 @@ fn materialize(
         }
         What::Silence => Ok((node(link.lower.node), Trouble::Silence)),
     }
+}
+
+/// Another NIC of the same host.
+fn sibling<'a>(random: &mut Draws, wiring: &'a Wiring, nic: &Link) -> Result<&'a Link> {
+    let is_other = |other: &&Link| other.lower.node == nic.lower.node && other.name != nic.name;
+    let others: Vec<&Link> = wiring.nics().filter(is_other).collect();
+    one(random, &others).context("another NIC")
 }
 
 fn one<'a, T>(random: &mut Draws, of: &[&'a T]) -> Option<&'a T> {
@@ -206,6 +220,11 @@ fn blackhole(random: &mut Draws, fabric: &Fabric, rocescope: &Path, nic: &Link) 
     let uplink = uplinks.find(|link| link.upper.address == above);
     let place = uplink.context("the uplink of a path")?.name.clone();
     let Tuple { src, dst, src_port, .. } = tuple;
-    let port = src_port;
-    Ok((place, Trouble::Fault(Fault::Blackhole { src, dst, port })))
+    let fault = Fault::Blackhole {
+        src,
+        dst,
+        port: src_port,
+        mask: u16::MAX,
+    };
+    Ok((place, Trouble::Fault(fault)))
 }

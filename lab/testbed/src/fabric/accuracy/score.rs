@@ -53,10 +53,12 @@ enum Truth {
         src: String,
         dst: String,
     },
+    /// In the bits of the mask the source port is this one.
     Tuple {
         src: String,
         dst: String,
         port: u16,
+        mask: u16,
     },
     Host(String),
 }
@@ -99,7 +101,7 @@ impl Injected {
 
     /// Whether the fault overlaps the window of a verdict, or the one before. It ends a little after the end of a window,
     /// because commands take time. The rows of a killed agent end up to a window earlier.
-    fn touches(&self, verdict: &Value) -> bool {
+    pub(super) fn touches(&self, verdict: &Value) -> bool {
         let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
         let ended = self.until_ns - self.window_ns / 4;
         let began = match self.class == "silent" {
@@ -109,27 +111,59 @@ impl Injected {
         start + self.window_ns > began && start - self.window_ns < ended
     }
 
-    fn has_class(&self, verdict: &Value) -> bool {
-        verdict["class"].as_str() == Some(&self.class)
+    /// Whether it holds for all of a window.
+    pub(super) fn is_throughout(&self, window: &Value) -> bool {
+        let start = window["window_start_ns"].as_i64().unwrap_or(0);
+        start >= self.from_ns && start + self.window_ns <= self.until_ns
     }
 
-    fn has_place(&self, verdict: &Value) -> bool {
+    /// With two NICs a host, all probes to a NIC are of one pair: an access list for it looks like a route that is missing.
+    pub(super) fn between_two_nics(&mut self) {
+        if matches!(self.truth, Truth::Pair { .. }) {
+            self.class = "no_route".to_owned();
+            self.truth = Truth::Nic(self.place.replace('n', "/rail"));
+        }
+    }
+
+    /// Whether it is of some source ports, which no 5-tuple may have at a time.
+    pub(super) fn is_of_few_ports(&self) -> bool {
+        matches!(self.truth, Truth::Tuple { .. })
+    }
+
+    pub(super) fn has_class(&self, verdict: &Value) -> bool {
+        let class = verdict["class"].as_str().unwrap_or("");
+        // Of a route that one 5-tuple alone crosses, and of that, the verdict has both.
+        let is_either = |class: &str| matches!(class, "no_route" | "blackhole");
+        let has_both = verdict["switch"].is_string() && verdict["udp_src_port"].is_u64();
+        class == self.class || has_both && is_either(class) && is_either(&self.class)
+    }
+
+    pub(super) fn has_place(&self, verdict: &Value) -> bool {
         let text = |column: &str| verdict[column].as_str().unwrap_or("");
         let links = || text("link").split(' ');
+        // No trace came further.
+        let is_onward = || text("place").ends_with(" or its next hops");
         match &self.truth {
-            Truth::Nic(nic) => text("nic") == nic || links().any(|link| link.split('>').any(|end| end == nic)),
+            // Two NICs that probe only each other are one place.
+            Truth::Nic(nic) => {
+                let is_one_of = || text("place").split(" or ").any(|one| one == nic);
+                text("nic") == nic || is_one_of() || links().any(|link| link.split('>').any(|end| end == nic))
+            }
             Truth::Link([a, b]) => {
                 let forth = format!("{a}>{b}");
                 let back = format!("{b}>{a}");
-                links().any(|link| link == forth || link == back)
+                is_onward() && [a, b].contains(&&text("switch").to_owned())
+                    || links().any(|link| link == forth || link == back)
             }
             Truth::Route { node, nic } => {
                 let is_there = text("switch") == node || text("place_kind") == "nic";
-                text("nic") == nic && is_there
+                let is_one_of = text("place_kind") == "nic" && text("place").split(" or ").any(|one| one == nic);
+                text("nic") == nic && is_there || is_one_of || is_onward()
             }
             Truth::Pair { src, dst } => text("place_kind") == "pair" && text("src") == src && text("dst") == dst,
-            Truth::Tuple { src, dst, port } => {
-                text("src") == src && text("dst") == dst && verdict["udp_src_port"].as_u64() == Some((*port).into())
+            Truth::Tuple { src, dst, port, mask } => {
+                let is_port = |other: u64| other & u64::from(*mask) == u64::from(*port);
+                text("src") == src && text("dst") == dst && verdict["udp_src_port"].as_u64().is_some_and(is_port)
             }
             Truth::Host(host) => text("host") == host,
         }
@@ -154,9 +188,9 @@ fn required(fabric: &Fabric, place: &str, fault: &Fault) -> Result<(&'static str
             let (src, dst) = (address(src)?, address(dst)?);
             ("acl", Truth::Pair { src, dst })
         }
-        Fault::Blackhole { src, dst, port } => {
-            let (src, dst, port) = (src.to_string(), dst.to_string(), *port);
-            ("blackhole", Truth::Tuple { src, dst, port })
+        Fault::Blackhole { src, dst, port, mask } => {
+            let (src, dst, port, mask) = (src.to_string(), dst.to_string(), *port, *mask);
+            ("blackhole", Truth::Tuple { src, dst, port, mask })
         }
         Fault::SlowHost { .. } => ("slow_host", Truth::Host(place.to_owned())),
     })
@@ -252,7 +286,7 @@ pub(super) fn score(cases: Vec<Case>, quiet: Quiet, verdicts: &[Value]) -> Score
     }
 }
 
-fn short(verdict: &Value) -> String {
+pub(super) fn short(verdict: &Value) -> String {
     let text = |column: &str| verdict[column].as_str().unwrap_or("");
     let count = |column: &str| verdict[column].as_u64().unwrap_or(0);
     format!(
@@ -392,8 +426,8 @@ mod tests {
         let (a, b) = (src.clone(), dst.clone());
         one.truth = Truth::Pair { src: a, dst: b };
         assert!(one.has_place(&pair) && !one.has_place(&tuple));
-        let port = 7;
-        one.truth = Truth::Tuple { src, dst, port };
+        let (port, mask) = (7, u16::MAX);
+        one.truth = Truth::Tuple { src, dst, port, mask };
         assert!(one.has_place(&tuple) && !one.has_place(&pair));
         one.truth = Truth::Host("h1".into());
         assert!(one.has_place(&json!({ "host": "h1" })) && !one.has_place(&pair));

@@ -48,8 +48,13 @@ pub(crate) enum Fault {
     Corruption { ratio: f64 },
     /// A switch has no route to a NIC, or the NIC's host has no route out of it.
     MissingRoute { nic: String },
-    /// One 5-tuple is lost on a link.
-    Blackhole { src: IpAddr, dst: IpAddr, port: u16 },
+    /// The 5-tuples of two NICs are lost on a link whose source ports equal `port` in the bits of `mask`.
+    Blackhole {
+        src: IpAddr,
+        dst: IpAddr,
+        port: u16,
+        mask: u16,
+    },
     /// All UDP from one NIC to another is lost on a link: a wrong access list.
     Acl { src: String, dst: String },
     /// Frames out of the lower end of a link wait for `depth`.
@@ -100,11 +105,11 @@ pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Activ
             let program = program::corruption(*ratio, fabric.size.ipv6);
             attach(fabric, place, &program, Ways::Both)?;
         }
-        Fault::Blackhole { src, dst, port } => {
+        Fault::Blackhole { src, dst, port, mask } => {
             let refused = Refused {
                 src: *src,
                 dst: *dst,
-                src_port: Some(*port),
+                src_port: Some((*port, *mask)),
             };
             attach(fabric, place, &program::refusal(&refused), Ways::Both)?;
         }
@@ -138,6 +143,11 @@ pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Activ
         fault,
         processes,
     })
+}
+
+/// A program started in the namespace of a node: it is as slow as its host.
+pub(super) fn started(fabric: &Fabric, node: usize, process: u32) -> Result<()> {
+    host::join(&fabric.namespace(node), process)
 }
 
 /// Heals a fault; `others` stay.
@@ -216,7 +226,7 @@ fn flap(fabric: &Fabric, link: &Link, period: Duration) -> Result<u32> {
     background::start(std::process::Command::new("sh").args(["-c", &script]))
 }
 
-/// Parses a fault: `KIND PLACE [--ratio F] [--ways W] [--period S] [--depth S] [--nic NIC] [--src A --dst A --port N]`.
+/// Parses a fault: `KIND PLACE [--ratio F] [--ways W] [--period S] [--depth S] [--nic NIC] [--src A --dst A --port N [--mask N]]`.
 pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
     let [kind, place, options @ ..] = words else {
         bail!("expected KIND PLACE");
@@ -237,7 +247,7 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
     };
     let needed = |name: &str| text(name).with_context(|| format!("{kind} requires {name}"));
     let known = [
-        "--ratio", "--ways", "--period", "--depth", "--nic", "--src", "--dst", "--port",
+        "--ratio", "--ways", "--period", "--depth", "--nic", "--src", "--dst", "--port", "--mask",
     ];
     for [option, _] in pairs {
         ensure!(known.contains(option), "no such option: {option}");
@@ -266,6 +276,7 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
             src: needed("--src")?.parse()?,
             dst: needed("--dst")?.parse()?,
             port: needed("--port")?.parse()?,
+            mask: text("--mask").map_or(Ok(u16::MAX), str::parse)?,
         },
         "acl" => Fault::Acl {
             src: needed("--src")?.to_owned(),

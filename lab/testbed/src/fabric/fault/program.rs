@@ -48,6 +48,11 @@ const fn copy(to: u8, from: u8) -> Instruction {
     op(0xbf, to, from, 0, 0)
 }
 
+/// `to &= number`
+const fn and(to: u8, number: i32) -> Instruction {
+    op(0x57, to, 0, 0, number)
+}
+
 const fn call(helper: i32) -> Instruction {
     op(0x85, 0, 0, 0, helper)
 }
@@ -119,7 +124,8 @@ pub(super) fn corruption(ratio: f64, ipv6: bool) -> Vec<u8> {
 pub(super) struct Refused {
     pub(super) src: IpAddr,
     pub(super) dst: IpAddr,
-    pub(super) src_port: Option<u16>,
+    /// A port, and the bits that must be equal.
+    pub(super) src_port: Option<(u16, u16)>,
 }
 
 /// Drops datagrams that match all fields.
@@ -136,8 +142,9 @@ pub(super) fn refusal(of: &Refused) -> Vec<u8> {
             program.extend([read(WORD, at), unless_equal(0, u32::from_be_bytes(*word))]);
         }
     }
-    if let Some(port) = of.src_port {
-        program.extend([read(HALF, ports), unless_equal(0, port.into())]);
+    if let Some((port, mask)) = of.src_port {
+        let equal = unless_equal(0, (port & mask).into());
+        program.extend([read(HALF, ports), and(0, mask.into()), equal]);
     }
     assembled(program, &[set(0, DROP), exit()])
 }

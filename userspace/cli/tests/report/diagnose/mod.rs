@@ -4,7 +4,8 @@ use crate::simulated::{self, dataset};
 use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, Nic, Rails};
 use rocescope_model::{
-    COUNTER_TABLES, CounterRow, FLOW_PATH_TABLES, FlowPathRow, LinkRow, PROBE_TABLES, SlaRow, Time, VerdictRow,
+    CAPTURE_TABLES, COUNTER_TABLES, ConnectionRow, CounterRow, FLOW_PATH_TABLES, FlowPathRow, LinkRow, PROBE_TABLES,
+    ProbeRow, SlaRow, Time, VerdictRow,
 };
 use rocescope_store::{Options, Writer, scan};
 use rocescope_testkit::{refusal, run_in, text};
@@ -288,4 +289,34 @@ fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
         sentence.starts_with("the NIC, its link or its switch port, not the PCIe path behind it"),
         "{sentence}"
     );
+}
+
+#[test]
+fn captured_traffic_of_a_class_that_no_probe_has_is_one_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("d");
+    dataset(&root);
+    assert!(!text(&diagnose(folder.path(), &["d"])).contains("class     "));
+    let probes = scan(&root).unwrap().rows::<ProbeRow>().unwrap();
+    let time_ns = probes[0].time_ns;
+    let connection = ConnectionRow {
+        time: Time(time_ns),
+        time_ns,
+        data_dscp: Some("26".into()),
+        payload_bytes: 1_000,
+        ..ConnectionRow::default()
+    };
+    let options = Options {
+        tables: CAPTURE_TABLES,
+        ..Options::new("box")
+    };
+    let mut writer = Writer::create(&root, options).unwrap();
+    writer.append_cells(&vec![connection], Instant::now()).unwrap();
+    writer.finish().unwrap();
+    let warning = "probes have DSCP 0, and 100 % of the captured payload has DSCP 26";
+    let printed = text(&diagnose(folder.path(), &["d"]));
+    assert!(printed.contains(&format!("\nclass     {warning}")), "{printed}");
+    let found = text(&diagnose(folder.path(), &["d", "-o", "json"]));
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    assert!(found["unprobed_classes"].as_str().unwrap().starts_with(warning));
 }

@@ -50,6 +50,8 @@ pub struct Document {
     pub unreadable: Vec<String>,
     /// Journals that are not sealed.
     pub open_segments: usize,
+    /// Classes of the captured traffic that no probe has.
+    pub unprobed_classes: Option<String>,
     /// Whether the dataset has captured flows.
     pub has_flows: bool,
     /// The addresses of NICs, by `host/nic`.

@@ -76,6 +76,9 @@ pub(super) fn write(out: &mut String, diagnosis: &Document) -> Result {
         list(out, "unprobed  links of the topology that no probe crossed:", unprobed)?;
         writeln!(out)?;
     }
+    if let Some(classes) = &diagnosis.unprobed_classes {
+        writeln!(out, "class     {classes}")?;
+    }
     if diagnosis.paths == 0 {
         writeln!(out, "paths     none: links and switches cannot be identified")?;
     }
