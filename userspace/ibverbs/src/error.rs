@@ -7,7 +7,7 @@ use std::io;
 pub struct Error {
     /// What it was for.
     pub what: &'static str,
-    /// What the system says.
+    /// The error of the system.
     pub source: io::Error,
 }
 

@@ -115,7 +115,9 @@ impl Reads<WindowRow> for Wire {
 
 impl Reads<EventRow> for Wire {
     fn is_read(column: &Column) -> bool {
-        const READ: [&str; 8] = ["observer", "time_ns", "kind", "src", "dst", "syndrome", "count", "value"];
+        const READ: [&str; 8] = [
+            "observer", "time_ns", "kind", "src", "dst", "syndrome", "count", "value",
+        ];
         READ.contains(&column.name)
     }
 

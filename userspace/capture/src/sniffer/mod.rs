@@ -47,7 +47,7 @@ pub enum SnifferError {
     Verbs {
         /// What it was for.
         what: &'static str,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// A receive failed: the queue pair is unusable.
@@ -270,7 +270,7 @@ impl Sniffer {
         self.behind as f64 / DEPTH as f64
     }
 
-    /// Frames that the device has dropped since the last call, if there are any: at most so many, since the counter is one of
+    /// Frames that the device has dropped since the last call, if there are any: an upper bound, since the counter is one of
     /// the device, for all its queue pairs. `None` also where it has no such counter.
     pub fn new_drops(&mut self) -> Option<Drops> {
         self.dropped.take()
