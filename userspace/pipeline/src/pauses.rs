@@ -14,7 +14,7 @@ use rocescope_wire::Pause;
 
 /// A quantum at 10 Gbit/s, in picoseconds.
 const QUANTUM_PS: u64 = 51_200;
-/// Ports and priorities that are told apart. The frames of more count together.
+/// Ports and priorities that are kept apart. The frames of more count together.
 const MAX_KEYS: usize = 1_024;
 
 /// The interface of the tap, the port that pauses, and the priority; `None` is all of them.
@@ -125,7 +125,8 @@ mod tests {
         for (time_ns, frame) in frames {
             pauses.add(*time_ns, 0, frame, &mut window);
         }
-        let rows = window.rows(&Text::from_static("box"));
+        let observer = Text::from_static("box");
+        let rows = window.rows(&observer);
         rows.map(|row| (row.syndrome.unwrap().as_str().into(), row.count, row.value.unwrap()))
             .collect()
     }
