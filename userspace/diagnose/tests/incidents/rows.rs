@@ -359,3 +359,62 @@ fn a_few_rnr_naks_are_a_note_unless_a_sender_gives_up() {
     assert_eq!((found(15, false), found(16, false)), ((0, 1), (1, 0)));
     assert_eq!(found(9, true).0, 1);
 }
+
+#[test]
+fn a_request_without_an_answer_lost_it_where_answers_are_lost() {
+    let rows = |located: u64, of_requests: u64| {
+        let mut wire = Wire::default();
+        wire.connection(&ConnectionRow {
+            unanswered_packets: 9,
+            fabric_lost_downstream_packets: of_requests,
+            ..connection(2, 3, 7)
+        });
+        wire.connection(&ConnectionRow {
+            role: "b_to_a".into(),
+            fabric_lost_upstream_packets: located,
+            ..connection(3, 2, 8)
+        });
+        let incidents = find(&wire);
+        let places = incidents.iter().map(|incident| incident.place.name.clone());
+        places.collect::<Vec<_>>()
+    };
+    assert_eq!(rows(35, 0), ["10.0.0.3 > 10.0.0.2"]);
+    // Too few, or requests are lost too.
+    assert_eq!(rows(8, 0), ["10.0.0.2 <> 10.0.0.3"]);
+    assert_eq!(rows(35, 9), ["10.0.0.2 <> 10.0.0.3"]);
+    assert_eq!(rows(0, 0), ["10.0.0.2 > 10.0.0.3"]);
+}
+
+#[test]
+fn a_port_that_pauses_its_link_for_long_is_named() {
+    let found = |paused_ns: f64| {
+        let mut wire = Wire::default();
+        for second in 1..=4 {
+            wire.window(&WindowRow {
+                observer: "tap".into(),
+                window_start_ns: second * SECOND,
+                window_ns: SECOND,
+                ..WindowRow::default()
+            });
+        }
+        for second in 1..=2 {
+            wire.event(&EventRow {
+                observer: "tap".into(),
+                kind: EventRow::PAUSE.into(),
+                time_ns: second * SECOND,
+                syndrome: Some("02:00:00:00:00:01 priority 3".into()),
+                value: Some(paused_ns),
+                count: 500,
+                ..EventRow::default()
+            });
+        }
+        find(&wire)
+    };
+    let storm = found(2.5e8);
+    assert_eq!((storm.len(), &*storm[0].class), (1, "pause_storm"));
+    assert_eq!(storm[0].place.name, "02:00:00:00:00:01 priority 3");
+    let meaning = "it pauses its link: 1,000 frames, for 500 ms or less of 2 windows with pauses (25 %)";
+    assert_eq!(storm[0].meaning, meaning);
+    // Microseconds in a second are how a lossless fabric works.
+    assert!(found(5e6).is_empty());
+}

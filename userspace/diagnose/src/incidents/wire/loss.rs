@@ -4,7 +4,7 @@ use super::ends::{Group, Share, group};
 use super::episodes::{Episode, Sign};
 use super::{Direction, Found, View, lossy, no_answer, order, queue_pair, traces};
 use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victim, Victims};
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -18,8 +18,12 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
     if view.is_part {
         from_events(view, &mut found.incidents);
     }
+    let located = located(view.all);
     let is_lossy = |direction: &&&Direction| {
-        direction.lost() > 0 && !no_answer::is_unanswered(view, direction) && !order::explains_losses(direction)
+        direction.lost() > 0
+            && !no_answer::is_unanswered(view, direction)
+            && !order::explains_losses(direction)
+            && !are_of_answers(direction, &located)
     };
     let mut lossy: Vec<&Direction> = view.all.iter().filter(is_lossy).copied().collect();
     found.notes.extend(traces::take_out(&mut lossy, view.all));
@@ -41,6 +45,22 @@ pub(super) fn find(view: &View<'_>, found: &mut Found) {
                 .map(|episode| incident(view, &group, (&ways, &lossy), *episode, is_only)),
         );
     }
+}
+
+/// The losses of each pair whose direction is known.
+fn located(all: &[&Direction]) -> BTreeMap<(IpAddr, IpAddr), u64> {
+    let mut located = BTreeMap::new();
+    for way in all {
+        *located.entry((way.src, way.dst)).or_default() += way.lost_upstream + way.lost_downstream;
+    }
+    located
+}
+
+/// A request that is repeated after a long wait was lost, or its answer was. Where the way of the answers is known to lose as
+/// many, and this one is not known to lose any, the answers were.
+fn are_of_answers(way: &Direction, located: &BTreeMap<(IpAddr, IpAddr), u64>) -> bool {
+    let of = |pair| located.get(&pair).copied().unwrap_or(0);
+    of((way.src, way.dst)) == 0 && way.unanswered > 0 && of((way.dst, way.src)) >= way.unanswered
 }
 
 /// Losses in a part of the time in which no connection has written a row: events alone show them.
