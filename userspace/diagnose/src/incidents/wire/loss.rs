@@ -59,8 +59,8 @@ fn located(all: &[&Direction]) -> BTreeMap<(IpAddr, IpAddr), u64> {
 /// A request that is repeated after a long wait was lost, or its answer was. Where the way of the answers is known to lose as
 /// many, and this one is not known to lose any, the answers were.
 fn are_of_answers(way: &Direction, located: &BTreeMap<(IpAddr, IpAddr), u64>) -> bool {
-    let of = |pair| located.get(&pair).copied().unwrap_or(0);
-    of((way.src, way.dst)) == 0 && way.unanswered > 0 && of((way.dst, way.src)) >= way.unanswered
+    let of_answers = located.get(&(way.dst, way.src)).copied().unwrap_or(0);
+    way.lost_upstream + way.lost_downstream == 0 && way.unanswered > 0 && of_answers >= way.unanswered
 }
 
 /// Losses in a part of the time in which no connection has written a row: events alone show them.
