@@ -2,6 +2,7 @@
 
 use super::SnifferError;
 use rocescope_ibverbs::{self as ib, OpenDevice};
+use std::path::Path;
 
 /// A port of an RDMA device.
 #[derive(Debug)]
@@ -23,8 +24,12 @@ impl SnifferPort {
             return Ok(None);
         };
         let mut refused = String::new();
-        // Without the library or the kernel's part there is no such device.
-        let devices = ib::devices(&mut refused).unwrap_or_default();
+        let devices = match ib::devices(&mut refused) {
+            Ok(devices) => devices,
+            Err(error) if Path::new("/sys/class/infiniband").join(device).exists() => return Err(error.into()),
+            // A host without RDMA has no device of any name.
+            Err(_) => return Ok(None),
+        };
         let Some(device) = devices.into_iter().find(|found| found.name == device) else {
             let is_refused = refused.split("; ").any(|one| one.split(':').next() == Some(device));
             return match is_refused {

@@ -25,12 +25,12 @@ pub enum Error {
         why: String,
     },
     /// The kernel refused an operation.
-    #[error("{what}: {source}")]
+    #[error("{what}: {cause}")]
     Io {
         /// The operation.
         what: &'static str,
-        /// The error of the kernel.
-        source: io::Error,
+        /// The error of the kernel. Part of the message and therefore not a source: an error chain would print it twice.
+        cause: io::Error,
     },
 }
 
@@ -42,7 +42,7 @@ impl From<rocescope_ibverbs::Error> for Error {
 
 impl Error {
     pub(crate) const fn at(what: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { what, source }
+        move |cause| Self::Io { what, cause }
     }
 }
 
