@@ -25,8 +25,9 @@ pub struct Session {
     observer: Observer<Vec<Set>>,
     intake: Intake,
     verify_icrc: bool,
-    /// Times in the order of positions, where the capture's clock contradicts it.
-    clock: FrameClock,
+    /// Times in the order of positions, where the clock of a file contradicts it. A live capture has the times of one kernel,
+    /// and several processors and sockets deliver its frames: there the times are right, and the positions are not.
+    clock: Option<FrameClock>,
     /// Frames that mirrors have lost so far, by their numbers.
     mirror_lost: u64,
     /// Time of the latest frame, because silence before the end of a capture matters too.
@@ -46,12 +47,13 @@ impl Session {
     /// The settings are invalid.
     pub fn new(settings: Settings, config: Config, outputs: impl Into<Outputs>) -> Result<Self> {
         let verify_icrc = settings.verify_icrc;
+        let is_file = settings.live.is_none();
         let slot: Slot = bytemuck::Zeroable::zeroed();
         Ok(Self {
             observer: Observer::new(config, vec![[slot; 2]; SETS]),
             intake: Intake::new(settings, outputs)?,
             verify_icrc,
-            clock: FrameClock::default(),
+            clock: is_file.then(FrameClock::default),
             mirror_lost: 0,
             latest_ns: 0,
             untimed_frames: 0,
@@ -106,7 +108,10 @@ impl Session {
         if self.is_over {
             return Ok(());
         }
-        let time_ns = self.clock.correct(frame.time_ns, frame.interface);
+        let time_ns = match &mut self.clock {
+            Some(clock) => clock.correct(frame.time_ns, frame.interface),
+            None => frame.time_ns,
+        };
         self.advance(time_ns)?;
         let before_ns = std::mem::replace(&mut self.latest_ns, time_ns);
         self.untimed_frames += u64::from(frame.time_ns == 0);
