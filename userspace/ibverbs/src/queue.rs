@@ -55,6 +55,9 @@ pub struct Queue {
 
 impl Queue {
     /// Creates a queue with the best timestamps of the device; `None` if its driver has none.
+    ///
+    /// # Errors
+    /// The device refuses.
     pub fn stamped(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Option<Self>, Error> {
         let channel = channel(context)?;
         let ticks = kilohertz(context).map(|kilohertz| Stamping::Ticks { kilohertz });
@@ -97,6 +100,9 @@ impl Queue {
     }
 
     /// Creates a queue without timestamps.
+    ///
+    /// # Errors
+    /// The device refuses.
     pub fn plain(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Self, Error> {
         let channel = channel(context)?;
         // SAFETY: context and channel are open.
@@ -112,6 +118,9 @@ impl Queue {
     }
 
     /// Closes an unused queue.
+    ///
+    /// # Errors
+    /// The device refuses.
     pub fn close(self) -> Result<(), Error> {
         // SAFETY: both are open, and this was their only owner.
         unsafe {
@@ -134,12 +143,16 @@ impl Queue {
     }
 
     /// Readable when something has completed.
+    #[must_use]
     pub fn channel(&self) -> BorrowedFd<'_> {
         // SAFETY: the channel is open for as long as the queue is.
         unsafe { BorrowedFd::borrow_raw(self.channel.as_ref().fd) }
     }
 
     /// Requests an event for the next completion.
+    ///
+    /// # Errors
+    /// The device refuses.
     pub fn arm(&self) -> Result<(), Error> {
         // SAFETY: the queue is open.
         let answer = unsafe { ib::ibv_req_notify_cq(self.cq.as_ptr(), 0) };

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Maximum wait for a block before signals and interfaces are checked.
 const BLOCK_TIMEOUT: Duration = Duration::from_millis(50);
-/// As many times a full buffer is read at the end: a device may go on to deliver.
+/// A full buffer is read in fewer turns than this. A device may go on to deliver after its end.
 const BUFFERED: u32 = 64;
 /// A frame may wait in a block for this long, so the clock of the windows lags by as much.
 const BEHIND_NS: u64 = 100_000_000;
