@@ -122,6 +122,7 @@ fn what_is_missing_is_named() {
     let port = SnifferPort::find("mlx5_0").unwrap().unwrap();
     let refused = Sniffer::open(port).unwrap_err().to_string();
     assert!(refused.starts_with("mlx5_0 has no sniffer flow"), "{refused}");
+    with(|double| assert_eq!((double.qps.len(), double.mrs.len(), double.open), (0, 0, 0)));
     with(|double| double.closed = Some(1));
     let refused = SnifferPort::find("mlx5_1").unwrap_err().to_string();
     assert!(refused.contains("mlx5_1: Permission denied"), "{refused}");

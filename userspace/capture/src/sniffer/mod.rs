@@ -83,7 +83,7 @@ pub struct Sniffer {
     interface: u32,
     dropped: Dropped,
     /// Closed after all the others.
-    _device: OpenDevice,
+    device: OpenDevice,
 }
 
 // SAFETY: libibverbs is thread-safe, and all pointers are its objects.
@@ -132,6 +132,22 @@ impl Sniffer {
             let region = region.ok_or_else(|| ib::Error::last("a memory region (`ulimit -l` bounds its size)"))?;
             (domain, qp, region)
         };
+        // From here on dropping it closes all, before the device could write to memory of others.
+        let mut sniffer = Self {
+            flow: None,
+            qp,
+            region,
+            queue: ManuallyDrop::new(queue),
+            domain,
+            memory,
+            // SAFETY: the region is open, and its key does not change.
+            key: unsafe { region.as_ref() }.lkey,
+            completed: Vec::new(),
+            behind: 0,
+            interface,
+            dropped: Dropped::begin(&device.name, port),
+            device,
+        };
         let enter = |state, mask| {
             // SAFETY: a structure of numbers, for which all zeros is valid; the queue pair is open.
             let answer = unsafe {
@@ -143,11 +159,8 @@ impl Sniffer {
             ib::check("the state of a queue pair", answer)
         };
         enter(ib::IBV_QPS_INIT, ib::IBV_QP_PORT)?;
-        // SAFETY: the region is open, and its key does not change.
-        let key = unsafe { region.as_ref() }.lkey;
-        post(qp, &mut memory, key, 0..DEPTH)?;
+        post(qp, &mut sniffer.memory, sniffer.key, 0..DEPTH)?;
         enter(ib::IBV_QPS_RTR, 0)?;
-        let dropped = Dropped::begin(&device.name, port);
         let mut attributes = ib::ibv_flow_attr {
             comp_mask: 0,
             kind: ib::IBV_FLOW_ATTR_SNIFFER,
@@ -158,29 +171,18 @@ impl Sniffer {
             flags: 0,
         };
         // SAFETY: the queue pair is open, and the attributes are read during the call.
-        let flow = NonNull::new(unsafe { ib::ibv_create_flow(qp.as_ptr(), &raw mut attributes) });
-        let Some(flow) = flow else {
+        sniffer.flow = NonNull::new(unsafe { ib::ibv_create_flow(qp.as_ptr(), &raw mut attributes) });
+        if sniffer.flow.is_none() {
             let error = ib::Error::last("a sniffer flow (cap_net_raw)");
             return Err(match error.source.raw_os_error() {
-                Some(libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS) => SnifferError::Unsupported(device.name.clone()),
+                Some(libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS) => {
+                    SnifferError::Unsupported(sniffer.device.name.clone())
+                }
                 _ => error.into(),
             });
-        };
-        queue.arm()?;
-        Ok(Self {
-            flow: Some(flow),
-            qp,
-            region,
-            queue: ManuallyDrop::new(queue),
-            domain,
-            memory,
-            key,
-            completed: Vec::new(),
-            behind: 0,
-            interface,
-            dropped,
-            _device: device,
-        })
+        }
+        sniffer.queue.arm()?;
+        Ok(sniffer)
     }
 
     /// The descriptor, readable when frames have arrived since its last event was taken.
