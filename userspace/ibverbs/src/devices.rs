@@ -74,6 +74,14 @@ fn none() -> Error {
 /// # Errors
 /// The library does not load, or the kernel has no RDMA.
 pub fn devices(refused: &mut String) -> Result<Vec<OpenDevice>, Error> {
+    devices_named(|_| true, refused)
+}
+
+/// The same for devices of some names.
+///
+/// # Errors
+/// The library does not load, or the kernel has no RDMA.
+pub fn devices_named(is_wanted: impl Fn(&str) -> bool, refused: &mut String) -> Result<Vec<OpenDevice>, Error> {
     let mut count = 0;
     let mut devices = Vec::new();
     // SAFETY: the list holds `count` devices, valid until the list is freed; an open device stays valid.
@@ -85,6 +93,9 @@ pub fn devices(refused: &mut String) -> Result<Vec<OpenDevice>, Error> {
         for at in 0..usize::try_from(count).unwrap_or(0) {
             let device = *list.add(at);
             let name = CStr::from_ptr(ib::ibv_get_device_name(device)).to_string_lossy();
+            if !is_wanted(&name) {
+                continue;
+            }
             let opened = NonNull::new(ib::ibv_open_device(device));
             let opened = opened.ok_or_else(io::Error::last_os_error).and_then(|context| {
                 let mut device = OpenDevice {

@@ -28,7 +28,7 @@ mod queue;
 )]
 mod types;
 
-pub use devices::{GID_TYPE_ROCE_V2, OpenDevice, devices};
+pub use devices::{GID_TYPE_ROCE_V2, OpenDevice, devices, devices_named};
 pub use error::{Error, check};
 pub use inline::*;
 pub use library::*;

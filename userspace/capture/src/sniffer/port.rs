@@ -24,17 +24,16 @@ impl SnifferPort {
             return Ok(None);
         };
         let mut refused = String::new();
-        let devices = match ib::devices(&mut refused) {
+        let devices = match ib::devices_named(|found| found == device, &mut refused) {
             Ok(devices) => devices,
             Err(error) if Path::new("/sys/class/infiniband").join(device).exists() => return Err(error.into()),
             // A host without RDMA has no device of any name.
             Err(_) => return Ok(None),
         };
-        let Some(device) = devices.into_iter().find(|found| found.name == device) else {
-            let is_refused = refused.split("; ").any(|one| one.split(':').next() == Some(device));
-            return match is_refused {
-                true => Err(SnifferError::NoDevice(refused.trim_start_matches("; ").to_owned())),
-                false => Ok(None),
+        let Some(device) = devices.into_iter().next() else {
+            return match refused.strip_prefix("; ") {
+                Some(why) => Err(SnifferError::NoDevice(why.to_owned())),
+                None => Ok(None),
             };
         };
         let mut gids = device.gids.iter();
