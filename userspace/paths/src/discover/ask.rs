@@ -219,6 +219,9 @@ impl Asker<'_> {
             return known(found);
         }
         let asked = opened.and_then(|()| self.fields(at, ("[hash]", at.driver.hash()), session, work));
+        if let Ok(Some(fields)) = &asked {
+            work.hash_fields.extend_from_slice(&fields.names);
+        }
         match &asked {
             Err(refusal) if refusal.reason == SESSION_REFUSED => {}
             Err(refusal) => self.known.set(at.node, Known::Refused(refusal.clone())),
@@ -257,6 +260,9 @@ impl Asker<'_> {
             return found.clone();
         }
         let asked = self.fields(at, hash, session, work);
+        if let Ok(Some(fields)) = &asked {
+            work.channel_hash_fields.extend_from_slice(&fields.names);
+        }
         if !matches!(&asked, Err(refusal) if refusal.reason == SESSION_REFUSED) {
             *known = Some(asked.clone());
         }
@@ -279,7 +285,6 @@ impl Asker<'_> {
             for command in commands {
                 let reply = self.run(at, command, session, work)?;
                 if let Some(fields) = hash.read(&reply) {
-                    work.hash_fields.extend_from_slice(&fields.names);
                     return Ok(Some(Arc::new(fields)));
                 }
                 first.get_or_insert((&**command, reply));

@@ -118,9 +118,10 @@ pub struct DeviceWork {
     pub sessions: u64,
     /// Commands that were sent.
     pub commands: u64,
-    /// The fields that it hashes, as it names them, those of port channels last; empty if it was not asked, or does not
-    /// state them.
+    /// The fields that choose among its routes, as it names them; empty if it was not asked, or does not state them.
     pub hash_fields: Vec<String>,
+    /// Those that choose among the members of its port channels.
+    pub channel_hash_fields: Vec<String>,
     /// Why its fields had to be assumed ([`Settings::assume_5_tuple`]).
     pub assumed: Option<String>,
     /// Why commands had no answer, with the first message of each reason.
@@ -136,8 +137,8 @@ impl DeviceWork {
     fn add(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.commands += other.commands;
-        // Those of port channels come later.
         self.hash_fields.extend(other.hash_fields);
+        self.channel_hash_fields.extend(other.channel_hash_fields);
         self.assumed = self.assumed.take().or(other.assumed);
         for (reason, (count, message)) in other.failures {
             let entry = self.failures.entry(reason).or_insert((0, message));

@@ -31,6 +31,7 @@ struct DeviceItem<'a> {
     sessions: u64,
     commands: u64,
     hash_fields: Option<&'a [String]>,
+    channel_hash_fields: Option<&'a [String]>,
     assumed_5_tuple: Option<&'a str>,
     failures: Vec<FailureItem<'a>>,
 }
@@ -52,6 +53,10 @@ struct PathItem<'a> {
     bps: Option<f64>,
 }
 
+fn stated(fields: &[String]) -> Option<&[String]> {
+    (!fields.is_empty()).then_some(fields)
+}
+
 /// The JSON of a run.
 #[must_use]
 pub fn document(
@@ -65,7 +70,8 @@ pub fn document(
         node: plan.fabric.name(*node),
         sessions: work.sessions,
         commands: work.commands,
-        hash_fields: Some(&*work.hash_fields).filter(|fields| !fields.is_empty()),
+        hash_fields: stated(&work.hash_fields),
+        channel_hash_fields: stated(&work.channel_hash_fields),
         assumed_5_tuple: work.assumed.as_deref(),
         failures: failures(work).collect(),
     });

@@ -127,10 +127,7 @@ fn nxos_is_asked_for_the_member_and_what_it_is_chosen_by() {
         .iter()
         .filter(|command| *command == "show port-channel load-balance");
     assert_eq!(fields.count(), 1);
-    assert_eq!(
-        run.devices[&0].hash_fields.last().unwrap(),
-        "src-dst ip-l4port rotate 0"
-    );
+    assert_eq!(run.devices[&0].channel_hash_fields, ["src-dst ip-l4port rotate 0"]);
 }
 
 #[test]
