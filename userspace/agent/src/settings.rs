@@ -47,11 +47,9 @@ impl ProbePace {
             ttl_max: self.ttl_max,
             refresh: self.refresh,
             cpu_bound: self.cpu_bound,
+            peer_interval: self.peer_interval,
             ..agent.settings().clone()
         };
-        if let Some(peers) = &mut settings.peers {
-            peers.interval = self.peer_interval;
-        }
         if let Some(traces) = self.traces_per_second {
             settings.traces_per_second = traces;
         }

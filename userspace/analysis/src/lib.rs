@@ -12,6 +12,7 @@
 //! | [`hostping`], [`collectives`] | loopback tests inside hosts; steps of collectives |
 //! | [`incidents`] | all analyses that rows allow, joined |
 //! | [`live`] | windows that are analyzed as they end by the clock, and again when rows come late |
+//! | [`pinglists`] | hands out whom agents probe, by the switches that traces show |
 //! | [`topology`] | the topology file: addresses and ports of switches, and the links between them |
 //! | [`cores`] | the two cores that an analysis uses |
 
@@ -25,6 +26,7 @@ pub mod input;
 pub mod live;
 pub mod mesh;
 pub mod paths;
+pub mod pinglists;
 pub mod topology;
 
 pub use input::{Input, Reads};

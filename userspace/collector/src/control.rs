@@ -18,4 +18,4 @@ pub mod versions;
 
 pub use member::Member;
 pub use operator::Operator;
-pub use plan::Plan;
+pub use plan::{Peering, Plan};

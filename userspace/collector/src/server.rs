@@ -23,6 +23,7 @@ mod totals;
 
 pub use agents::AgentStatus;
 pub use commit::{Analysis, Rows};
+pub use controller::pinglists::{Agent, Roster};
 pub use refusal::{Refusal, Refusals};
 pub use settings::{ControlSettings, MakeRoom, Settings, StatusSink};
 pub use totals::Counts;
@@ -31,6 +32,7 @@ use crate::Error;
 use crate::control::message::ControllerStatus;
 use agents::Agents;
 use controller::Controller;
+use rocescope_diagnose::pinglist::{Coverage, Pinglist};
 use rocescope_store::Summary;
 use shared::{MIN_PARCEL_BYTES, Shared};
 use std::fmt;
@@ -65,6 +67,26 @@ impl Monitor {
     #[must_use]
     pub fn controller(&self) -> Option<ControllerStatus> {
         self.0.controller.as_ref().map(|controller| controller.status())
+    }
+
+    /// The agents of the controller, if the collector is one.
+    #[must_use]
+    pub fn roster(&self) -> Option<Roster> {
+        self.0.controller.as_ref().map(|controller| controller.roster())
+    }
+
+    /// Sends an agent its pinglist over this connection; returns whether it could.
+    #[must_use]
+    pub fn hand_out(&self, agent: &str, connection: u64, pinglist: &Pinglist) -> bool {
+        let controller = self.0.controller.as_ref();
+        controller.is_some_and(|controller| controller.hand_out(agent, connection, pinglist))
+    }
+
+    /// States in the controller's status what the pinglists cover.
+    pub fn covers(&self, coverage: Option<Coverage>) {
+        if let Some(controller) = &self.0.controller {
+            controller.covers(coverage);
+        }
     }
 
     /// What happened so far.

@@ -7,6 +7,7 @@
 //! | [`hostmesh`] | diagnosis from probes between the NICs of hosts, and their paths: what fails, and where |
 //! | [`hostping`] | the bottleneck inside a host, from loopback tests between its NICs and its memory and GPUs |
 //! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix to draw |
+//! | [`pinglist`] | whom the NICs of a mesh probe, so that every link is crossed |
 //! | [`paths`] | paths of flows over the links of a fabric, and how evenly they load them |
 //!
 //! Everything here is a pure function of the rows and times passed in (`no_std`): the same rows give the
@@ -24,6 +25,7 @@ pub mod incidents;
 pub mod mesh;
 pub mod paths;
 mod pcie;
+pub mod pinglist;
 
 /// An instant to the second.
 fn second(ns: i64) -> alloc::string::String {

@@ -70,6 +70,14 @@ impl Responder {
         }
     }
 
+    /// Answers from now on. Of probes before this it knows nothing.
+    pub(crate) fn answer(&mut self, now: Nanos) {
+        if !self.is_on {
+            self.is_on = true;
+            self.receipts.begin_again(now);
+        }
+    }
+
     /// A probe of another agent arrived at a NIC: it is answered, with `dscp` unless it has its own, or counted.
     pub(crate) fn question(&mut self, nic: NicIndex, question: &Payload, from: IpAddr, dscp: u8, received: Nanos) {
         if !self.is_on {
@@ -183,7 +191,7 @@ impl Prober for Responder {
             false => received.arrival.at(),
         };
         self.question(nic, payload, from, host.settings.first_dscp(), at);
-        if matches!(payload.kind, DatagramKind::PeerProbe(_)) && host.settings.peers.is_some() {
+        if matches!(payload.kind, DatagramKind::PeerProbe(_)) && host.has_peers {
             // Its answers take another path than it.
             let tracer = &mut host.tracer;
             tracer.follow_flow(nic, from, payload.port, received.arrival.received);

@@ -7,12 +7,14 @@
 //! | `accuracy` | precision and recall in a cluster in three tiers, of 2,000 hosts with 8 NICs in full size |
 //! | `incidents` | the same faults, and what `diagnose` reports of them |
 //! | `lasting` | faults that are older than the agents, and faults that outlast their source ports |
+//! | `pinglists` | probes between hosts as a controller hands them out: links that they cross, uplinks that lose |
 //! | `quiet` | an hour of 512 hosts without faults |
 //! | `speed` | in full size: time and memory for a window of 10,000 hosts with 8 NICs |
 
 mod accuracy;
 pub(crate) mod incidents;
 mod lasting;
+mod pinglists;
 mod quiet;
 mod speed;
 
@@ -30,6 +32,7 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     let mut lines = accuracy::evaluate(size, &only);
     if only.is_empty() {
         lines.extend(lasting::evaluate(size));
+        lines.extend(pinglists::evaluate(size));
         lines.push(quiet::evaluate(size));
         if size.full {
             speed::run();

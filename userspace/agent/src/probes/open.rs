@@ -204,6 +204,7 @@ fn settings(wanted: &ProbeSettings, udp_dst_port: u16) -> Result<Settings> {
         ttl_max: wanted.pace.ttl_max,
         refresh: wanted.pace.refresh,
         cpu_bound: wanted.pace.cpu_bound,
+        peer_interval: wanted.pace.peer_interval,
         ..Settings::new(observer, seed)
     })
 }

@@ -38,7 +38,6 @@ pub(super) fn settings(wanted: &ProbeSettings, nics: &[Nic]) -> Result<Option<Pe
         plan,
         at_once,
         ports,
-        interval: wanted.pace.peer_interval,
         period,
     }))
 }

@@ -7,6 +7,7 @@ use super::message::{
     Refused, Role, SmallFlows, ToMember, WireCounts,
 };
 use crate::server::StatusSink;
+use rocescope_diagnose::pinglist::Pinglist;
 use rocescope_model::human::visible;
 use std::collections::VecDeque;
 use std::fmt;
@@ -67,6 +68,9 @@ impl Held {
     }
 }
 
+/// The file of the pinglist, beside that of the configuration.
+const PINGLIST: &str = "pinglist.json";
+
 const HEADER: &str = "# from the controller, version ";
 
 /// An agent or a capture box that takes its configuration from a controller.
@@ -91,6 +95,8 @@ struct Inside {
     to_agents: VecDeque<AgentMessage>,
     /// Of an agent those to send, of a capture box those that came.
     recordings: VecDeque<RecordingRequest>,
+    /// One that came, or that was kept on disk.
+    pinglist: Option<Pinglist>,
 }
 
 /// Appends to a queue that is bounded.
@@ -113,6 +119,9 @@ impl Member {
     #[must_use]
     pub fn new(role: Role, file: &Path, held: Option<Held>, check: Check, status: StatusSink) -> Self {
         let held = held.unwrap_or_default();
+        // Without it the controller's next one counts.
+        let pinglist = std::fs::read(file.with_file_name(PINGLIST)).ok();
+        let pinglist = pinglist.and_then(|json| serde_json::from_slice(&json).ok());
         Self {
             file: file.to_owned(),
             check,
@@ -124,6 +133,7 @@ impl Member {
                     ..MemberState::default()
                 },
                 held,
+                pinglist,
                 ..Inside::default()
             }),
             changed: Notify::new(),
@@ -223,6 +233,21 @@ impl Member {
         self.changed.notify_one();
     }
 
+    /// The pinglist that came since the last call; at the start the one of before, so that an agent goes on with it while
+    /// the controller is away.
+    pub fn pinglist(&self) -> Option<Pinglist> {
+        self.inside().pinglist.take()
+    }
+
+    fn keep_pinglist(&self, pinglist: Pinglist) {
+        let path = self.file.with_file_name(PINGLIST);
+        let json = serde_json::to_vec(&pinglist).unwrap_or_default();
+        if let Err(error) = durable::replace(&path, &json) {
+            (self.status)(&format!("cannot write {}: {error}", path.display()));
+        }
+        self.inside().pinglist = Some(pinglist);
+    }
+
     /// The requests for probes since the last call.
     pub fn requests(&self) -> Vec<FlowRequest> {
         self.inside().requests.drain(..).collect()
@@ -266,6 +291,7 @@ impl Member {
                 inside.requests.drain(..excess);
             }
             ToMember::FromAgent(message) => push(&mut self.inside().from_agents, message),
+            ToMember::Pinglist(pinglist) => self.keep_pinglist(pinglist),
             // Only a capture box reads them; an agent must not send them back.
             ToMember::Record(request) => {
                 let mut inside = self.inside();

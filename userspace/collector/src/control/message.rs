@@ -2,6 +2,7 @@
 //! an operator's actions.
 
 use arrow_flight::FlightData;
+use rocescope_diagnose::pinglist::{Coverage, Pinglist};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -242,6 +243,8 @@ pub enum ToMember {
     FromAgent(AgentMessage),
     /// Record a flow, if it passes this box.
     Record(Box<RecordingRequest>),
+    /// Probe these NICs of other hosts, and no others.
+    Pinglist(Pinglist),
 }
 
 /// A message of an agent to another one; the controller passes it on unread.
@@ -390,6 +393,9 @@ pub struct ControllerStatus {
     /// Rows that agents dropped, since the start of the controller.
     #[serde(default)]
     pub dropped: DroppedRows,
+    /// What the pinglists of agents cover, if it hands out any.
+    #[serde(default)]
+    pub pinglists: Option<Coverage>,
     /// Groups and patterns that have no member, each in a line.
     #[serde(default)]
     pub unmatched: Vec<String>,

@@ -3,6 +3,9 @@
 //! ```toml
 //! operators = ["ops"]              # names in certificates
 //!
+//! [peers]                          # agents probe each other: the controller chooses whom
+//! members = ["h*"]
+//!
 //! [addresses]                      # of agents whose certificates do not have them
 //! h0 = ["10.9.0.1"]
 //!
@@ -34,9 +37,36 @@ pub struct Plan {
     /// Addresses of members, by name, beside those in their certificates.
     #[serde(default)]
     pub addresses: BTreeMap<String, Vec<IpAddr>>,
+    /// Who probes NICs of other hosts, if the controller chooses these.
+    #[serde(default)]
+    pub peers: Option<Peering>,
     /// The groups.
     #[serde(default, rename = "group")]
     pub groups: Vec<Group>,
+}
+
+/// The agents whose NICs probe each other, as the controller hands out.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peering {
+    /// Patterns of their names: all agents.
+    #[serde(default = "Peering::all")]
+    pub members: Vec<String>,
+    /// DSCPs that the source ports take in turn: those of each host.
+    #[serde(default)]
+    pub dscp: Vec<u8>,
+}
+
+impl Peering {
+    fn all() -> Vec<String> {
+        vec!["*".into()]
+    }
+
+    /// Whether an agent takes part.
+    #[must_use]
+    pub fn has(&self, member: &str) -> bool {
+        self.members.iter().any(|pattern| matches(member, pattern))
+    }
 }
 
 /// A group of members, and what they are to run.
@@ -74,6 +104,9 @@ impl Plan {
         }
         if plan.operators.is_empty() {
             return Err("no operator: no one could change it; set operators = [\"NAME\"]".into());
+        }
+        if let Some(dscp) = plan.peers.iter().flat_map(|peers| &peers.dscp).find(|dscp| **dscp > 63) {
+            return Err(format!("peers: dscp {dscp}: expected 0 to 63"));
         }
         for group in &plan.groups {
             if group.name.is_empty() || !group.name.chars().all(is_visible) {
@@ -247,6 +280,27 @@ mod tests {
             Ok(Role::Agent)
         );
         assert!(role("role = \"operator\"\n").is_err());
+    }
+
+    #[test]
+    fn agents_probe_each_other_where_the_file_states_it() {
+        let parse = |peers: &str| Plan::parse(&format!("operators = [\"a\"]\n{peers}"));
+        assert_eq!(parse("").unwrap().peers, None);
+        let all = parse("[peers]\n").unwrap().peers.unwrap();
+        assert!(all.has("h7") && all.dscp.is_empty());
+        let some = parse("[peers]\nmembers = [\"gpu*\"]\ndscp = [26, 48]\n")
+            .unwrap()
+            .peers
+            .unwrap();
+        assert_eq!(
+            (some.has("gpu1"), some.has("h7"), &*some.dscp),
+            (true, false, &[26, 48][..])
+        );
+        assert_eq!(
+            parse("[peers]\ndscp = [64]\n").unwrap_err(),
+            "peers: dscp 64: expected 0 to 63"
+        );
+        assert!(parse("[peers]\nmember = []\n").unwrap_err().starts_with("line 3:"));
     }
 
     #[test]

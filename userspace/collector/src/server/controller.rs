@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `claims` | what a member claims, and what of it is believed |
 //! | `passing` | passes requests and messages on to members |
+//! | `pinglists` | hands out whom agents probe |
 
 mod claims;
 mod passing;
+pub(super) mod pinglists;
 
 use super::settings::{ControlSettings, StatusSink, VERSIONS};
 use crate::Error;
@@ -19,6 +21,7 @@ use crate::control::{Plan, durable};
 use crate::spool::lock;
 use crate::tls::Identity;
 use claims::Claims;
+use rocescope_diagnose::pinglist::Coverage;
 use rocescope_model::human::plural;
 use rocescope_runtime::clock::now;
 use std::collections::BTreeMap;
@@ -56,6 +59,7 @@ struct State {
     agent_messages: AgentMessageTotals,
     recordings: RecordingTotals,
     dropped: DroppedRows,
+    pinglists: Option<Coverage>,
 }
 
 struct Member {
@@ -120,6 +124,7 @@ impl Controller {
                 agent_messages: AgentMessageTotals::default(),
                 recordings: RecordingTotals::default(),
                 dropped: DroppedRows::default(),
+                pinglists: None,
             }),
             roster,
             status,
@@ -312,6 +317,7 @@ impl Controller {
             agent_messages: state.agent_messages,
             recordings: state.recordings,
             dropped: state.dropped,
+            pinglists: state.pinglists.clone(),
             unmatched: state.versions.plan().unmatched(&state.names()),
         }
     }

@@ -5,6 +5,7 @@
 //! the router before it: this joins the addresses of a router.
 
 use super::{Link, Node, NodeKind, Port, Topology};
+use rocescope_diagnose::pinglist::Attachments;
 use rocescope_model::PathRow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -52,19 +53,44 @@ impl Learnt {
         self.last = Some((key, address, row.hop));
     }
 
-    /// The topology. Routers without a name are named by their smallest address.
-    #[must_use]
-    pub fn topology(&self) -> Topology {
-        let seen: BTreeSet<IpAddr> = self.steps.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    fn seen(&self) -> BTreeSet<IpAddr> {
+        self.steps.iter().flat_map(|(a, b)| [*a, *b]).collect()
+    }
+
+    /// The addresses of each router.
+    fn routers(&self, seen: &BTreeSet<IpAddr>) -> Groups {
         let mut groups = Groups(seen.iter().map(|address| (*address, *address)).collect());
         for (from, to) in &self.steps {
-            if let Some(own) = peer(*to, &seen)
+            if let Some(own) = peer(*to, seen)
                 && !self.hosts.contains_key(from)
                 && !self.hosts.contains_key(&own)
             {
                 groups.join(*from, own);
             }
         }
+        groups
+    }
+
+    /// The first router of each NIC, and the addresses of the routers that follow it. Routers have the names that they have in
+    /// [`topology`](Self::topology) without names.
+    #[must_use]
+    pub fn attachments(&self) -> Attachments {
+        let mut groups = self.routers(&self.seen());
+        let mut attachments = Attachments::default();
+        for (from, to) in self.steps.iter().filter(|(_, to)| !self.hosts.contains_key(to)) {
+            match self.hosts.contains_key(from) {
+                true => attachments.connect(*from, &groups.root(*to).to_string()),
+                false => attachments.lead(&groups.root(*from).to_string(), &to.to_string()),
+            }
+        }
+        attachments
+    }
+
+    /// The topology. Routers without a name are named by their smallest address.
+    #[must_use]
+    pub fn topology(&self) -> Topology {
+        let seen = self.seen();
+        let mut groups = self.routers(&seen);
         let name = |groups: &mut Groups, address: IpAddr| match (self.hosts.get(&address), self.names.get(&address)) {
             (Some((host, _)), _) => host.clone(),
             (None, Some(name)) => name.clone(),

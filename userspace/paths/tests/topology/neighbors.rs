@@ -173,6 +173,11 @@ fn learnt_paths_join_the_addresses_of_a_router() {
                     10.0.0.1:10.0.0.1 h0:n0\n10.0.0.1:10.0.1.0 10.0.1.1:10.0.1.1\n\
                     10.0.0.3:10.0.0.3 h0:n1\n10.0.0.3:10.0.1.2 10.0.1.1:10.0.1.3";
     assert_eq!(summary(&learnt.topology()), expected);
+    let attachments = learnt.attachments();
+    for (nic, leaf) in [("10.0.0.0", "10.0.0.1"), ("10.0.0.2", "10.0.0.3")] {
+        assert_eq!(attachments.switch(nic.parse().unwrap()), Some(leaf));
+        assert_eq!(attachments.ways(leaf), 1);
+    }
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Host {
     pub(crate) clock: Clock,
     /// No more probes and traces begin.
     pub(crate) is_stopped: bool,
+    /// NICs of other hosts are probed, so that the ways back to those who probe this one are traced too.
+    pub(crate) has_peers: bool,
     pub(crate) tracer: Tracer,
     /// The source ports of each NIC, and their classes of service.
     pub(crate) classes: Vec<Vec<(u16, u8)>>,
@@ -45,6 +47,7 @@ impl Host {
             nics: nics.to_vec(),
             clock,
             is_stopped: false,
+            has_peers: settings.peers.is_some(),
             tracer: Tracer::new(settings.limits(), nics.len() as u16, now),
             classes: vec![Vec::new(); nics.len()],
             throttle: Throttle::new(settings.cpu_bound, settings.interval),

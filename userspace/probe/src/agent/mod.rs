@@ -35,6 +35,7 @@ use fastrand::Rng;
 use host::Host;
 use local::LocalProbes;
 use prober::Prober;
+use rocescope_diagnose::pinglist::Pinglist;
 use rocescope_model::UdpPath;
 use rocescope_model::{PathRow, ProbeRow, SmallFlowRow};
 use std::net::IpAddr;
@@ -69,7 +70,7 @@ impl Agent {
             flows: FlowProbes::new(settings.flow_probes, settings.timeout),
             watches: Watches::default(),
             local,
-            peers: settings.peers.clone().map(|peers| Peers::new(peers, &host, now)),
+            peers: settings.peers.clone().map(|peers| Peers::listed(peers, &host, now)),
             traces: Traces,
             presences: Vec::new(),
             dropped: 0,
@@ -105,6 +106,18 @@ impl Agent {
         self.host.reconfigure(settings, now);
         let (probers, host) = self.probers_mut();
         probers.for_each(|prober| prober.reconfigure(now, host));
+    }
+
+    /// Probes these NICs of other hosts from now on, and no others; answers those that probe this host.
+    pub fn probe_peers(&mut self, pinglist: &Pinglist, now: Nanos) {
+        if self.host.is_stopped {
+            return;
+        }
+        self.host.has_peers = true;
+        self.responder.answer(now);
+        let host = &mut self.host;
+        let peers = self.peers.get_or_insert_with(|| Peers::unlisted(host, now));
+        peers.set_pinglist(pinglist, now, host);
     }
 
     /// Returns when the agent has to act next; `None` when everything is done.

@@ -33,8 +33,10 @@ pub struct Settings {
     /// Probes along paths of flows that a controller may request for one window; 0: none, and no answers to those of
     /// other agents, unless there are peers.
     pub flow_probes: u32,
-    /// The NICs of other hosts that are probed: none. The agents of their hosts answer; this one answers them.
+    /// The NICs of other hosts that are probed from the start: none. The agents of their hosts answer; this one answers them.
     pub peers: Option<PeerSettings>,
+    /// Interval between two probes of a NIC to other hosts: 400 ms.
+    pub peer_interval: Nanos,
     /// Share of a core above which the agent slows down: 0.05.
     pub cpu_bound: f64,
     /// Seed of all random choices but the source ports.
@@ -61,6 +63,7 @@ impl Settings {
             refresh: Nanos(300_000_000_000),
             flow_probes: 0,
             peers: None,
+            peer_interval: Nanos(400_000_000),
             cpu_bound: 0.05,
             seed,
             port_seed: seed,
@@ -76,9 +79,7 @@ impl Settings {
         self.ttl_max = new.ttl_max;
         self.refresh = new.refresh;
         self.cpu_bound = new.cpu_bound;
-        if let (Some(own), Some(new)) = (&mut self.peers, &new.peers) {
-            own.interval = new.interval;
-        }
+        self.peer_interval = new.peer_interval;
     }
 
     /// The limits of traces.

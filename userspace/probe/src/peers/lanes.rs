@@ -1,9 +1,8 @@
 //! When each NIC probes peers, and the 5-tuples that it uses for them.
 
-use super::list::{Peer, Plan};
+use super::choice::Choice;
+use super::list::Peer;
 use super::pending::Probes;
-use super::rotation::Rotation;
-use super::settings::PeerSettings;
 use crate::ports;
 use crate::shuffle::Shuffle;
 use crate::tracer::Tracer;
@@ -27,10 +26,9 @@ pub(super) struct Tuple {
     pub(super) asked: Nanos,
 }
 
-/// The source ports of a peer.
+/// What source ports follow from.
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
-    pub(super) each: u16,
     pub(super) seed: u64,
     pub(super) dscps: Vec<u8>,
 }
@@ -48,8 +46,7 @@ pub(super) struct Turn {
 /// The turns of all NICs.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
-    plan: Plan,
-    rotation: Rotation,
+    choice: Choice,
     ports: Ports,
     interval: Nanos,
     rng: Rng,
@@ -66,41 +63,60 @@ struct Lane {
     slots: Vec<Slot>,
 }
 
-/// A peer of a NIC, and the numbers of its 5-tuples; none if that host has no such NIC.
+/// A peer of a NIC and its turn, and the numbers of its 5-tuples; none if that host has no such NIC.
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    turn: Option<i64>,
+    turn: Option<(i64, Option<Peer>)>,
     tuples: Vec<u32>,
 }
 
 impl Lanes {
-    pub(super) fn new(settings: PeerSettings, nics: u16, ports: Ports, now: Nanos) -> Self {
-        let PeerSettings {
-            plan,
-            at_once,
-            interval,
-            period,
-            ..
-        } = settings;
-        let rotation = Rotation::new(plan.candidates(), at_once.max(1), period);
-        let slots = rotation.slots();
+    pub(super) fn new(choice: Choice, interval: Nanos, ports: Ports, now: Nanos) -> Self {
+        let nics = choice.nics() as u16;
         // Their turns are spread over the interval, in groups.
         let lane = |nic: u16| Lane {
             due: now + Nanos(interval.0 * i64::from(nic - nic % TOGETHER) / i64::from(nics)),
-            shuffle: Shuffle::new(slots, ports.each),
-            slots: vec![Slot::default(); slots.into()],
+            shuffle: Shuffle::new(choice.slots(nic), choice.ports(nic)),
+            slots: vec![Slot::default(); choice.slots(nic).into()],
         };
         Self {
-            lanes: (0..nics).filter(|_| slots > 0).map(lane).collect(),
+            lanes: (0..nics).map(lane).collect(),
             is_stopped: false,
-            plan,
-            rotation,
+            choice,
             rng: Rng::with_seed(ports.seed),
             ports,
             interval: Nanos(interval.0.max(1)),
             tuples: BTreeMap::new(),
             next_number: 0,
         }
+    }
+
+    /// Sets other peers. Those that stay keep their 5-tuples.
+    pub(super) fn choose(&mut self, choice: Choice, dscps: Vec<u8>, now: Nanos, tracer: &mut Tracer, pending: &Probes) {
+        let has_other_classes = self.ports.dscps != dscps;
+        self.ports.dscps = dscps;
+        for (nic, lane) in (0..).zip(&mut self.lanes) {
+            let mut before = std::mem::take(&mut lane.slots);
+            let keeps = self.choice.ports(nic) == choice.ports(nic) && !has_other_classes;
+            lane.slots = (0..choice.slots(nic))
+                .map(|slot| {
+                    let peer = choice.turn(nic, slot, now).and_then(|(_, peer)| peer);
+                    let is_same = |slot: &Slot| slot.turn.is_some_and(|(_, known)| known == peer);
+                    let known = before.iter().position(is_same).filter(|_| keeps);
+                    known.map(|known| before.swap_remove(known)).unwrap_or_default()
+                })
+                .collect();
+            for number in before.iter().flat_map(|slot| &slot.tuples) {
+                if let Some(tuple) = self.tuples.get(number) {
+                    tracer.unkeep_flow(tuple.nic, tuple.peer.address, tuple.port);
+                }
+            }
+            lane.shuffle = Shuffle::new(choice.slots(nic), choice.ports(nic));
+            // A NIC without peers had no turns.
+            lane.due = lane.due.max(now);
+        }
+        self.choice = choice;
+        self.forget(pending);
     }
 
     /// Sets another interval: the next probe is due within it.
@@ -116,7 +132,10 @@ impl Lanes {
     }
 
     pub(super) fn next_due(&self) -> Option<Nanos> {
-        let lanes = self.lanes.iter().filter(|_| !self.is_stopped);
+        let lanes = self
+            .lanes
+            .iter()
+            .filter(|lane| !self.is_stopped && !lane.slots.is_empty());
         lanes.map(|lane| lane.due).min()
     }
 
@@ -142,7 +161,8 @@ impl Lanes {
     pub(super) fn next(&mut self, now: Nanos, factor: u32, tracer: &mut Tracer, pending: &Probes) -> Option<Turn> {
         for nic in 0..self.lanes.len() {
             let interval = self.interval.0.saturating_mul(factor.max(1).into());
-            let Some(lane) = self.lanes.get_mut(nic).filter(|lane| lane.due <= now) else {
+            let is_due = |lane: &&mut Lane| lane.due <= now && !lane.slots.is_empty();
+            let Some(lane) = self.lanes.get_mut(nic).filter(is_due) else {
                 continue;
             };
             let due = lane.due;
@@ -173,34 +193,35 @@ impl Lanes {
 
     /// Gives the slots of a NIC the peers of this time.
     fn renew(&mut self, nic: u16, now: Nanos, tracer: &mut Tracer, pending: &Probes) {
-        for slot in 0..self.rotation.slots() {
-            let turn = self.rotation.turn(slot, now);
-            let Some(known) = self.lane_slot(nic, slot).filter(|known| known.turn != Some(turn)) else {
+        for slot in 0..self.choice.slots(nic) {
+            let turn = self.choice.turn(nic, slot, now);
+            let Some(known) = self.lane_slot(nic, slot).filter(|known| known.turn != turn) else {
                 continue;
             };
             let old = std::mem::take(&mut known.tuples);
-            known.turn = Some(turn);
+            known.turn = turn;
             for tuple in old.iter().filter_map(|number| self.tuples.get(number)) {
                 tracer.unkeep_flow(tuple.nic, tuple.peer.address, tuple.port);
             }
-            let Some(peer) = self.plan.peer(nic.into(), self.rotation.candidate(turn)) else {
+            let Some((turn, Some(peer))) = turn else {
                 continue;
             };
-            let numbers: Vec<u32> = (0..self.ports.each)
+            let numbers: Vec<u32> = (0..self.choice.ports(nic))
                 .map(|place| self.begin((nic, slot, place), turn, peer, tracer))
                 .collect();
             if let Some(known) = self.lane_slot(nic, slot) {
                 known.tuples = numbers;
             }
-            let current: Vec<u32> = self
-                .lanes
-                .iter()
-                .flat_map(|lane| &lane.slots)
-                .flat_map(|slot| slot.tuples.iter().copied())
-                .collect();
-            self.tuples
-                .retain(|number, _| current.contains(number) || pending.has(*number));
+            self.forget(pending);
         }
+    }
+
+    /// Forgets 5-tuples that are not in use, and of which no probe is in flight.
+    fn forget(&mut self, pending: &Probes) {
+        let slots = self.lanes.iter().flat_map(|lane| &lane.slots);
+        let current: Vec<u32> = slots.flat_map(|slot| slot.tuples.iter().copied()).collect();
+        self.tuples
+            .retain(|number, _| current.contains(number) || pending.has(*number));
     }
 
     fn lane_slot(&mut self, nic: u16, slot: u16) -> Option<&mut Slot> {
@@ -209,18 +230,18 @@ impl Lanes {
 
     /// Begins a 5-tuple: its port follows from the seed, the NIC and the turn.
     fn begin(&mut self, (nic, slot, place): (u16, u16, u16), turn: i64, peer: Peer, tracer: &mut Tracer) -> u32 {
-        let Ports { each, seed, dscps } = &self.ports;
-        let at = slot * each + place;
+        let Ports { seed, dscps } = &self.ports;
+        let each = self.choice.ports(nic);
         let of_nic = seed.wrapping_add(nic.into()) ^ PEER;
-        let port = ports::drawn(
-            of_nic,
-            turn.wrapping_mul((*each).into()) + i64::from(place),
-            at,
-            self.rotation.slots() * each,
-        );
+        let (own, sharing) = self.choice.sharing(nic, slot, place);
+        let drawn = turn.wrapping_mul(each.into()).wrapping_add(place.into());
+        let port = ports::drawn(of_nic, drawn, own, sharing);
         let dscp = match dscps.len() {
             0 => 0,
-            classes => dscps.get(usize::from(at) % classes).copied().unwrap_or(0),
+            classes => {
+                let at = usize::from(slot * each + place);
+                dscps.get(at % classes).copied().unwrap_or(0)
+            }
         };
         let number = self.next_number;
         self.next_number = self.next_number.wrapping_add(1);

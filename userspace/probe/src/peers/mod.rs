@@ -10,12 +10,14 @@
 //! | `settings` | how a NIC probes NICs of other hosts |
 //! | [`list`] | the hosts, and which of their NICs a NIC may probe |
 //! | `rotation` | which of these it probes at a time |
+//! | `choice` | its peers: those of the list in turn, or those that a controller hands out |
 //! | `lanes` | when each NIC probes, and its 5-tuples |
 //! | `pending` | probes without an outcome, and what receipts decide |
 //! | `outcome` | the outcome of both ways, and their rows |
 //! | [`receipt_message`] | what probes ask and answers tell, as bytes |
 //! | `receipts` | the other end: what arrived |
 
+mod choice;
 mod lanes;
 pub mod list;
 mod outcome;
@@ -31,10 +33,12 @@ use crate::agent::host::Host;
 use crate::agent::prober::{Prober, Received};
 use crate::payload::Payload;
 use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Refusal, Sequence};
+use choice::Choice;
 use lanes::{Lanes, Ports};
 use outcome::WayOutcome;
 use pending::{PeerProbe, Pending, Probes};
 use receipt_message::{Inquiry, hash, numbered, numbers};
+use rocescope_diagnose::pinglist::Pinglist;
 use std::net::IpAddr;
 
 /// What happened to probes to other hosts, from the start of the agent.
@@ -80,19 +84,41 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Creates the probes of the NICs of this host. Their source ports take the DSCPs of the host in turn.
-    pub(crate) fn new(settings: PeerSettings, host: &Host, now: Nanos) -> Self {
-        let (interval, at_once) = (settings.interval, settings.at_once);
+    /// The probes of the NICs of this host to those of a list.
+    pub(crate) fn listed(settings: PeerSettings, host: &Host, now: Nanos) -> Self {
+        Self::new(Choice::listed(settings, host.nics.len() as u16), host, now)
+    }
+
+    /// None, until there is a pinglist.
+    pub(crate) fn unlisted(host: &Host, now: Nanos) -> Self {
+        Self::new(Choice::none(host.nics.len()), host, now)
+    }
+
+    /// Their source ports take the DSCPs of the host in turn.
+    fn new(choice: Choice, host: &Host, now: Nanos) -> Self {
         let ports = Ports {
-            each: settings.ports.max(1),
             seed: host.settings.port_seed,
             dscps: host.settings.dscps.clone(),
         };
+        let interval = host.settings.peer_interval;
         Self {
-            lanes: Lanes::new(settings, host.nics.len() as u16, ports, now),
-            pending: Probes::new(host.settings.timeout, interval, at_once),
+            pending: Probes::new(host.settings.timeout, interval, choice.at_once()),
+            lanes: Lanes::new(choice, interval, ports, now),
             counters: PeerCounters::default(),
         }
+    }
+
+    /// Probes these NICs from now on, and no others. Probes in flight to those that are left still have their outcomes.
+    pub(crate) fn set_pinglist(&mut self, pinglist: &Pinglist, now: Nanos, host: &mut Host) {
+        let choice = Choice::handed_out(pinglist, &host.nics);
+        let dscps = match pinglist.dscps.is_empty() {
+            true => host.settings.dscps.clone(),
+            false => pinglist.dscps.clone(),
+        };
+        self.pending.expect(choice.at_once());
+        self.pending
+            .reconfigure(host.settings.timeout, host.settings.peer_interval);
+        self.lanes.choose(choice, dscps, now, &mut host.tracer, &self.pending);
     }
 
     pub(crate) fn counters(&self) -> PeerCounters {
@@ -247,10 +273,9 @@ impl Prober for Peers {
     }
 
     fn reconfigure(&mut self, now: Nanos, host: &mut Host) {
-        if let Some(PeerSettings { interval, .. }) = host.settings.peers {
-            self.lanes.reconfigure(interval, now);
-            self.pending.reconfigure(host.settings.timeout, interval);
-        }
+        let interval = host.settings.peer_interval;
+        self.lanes.reconfigure(interval, now);
+        self.pending.reconfigure(host.settings.timeout, interval);
     }
 
     /// Waits for no receipt about those in flight: nothing will ask for it.

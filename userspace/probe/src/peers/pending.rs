@@ -66,6 +66,11 @@ impl Probes {
         self.patience = patience(interval, self.at_once);
     }
 
+    /// How many hosts have turns with one another from now on.
+    pub(super) const fn expect(&mut self, at_once: u16) {
+        self.at_once = at_once;
+    }
+
     /// Whether a 5-tuple has any.
     pub(super) fn has(&self, tuple: u32) -> bool {
         self.all.iter().any(|probe| probe.asked.tuple == tuple)

@@ -1,4 +1,4 @@
-//! How a NIC probes NICs of other hosts.
+//! How a NIC probes NICs of other hosts from a list.
 
 use super::list::Plan;
 use crate::types::Nanos;
@@ -12,8 +12,6 @@ pub struct PeerSettings {
     pub at_once: u16,
     /// Source ports for each peer: 4.
     pub ports: u16,
-    /// Interval between two probes of a NIC to peers: 400 ms.
-    pub interval: Nanos,
     /// For how long it has a peer: 10 minutes.
     pub period: Nanos,
 }

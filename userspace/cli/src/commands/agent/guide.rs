@@ -5,6 +5,7 @@ use rocescope_agent::collective::Monitor;
 use rocescope_agent::probes::LoopHook;
 use rocescope_agent::{Parts, Result};
 use rocescope_collector::control::message::{FlowCounts, FlowRequest};
+use rocescope_diagnose::pinglist::Pinglist;
 use rocescope_model::SmallFlowRow;
 use rocescope_probe::{Agent, FlowTask, Nanos};
 use rocescope_runtime::clock::now;
@@ -19,6 +20,8 @@ pub(super) struct Guide {
     parts: Parts,
     /// The monitor of collectives.
     monitor: Option<Monitor>,
+    /// NICs of other hosts that the controller hands out.
+    targets: usize,
 }
 
 impl Guide {
@@ -30,6 +33,7 @@ impl Guide {
             edge_ns: edge(window_ns),
             parts,
             monitor,
+            targets: 0,
         }
     }
 
@@ -52,6 +56,21 @@ impl Guide {
         }
         self.parts.reconfigure(&settings);
         status!("running version {} of the controller's configuration", held.version);
+    }
+
+    /// Probes whom the controller hands out, unless this host has a list of its own.
+    fn probe_peers(&mut self, agent: &mut Agent, pinglist: &Pinglist, now: Nanos) {
+        let targets: usize = pinglist.nics.iter().map(|nic| nic.targets.len()).sum();
+        let is_new = std::mem::replace(&mut self.targets, targets) != targets;
+        let has_list = agent.settings().peers.is_some();
+        match has_list {
+            true if is_new => status!("probing the hosts of --peers, not those that the controller hands out"),
+            false if is_new => status!("probing {targets} NICs of other hosts, as the controller hands out"),
+            _ => {}
+        }
+        if !has_list && (targets > 0 || agent.peer_counters().is_some()) {
+            agent.probe_peers(pinglist, now);
+        }
     }
 
     /// Ends the parts, and reports what they did.
@@ -98,6 +117,9 @@ impl LoopHook for Guide {
                 ..SmallFlowRow::default()
             };
             agent.probe_flow(FlowTask { flow: row, probes }, now);
+        }
+        if let Some(pinglist) = self.membership.member.pinglist() {
+            self.probe_peers(agent, &pinglist, now);
         }
         if let Some(monitor) = &mut self.monitor {
             monitor.turn(agent, &self.membership.member, now);

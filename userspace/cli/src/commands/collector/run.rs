@@ -5,6 +5,7 @@ use crate::arguments::CollectorRunArguments;
 use crate::status::status_lines;
 use anyhow::{Context, Result};
 use rocescope_analysis::live;
+use rocescope_analysis::pinglists::{Planner, Traces};
 use rocescope_collector::metrics::Diagnosed;
 use rocescope_collector::server::{ControlSettings, Settings, Status};
 use rocescope_collector::{Files, Server};
@@ -37,7 +38,15 @@ pub(super) fn run(arguments: &CollectorRunArguments) -> Result<ExitCode> {
         .as_ref()
         .map(|diagnosed| live::start(&analyses(arguments, diagnosed)));
     let retention = Arc::new(Mutex::new(arguments.retention.storage(&arguments.out).retention()));
-    let server = Server::start(settings(arguments, Arc::clone(&retention))?, analysis.transpose()?)?;
+    let settings = settings(arguments, Arc::clone(&retention))?;
+    let traces = settings.control.as_ref().map(|_| Traces::resume(&arguments.out, now()));
+    let (traces, analysis) = (traces.transpose()?, analysis.transpose()?);
+    let server = match &traces {
+        Some(traces) => Server::start(settings, Some(traces.beside(analysis)))?,
+        None => Server::start(settings, analysis)?,
+    };
+    let planner = traces.map(|traces| Planner::start(server.monitor(), traces, Arc::new(now)));
+    let _planner = planner.transpose().context("start threads")?;
     serve(arguments, &server, diagnosed)?;
     status!("collecting at {} into {}", server.address(), arguments.out.display());
     let mut service = Service::default();

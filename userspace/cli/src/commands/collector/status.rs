@@ -55,6 +55,7 @@ pub(super) fn text(status: &ControllerStatus) -> String {
             messages.delivered, messages.without_agent, messages.refused, messages.undelivered
         );
     }
+    out += &pinglists(status);
     out += &recordings(status);
     out += &wire(status);
     if status.dropped != DroppedRows::default() {
@@ -80,6 +81,33 @@ pub(super) fn text(status: &ControllerStatus) -> String {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+/// Whom agents probe as the controller hands out, and how surely that crosses every link between switches.
+fn pinglists(status: &ControllerStatus) -> String {
+    let Some(coverage) = &status.pinglists else {
+        return String::new();
+    };
+    let mut line = format!("pinglists: {} probed", plural(coverage.nics as u64, "NIC"));
+    let _ = match coverage.switches {
+        0 => write!(line, ", their switches unknown: no trace shows a router"),
+        1 => write!(line, " at 1 switch"),
+        switches => write!(line, " at {switches} switches"),
+    };
+    if coverage.switches > 0 && coverage.without_switch > 0 {
+        let _ = write!(line, ", the switch of {} unknown", coverage.without_switch);
+    }
+    if let Some(least) = &coverage.least {
+        let _ = write!(
+            line,
+            "; a way on from a switch is probed with a probability of {:.1} % at least ({} 5-tuples over {} from {})",
+            100.0 * least.chance(),
+            least.tuples,
+            plural(least.ways as u64, "way"),
+            least.switch
+        );
+    }
+    line + "\n"
 }
 
 /// What agents asked capture boxes to record, and what these recorded.

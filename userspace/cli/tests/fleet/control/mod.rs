@@ -11,6 +11,7 @@
 //! | `killed` | processes that are killed at any moment |
 //! | `dropped` | rows that a full spool dropped |
 //! | `twice` | two agents with one certificate |
+//! | `pinglists` | the controller hands out whom agents probe |
 //! | `resumed` | faults of hosts when a collector starts again |
 //! | `hub` | hosts on a switch, and its mirror |
 //! | `small_flows` | a capture box names small flows, agents probe their paths |
@@ -24,6 +25,7 @@ mod killed;
 mod messages;
 mod monitor;
 mod operators;
+mod pinglists;
 mod resumed;
 pub(crate) mod rig;
 mod small_flows;

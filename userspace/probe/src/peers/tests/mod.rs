@@ -1,5 +1,7 @@
 //! Agents of several hosts in a network that loses what a test chooses.
 
+mod handed_out;
+
 use super::list::{PeerList, PeerRails, Plan};
 use super::{PeerCounters, PeerSettings};
 use crate::agent::{Agent, Settings};
@@ -33,6 +35,8 @@ struct Network {
     refuses: Box<Refuses>,
     /// Agents that do nothing for a while.
     stalled: BTreeSet<usize>,
+    /// Agents have no list of peers.
+    is_unlisted: bool,
     /// By 5-tuple and number: whether the probe, and its answer, arrived.
     truth: BTreeMap<(IpAddr, IpAddr, u16, u64), [bool; 2]>,
     rows: Vec<ProbeRow>,
@@ -65,11 +69,20 @@ impl Network {
             loses: Box::new(|_| false),
             refuses: Box::new(|_, _| None),
             stalled: BTreeSet::new(),
+            is_unlisted: false,
             truth: BTreeMap::new(),
             rows: Vec::new(),
             paths: Vec::new(),
         };
         network.agents = (0..hosts).map(|host| Some(network.agent(host, host as u64))).collect();
+        network
+    }
+
+    /// Hosts without peers.
+    fn unlisted(hosts: usize, nics: usize) -> Self {
+        let mut network = Self::new(hosts, nics);
+        network.is_unlisted = true;
+        network.again();
         network
     }
 
@@ -83,13 +96,13 @@ impl Network {
         let (at_once, ports, interval) = self.peers;
         let settings = Settings {
             observer: format!("h{host}").into(),
-            peers: Some(PeerSettings {
+            peers: (!self.is_unlisted).then(|| PeerSettings {
                 plan: self.plan(host),
                 at_once,
                 ports,
-                interval,
                 period: Nanos(600 * SECOND),
             }),
+            peer_interval: interval,
             seed,
             port_seed: host as u64,
             ..self.settings.clone()
@@ -545,7 +558,7 @@ fn an_agent_that_is_slowed_down_probes_peers_less() {
     network.run(Nanos(20 * SECOND));
     assert!((90..110).contains(&network.counters(0).probes));
     let mut settings = network.agents[0].as_ref().unwrap().settings().clone();
-    settings.peers.as_mut().unwrap().interval = Nanos(SECOND);
+    settings.peer_interval = Nanos(SECOND);
     let now = network.now;
     network.agents[0].as_mut().unwrap().reconfigure(&settings, now);
     network.run(Nanos(20 * SECOND));
