@@ -1,6 +1,6 @@
 //! Accuracy and speed of the analysis of a mesh of probes in the simulator.
 //!
-//! `LAB_CLASS="one switch" cargo xtask lab mesh` runs the faults whose names contain this.
+//! `LAB_CLASS="one switch" cargo xtask lab mesh` runs the faults whose names contain this, `LAB_CLASS=pinglists` that part alone.
 //!
 //! | module | what it measures |
 //! |---|---|
@@ -29,6 +29,9 @@ const START: i64 = 1_795_200_000_000_000_000;
 
 pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     let only = std::env::var("LAB_CLASS").unwrap_or_default();
+    if only == "pinglists" {
+        return pinglists::evaluate(size);
+    }
     let mut lines = accuracy::evaluate(size, &only);
     if only.is_empty() {
         lines.extend(lasting::evaluate(size));
