@@ -25,8 +25,8 @@ pub struct ProbePace {
     pub timeout: Nanos,
     /// Time between two probes to another host.
     pub peer_interval: Nanos,
-    /// Path traces for each second; `None` where paths cannot be traced.
-    pub traces_per_second: Option<f64>,
+    /// Path traces for each second.
+    pub traces_per_second: f64,
     /// ICMP answers for each second.
     pub answers_per_second: f64,
     /// The largest TTL of a trace.
@@ -40,7 +40,7 @@ pub struct ProbePace {
 impl ProbePace {
     /// Makes a running agent probe at this pace.
     pub fn apply(&self, agent: &mut Agent, now: Nanos) {
-        let mut settings = rocescope_probe::Settings {
+        let settings = rocescope_probe::Settings {
             interval: self.interval,
             timeout: self.timeout,
             answers_per_second: self.answers_per_second,
@@ -48,11 +48,9 @@ impl ProbePace {
             refresh: self.refresh,
             cpu_bound: self.cpu_bound,
             peer_interval: self.peer_interval,
+            traces_per_second: self.traces_per_second,
             ..agent.settings().clone()
         };
-        if let Some(traces) = self.traces_per_second {
-            settings.traces_per_second = traces;
-        }
         agent.reconfigure(&settings, now);
     }
 }

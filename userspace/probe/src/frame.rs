@@ -2,7 +2,7 @@
 
 use crate::icmp::{self, Answer};
 use crate::payload::{LEN, Payload};
-use crate::types::Outgoing;
+use crate::types::{NicIndex, Outgoing};
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpNumber, Ipv4Header, Ipv6Header, UdpHeader};
 use rocescope_model::FIRST_PROBE_QPN;
 use rocescope_wire::extension::Deth;
@@ -42,6 +42,15 @@ pub struct FrameAddresses {
     pub dst: IpAddr,
     /// UDP destination port.
     pub udp_dst_port: u16,
+    /// Queue pair of the sending NIC.
+    pub src_qpn: u32,
+    /// Queue pair of the receiving NIC.
+    pub dst_qpn: u32,
+}
+
+/// The queue pair that a NIC without one has in frames.
+pub(crate) fn made_up_qpn(nic: NicIndex) -> u32 {
+    FIRST_PROBE_QPN + u32::from(nic.0)
 }
 
 /// Writes the frame of a datagram.
@@ -108,14 +117,14 @@ pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoin
     let bth_at = frame.len();
     let mut bth = Bth::new(
         Opcode::UD_SEND_ONLY,
-        Qpn::new(FIRST_PROBE_QPN + u32::from(outgoing.dst.0)),
+        Qpn::new(addresses.dst_qpn),
         Psn::new(outgoing.sequence.0 as u32 & 0xff_ffff),
     );
     bth.pad_bytes = padding(payload_bytes) as u8;
     frame.extend_from_slice(&bth.write());
     let deth = Deth {
         queue_key: QUEUE_KEY,
-        src_qpn: Qpn::new(FIRST_PROBE_QPN + u32::from(outgoing.src.0)),
+        src_qpn: Qpn::new(addresses.src_qpn),
     };
     frame.extend_from_slice(&deth.write());
     frame.extend_from_slice(&payload.write());
@@ -216,6 +225,8 @@ mod tests {
             src: address(1),
             dst: address(2),
             udp_dst_port: 4791,
+            src_qpn: made_up_qpn(NicIndex(1)),
+            dst_qpn: made_up_qpn(NicIndex(2)),
         }
     }
 

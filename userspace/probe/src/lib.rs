@@ -56,7 +56,7 @@ pub mod tracer;
 pub mod types;
 pub mod watch;
 
-pub use agent::{Agent, Settings};
+pub use agent::{Agent, OtherHosts, Settings};
 pub use backend::Backend;
 pub use counters::Counters;
 pub use drive::drive;

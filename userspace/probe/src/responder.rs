@@ -186,7 +186,7 @@ impl Prober for Responder {
             return;
         };
         // The answer leaves by the clock of the agent: the NIC's may be another.
-        let at = match host.clock.own {
+        let at = match host.clock_of_others().own {
             true => received.arrival.received,
             false => received.arrival.at(),
         };

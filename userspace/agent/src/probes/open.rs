@@ -6,7 +6,8 @@ use crate::error::{AgentError, Result, ensure};
 use rocescope_host::privileges;
 use rocescope_model::ROCE_UDP_PORT;
 use rocescope_probe::backend::raw::{self, Link, Raw};
-use rocescope_probe::{Backend, Nanos, Nic, Settings};
+use rocescope_probe::backend::verbs::Verbs;
+use rocescope_probe::{Backend, Nanos, Nic, OtherHosts, Settings};
 use rocescope_runtime::host_name::host_name;
 use rocescope_runtime::status;
 use std::collections::hash_map::RandomState;
@@ -34,30 +35,32 @@ pub(super) fn open(wanted: &ProbeSettings, flow_probes: u32) -> Result<Opening> 
     match wanted.backend {
         ProbeBackend::Raw => {
             let (backend, settings) = packets(wanted, links, &names)?;
-            let addressed: Vec<Nic> = nics.iter().map(|(nic, _)| nic.clone()).collect();
             Ok(Opening {
                 backend,
-                settings: Settings {
-                    flow_probes,
-                    peers: peers::settings(wanted, &addressed)?,
-                    ..settings
-                },
+                settings: with_others(settings, wanted, flow_probes, &nics)?,
                 nics,
             })
         }
         ProbeBackend::Verbs => {
-            ensure!(
-                wanted.peers.is_none(),
-                "queue pairs reach only the NICs of this host: set --peers with --backend raw"
-            );
-            let (backend, settings) = queue_pairs(wanted, &nics, &names)?;
+            let (backend, settings) = queue_pairs(wanted, links, &nics, &names)?;
+            let flow_probes = settings.others.map_or(0, |_| flow_probes);
             Ok(Opening {
                 backend,
-                settings,
+                settings: with_others(settings, wanted, flow_probes, &nics)?,
                 nics,
             })
         }
     }
+}
+
+/// The settings with whom else is probed.
+fn with_others(settings: Settings, wanted: &ProbeSettings, flow_probes: u32, nics: &[(Nic, u32)]) -> Result<Settings> {
+    let addressed: Vec<Nic> = nics.iter().map(|(nic, _)| nic.clone()).collect();
+    Ok(Settings {
+        flow_probes,
+        peers: peers::settings(wanted, &addressed)?,
+        ..settings
+    })
 }
 
 fn packets(wanted: &ProbeSettings, links: Vec<Link>, names: &str) -> Result<(Box<dyn Backend>, Settings)> {
@@ -92,23 +95,50 @@ fn packets(wanted: &ProbeSettings, links: Vec<Link>, names: &str) -> Result<(Box
     Ok((Box::new(raw), settings))
 }
 
-fn queue_pairs(wanted: &ProbeSettings, nics: &[(Nic, u32)], names: &str) -> Result<(Box<dyn Backend>, Settings)> {
+fn queue_pairs(
+    wanted: &ProbeSettings,
+    links: Vec<Link>,
+    nics: &[(Nic, u32)],
+    names: &str,
+) -> Result<(Box<dyn Backend>, Settings)> {
     ensure!(
-        wanted.port.is_none_or(|port| port == ROCE_UDP_PORT),
-        "queue pairs send only to UDP port {ROCE_UDP_PORT}: omit --port"
+        wanted.port.is_none_or(|port| port != ROCE_UDP_PORT),
+        "RDMA devices reserve UDP port {ROCE_UDP_PORT}: omit --port, which is that of probes to other hosts"
     );
+    let udp_dst_port = wanted.port.unwrap_or(OTHER_PORT);
+    let missing = privileges::missing(&privileges::AF_PACKET).map_err(AgentError::Capabilities)?;
+    let frames = match missing.is_empty() {
+        true => Some(Raw::open(links, udp_dst_port)?),
+        false => None,
+    };
     let settings = Settings {
-        traces_per_second: 0.0,
+        others: frames.as_ref().map(|frames| OtherHosts {
+            udp_dst_port,
+            clock: frames.clock(),
+        }),
         ..settings(wanted, ROCE_UDP_PORT)?
     };
     // Queue pairs need no capability, and the kernel refuses requests on a device that was opened with other ones.
     privileges::drop_all().map_err(AgentError::Capabilities)?;
-    let verbs = rocescope_probe::backend::verbs::Verbs::open(nics)?;
+    let verbs = Verbs::open(nics)?;
     status!(
-        "probing between {names} with queue pairs, timestamps from {}; paths are not traced",
+        "probing between {names} with queue pairs, timestamps from {}",
         verbs.clock().source
     );
-    Ok((Box::new(verbs), settings))
+    let Some(frames) = frames else {
+        status!(
+            "paths are not traced, and other hosts not probed: that requires cap_net_raw; `{}` grants it",
+            privileges::grant(&privileges::AF_PACKET)
+        );
+        ensure!(wanted.peers.is_none(), "--peers requires cap_net_raw");
+        let settings = Settings {
+            traces_per_second: 0.0,
+            ..settings
+        };
+        return Ok((Box::new(verbs), settings));
+    };
+    status!("probes to other hosts go to UDP port {udp_dst_port}, as frames");
+    Ok((Box::new(verbs.with_frames(Box::new(frames))), settings))
 }
 
 fn links(wanted: &ProbeSettings, least: usize) -> Result<Vec<Link>> {
@@ -199,7 +229,7 @@ fn settings(wanted: &ProbeSettings, udp_dst_port: u16) -> Result<Settings> {
         pool_size: wanted.source_ports.into(),
         pool_period: Nanos::from(wanted.renew),
         dscps: wanted.dscps.clone(),
-        traces_per_second: wanted.pace.traces_per_second.unwrap_or_default(),
+        traces_per_second: wanted.pace.traces_per_second,
         answers_per_second: wanted.pace.answers_per_second,
         ttl_max: wanted.pace.ttl_max,
         refresh: wanted.pace.refresh,

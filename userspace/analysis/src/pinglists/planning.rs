@@ -26,7 +26,7 @@ pub(super) struct Planning {
 }
 
 impl Planning {
-    /// Plans anew, unless that was just done.
+    /// Plans again, unless that was just done.
     pub(super) fn turn(&mut self, roster: &Roster, traces: &Traces, now_ns: i64, now: Instant) {
         if self.planned.is_some_and(|planned| now < planned + LEAST) {
             return;

@@ -146,8 +146,7 @@ impl From<&ProbeArguments> for ProbePace {
             interval: arguments.interval.into(),
             timeout: arguments.timeout.into(),
             peer_interval: arguments.peer_interval.into(),
-            // Queue pairs trace no paths.
-            traces_per_second: (arguments.backend == ProbeBackend::Raw).then_some(arguments.paths_rate),
+            traces_per_second: arguments.paths_rate,
             answers_per_second: arguments.icmp_rate,
             ttl_max: arguments.max_hops,
             refresh: arguments.refresh.into(),

@@ -70,6 +70,11 @@ impl Host {
         self.tracer.reconfigure(own.limits(), now);
     }
 
+    /// What stamps datagrams to and from other hosts.
+    pub(crate) fn clock_of_others(&self) -> Clock {
+        self.settings.others.map_or(self.clock, |others| others.clock)
+    }
+
     /// A question to the agent of another host, on the path of a source port.
     pub(crate) fn ask(&mut self, asker: Asker, nic: NicIndex, remote: IpAddr, port: u16, now: Nanos) -> Outgoing {
         Outgoing {

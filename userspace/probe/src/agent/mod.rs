@@ -22,7 +22,7 @@ mod routing;
 pub(crate) mod settings;
 mod traces;
 
-pub use settings::Settings;
+pub use settings::{OtherHosts, Settings};
 
 use crate::counters::Counters;
 use crate::flows::{FlowCounters, FlowProbes, FlowTask};

@@ -2,7 +2,7 @@
 
 use crate::peers::settings::PeerSettings;
 use crate::tracer::Limits;
-use crate::types::Nanos;
+use crate::types::{Clock, Nanos};
 use rocescope_model::Text;
 
 /// How an agent probes. The defaults are those of Hostmesh, sections 3.3 and 4, if it gives any.
@@ -12,6 +12,8 @@ pub struct Settings {
     pub observer: Text,
     /// UDP destination port: 4791.
     pub udp_dst_port: u16,
+    /// How datagrams to and from other hosts differ from those within this one: not at all.
+    pub others: Option<OtherHosts>,
     /// Interval between two probes of a NIC: 100 ms.
     pub interval: Nanos,
     /// Timeout of a probe: 500 ms.
@@ -45,6 +47,15 @@ pub struct Settings {
     pub port_seed: u64,
 }
 
+/// What datagrams to and from other hosts have.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherHosts {
+    /// UDP destination port.
+    pub udp_dst_port: u16,
+    /// What stamps them.
+    pub clock: Clock,
+}
+
 impl Settings {
     /// Returns the defaults.
     #[must_use]
@@ -52,6 +63,7 @@ impl Settings {
         Self {
             observer: observer.into(),
             udp_dst_port: rocescope_wire::ROCE_UDP_PORT,
+            others: None,
             interval: Nanos(100_000_000),
             timeout: Nanos(500_000_000),
             pool_size: 8,
@@ -91,6 +103,12 @@ impl Settings {
             timeout: self.timeout,
             refresh: self.refresh,
         }
+    }
+
+    /// The UDP destination port of datagrams to other hosts, or within this one.
+    pub(crate) fn port(&self, is_to_other: bool) -> u16 {
+        let others = self.others.filter(|_| is_to_other);
+        others.map_or(self.udp_dst_port, |others| others.udp_dst_port)
     }
 
     /// The DSCP of questions to other agents.

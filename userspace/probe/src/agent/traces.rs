@@ -17,7 +17,8 @@ impl Traces {
     /// A router answered.
     pub(super) fn answered(answer: &Answer, at: Nanos, host: &mut Host) {
         // An answer to traffic of another process.
-        if answer.dst_port != host.settings.udp_dst_port {
+        let is_own = host.nic(answer.dst).is_some();
+        if answer.dst_port != host.settings.port(!is_own) {
             return;
         }
         let Some(src) = host.nic(answer.src) else {
@@ -104,7 +105,7 @@ fn write(ended: &Finished, hops: &[Hop], reason: RowReason, host: &mut Host) {
             src: host.address(tuple.src),
             dst: tuple.remote.unwrap_or_else(|| host.address(tuple.dst)),
             udp_src_port: tuple.port,
-            udp_dst_port: host.settings.udp_dst_port,
+            udp_dst_port: host.settings.port(tuple.remote.is_some()),
             reason: reason.name().into(),
             hops: hops.len() as u16,
             hop: index as u16 + 1,

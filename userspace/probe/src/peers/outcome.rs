@@ -38,16 +38,17 @@ pub(super) fn add_rows(
     let is_answered = back == Some(WayOutcome::Received);
     let own = host.address(tuple.nic);
     let name = host.name(tuple.nic);
+    let clock = host.clock_of_others();
     let either = ProbeRow {
         observer: host.settings.observer.clone(),
         time: Time(probe.due.0),
         time_ns: probe.due.0,
         udp_src_port: tuple.port,
-        udp_dst_port: host.settings.udp_dst_port,
+        udp_dst_port: host.settings.port(true),
         dscp: Some(tuple.dscp),
         sequence: numbers(probe.number).1.into(),
-        clock_source: host.clock.source.into(),
-        clock_error_ns: host.clock.error.0,
+        clock_source: clock.source.into(),
+        clock_error_ns: clock.error.0,
         ..ProbeRow::default()
     };
     let is_measured = is_answered && !probe.invalidated;

@@ -5,10 +5,12 @@
 //! | `operations` | the latency of RDMA operations between agents |
 //! | `rc` | SEND, WRITE and READ between RC queue pairs, and how they fail |
 //! | `loopback` | loopback tests of Hostping |
+//! | `frames` | what queue pairs cannot send |
 //! | `failures` | losses, queue pairs in error, missing devices |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod failures;
+mod frames;
 mod loopback;
 mod operations;
 mod rc;

@@ -1,6 +1,7 @@
 //! Agents of both guests, which a controller in the second one introduces: they probe over UD queue pairs between the
-//! NICs of their guest, and measure RDMA operations to the other one. Every probe is counted in one outcome, memory does
-//! not grow, and the processor time is stated.
+//! NICs of their guest, and over frames to those of the other one, as the controller hands out; they trace the paths of both,
+//! and measure RDMA operations to the other guest. Every probe is counted in one outcome, memory does not grow, and the
+//! processor time is stated.
 
 use crate::softroce::fabric::{Fabric, LIMIT, json, number};
 use crate::softroce::guest::Guest;
@@ -53,9 +54,10 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<Vec<Value>> {
     fabric.keep("collect.txt", &collected)?;
     for (at, name) in NAMES.iter().enumerate() {
         let outcomes = identity(&found[at]).with_context(|| (*name).to_owned())?;
+        let others = others(&found[at]).with_context(|| (*name).to_owned())?;
         let now = &late[at];
         println!(
-            "{name}: {outcomes}; {:.1} % of a core of the guest, {} KiB of memory",
+            "{name}: {outcomes}; {others}; {:.1} % of a core of the guest, {} KiB of memory",
             100.0 * now.cpu_s / now.age_s,
             now.rss_kib
         );
@@ -85,6 +87,24 @@ fn identity(summary: &Value) -> Result<String> {
     Ok(format!(
         "{probes} probes = {received} received + {timeouts} timed out + {corrupt} corrupt + {in_flight} in flight + \
          {unsent} unsent"
+    ))
+}
+
+/// Probes to the other guest were answered, and the paths of all 5-tuples are known.
+fn others(summary: &Value) -> Result<String> {
+    let others = &summary["other_hosts"];
+    let count = |key: &str| number(others, key);
+    let (probes, answered) = (count("probes")?, count("answered")?);
+    let lost = count("lost_there")? + count("lost_back")?;
+    ensure!(answered > 0 && lost == 0, "probes to the other guest: {summary}");
+    let paths = [number(summary, "paths")?, count("paths")?];
+    let known = [number(summary, "paths_known")?, count("paths_known")?];
+    ensure!(
+        paths[0] > 0 && paths[1] > 0 && paths == known,
+        "of {paths:?} paths within and between the guests {known:?} are known: {summary}"
+    );
+    Ok(format!(
+        "{answered} of {probes} probes to the other guest answered, none lost; {paths:?} paths within and between guests traced"
     ))
 }
 
@@ -135,7 +155,7 @@ fn configure(fabric: &mut Fabric) -> Result<()> {
         let content = fs::read_to_string(fabric.results.join(file))?;
         fabric.second.put(file, &content)?;
     }
-    fabric.second.put("control.toml", "operators = [\"ops\"]\n")?;
+    fabric.second.put("control.toml", "operators = [\"ops\"]\n[peers]\n")?;
     let collect = "rm -rf mesh control; rocescope collector run --listen 10.77.0.2:4792 --out mesh --cert collector.pem \
                    --key collector.key --client-ca ca.pem --control-dir control --control control.toml \
                    > collect.txt 2>&1 & echo $! > collect.pid; \
@@ -161,7 +181,7 @@ fn certificates(fabric: &Fabric) -> Result<()> {
     let block = block.context("docs/hostmesh.md has no commands for certificates")?;
     let make: Vec<&str> = block.lines().filter(|line| !line.starts_with("sign ")).collect();
     let script = format!(
-        "{}\nsign collector DNS:collector,IP:10.77.0.2\nsign guest1 DNS:guest1\nsign guest2 DNS:guest2\n",
+        "{}\nsign collector DNS:collector,IP:10.77.0.2\nsign guest1 DNS:guest1,IP:10.77.0.1,IP:10.77.1.1\nsign guest2 DNS:guest2,IP:10.77.0.2,IP:10.77.1.2\n",
         make.join("\n")
     );
     let mut shell = command("sh", &["-ec", &script]);

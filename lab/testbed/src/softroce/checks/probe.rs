@@ -1,10 +1,10 @@
-//! Probes over UD queue pairs between the two NICs of a guest, beside the mirror.
+//! Probes over UD queue pairs between the two NICs of a guest, and traces of their paths, beside the mirror.
 //!
 //! On 2026-11-23 the kernel refused every probe: the agent gave up its capabilities after it had opened the devices.
 
 use crate::softroce::fabric::{Fabric, LIMIT, json, number};
 use anyhow::{Context, Result, ensure};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use xtask::product::text;
 
@@ -12,7 +12,9 @@ use xtask::product::text;
 const PROBE: &str =
     "rocescope probe --backend verbs -i eth0 eth1 --duration 10s --max-cpu 1 --timeout 1s --seed 1 -q -o json";
 /// What tshark prints of each frame of the mirror.
-const FIELDS: [&str; 4] = ["eth.dst", "ip.src", "ip.dst", "udp.srcport"];
+const FIELDS: [&str; 5] = ["eth.dst", "ip.src", "ip.dst", "udp.srcport", "ip.ttl"];
+/// The TTL of probes; packets of traces have others.
+const TTL: &str = "64";
 
 /// Probes, and compares.
 pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
@@ -35,9 +37,10 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
     let output = tshark.output().context("tshark")?;
     let frames = String::from_utf8_lossy(&output.stdout);
     let mut ports: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut traced: BTreeSet<(&str, &str)> = BTreeSet::new();
     for frame in frames.lines() {
         let fields: Vec<&str> = frame.split('\t').collect();
-        let [mac, src, dst, port] = fields[..] else {
+        let [mac, src, dst, port, ttl] = fields[..] else {
             continue;
         };
         let expected = match (src, dst) {
@@ -46,13 +49,26 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
             other => anyhow::bail!("a frame between {other:?}"),
         };
         ensure!(mac == expected, "a frame from {src} to {dst} leaves for {mac}");
+        if ttl != TTL {
+            traced.insert((src, port));
+            continue;
+        }
         *ports.entry(src).or_default().entry(port).or_default() += 1;
     }
     let seen: u64 = ports.values().flat_map(BTreeMap::values).sum();
     ensure!(seen == probes, "the mirror has {seen} frames of {probes} probes");
+    // Packets of traces that arrive are delivered to the queue pair of the other NIC: the path is known.
+    let (paths, known) = (count("paths")?, count("paths_known")?);
+    ensure!(
+        paths > 0 && known == paths,
+        "{known} of {paths} paths are known: {printed}"
+    );
+    // Those have the ports of the rows. This driver gives the probes of a queue pair one port of its own.
+    let traced = traced.len() as u64;
+    ensure!(traced >= paths, "the mirror has traces of {traced} of {paths} paths");
     let ports: Vec<usize> = ports.values().map(BTreeMap::len).collect();
     println!(
-        "{probes} probes = {received} received = {seen} frames of the mirror; UDP source ports of a NIC: {ports:?}"
+        "{probes} probes = {received} received = {seen} frames of the mirror; UDP source ports of a NIC: {ports:?}; all {paths} paths traced"
     );
     Ok(())
 }

@@ -131,7 +131,7 @@ fn agents_probe_whom_the_controller_hands_out_and_go_on_without_it() {
     let address = |host: u8| IpAddr::from([10, 9, 0, host]);
     let all = (1..=3).flat_map(|src| (1..=3).map(move |dst| (address(src), address(dst))));
     assert_eq!(pairs, all.filter(|(src, dst)| src != dst).collect());
-    // No loss, whoever came and went: what an agent that was away did not answer is unknown.
+    // No loss, although agents came and went: what an agent that was away did not answer is unknown.
     let lost: Vec<&ProbeRow> = rows.iter().filter(|row| &*row.outcome == "timeout").collect();
     assert!(lost.is_empty(), "{lost:#?}");
 }

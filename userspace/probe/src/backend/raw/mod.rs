@@ -33,6 +33,7 @@ pub use link::{Link, find};
 pub use select::{Selection, all};
 
 use super::system_clock::{self, SystemClock};
+use super::verbs::Frames;
 use super::{Backend, Error, Waited};
 use crate::frame::{self, FrameAddresses, ReceivedFrame};
 use crate::payload::Payload;
@@ -41,6 +42,7 @@ use guard::Guard;
 use hop::Hop;
 use next_hop::NextHops;
 use rocescope_host::netlink::Notifications;
+use rocescope_wire::ROCE_UDP_PORT;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
@@ -49,7 +51,7 @@ use socket::{Received, Socket};
 use stamping::Stamping;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The next hops of all NICs are resolved again within this time.
 const REFRESH: Nanos = Nanos(10_000_000_000);
@@ -88,6 +90,8 @@ pub struct Raw {
     epoll: OwnedFd,
     ready: Vec<epoll::Event>,
     frame: Vec<u8>,
+    /// The queue pairs of the NICs, where frames between them go to these.
+    queue_pairs: Option<Vec<u32>>,
 }
 
 /// The state of repeated resolution of next hops, one NIC after another.
@@ -158,6 +162,7 @@ impl Raw {
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| Error::at("epoll")(error.into()))?,
             ready: Vec::with_capacity(count + 2),
             frame: Vec::new(),
+            queue_pairs: None,
         };
         let sockets = (0..).zip(raw.ports.iter().map(|port| port.socket.fd()));
         let changes = [(ROUTES, raw.routes.as_fd()), (INTERFACES, raw.interfaces.as_fd())];
@@ -219,12 +224,20 @@ impl Raw {
     /// Sends a datagram to an address by a next hop.
     fn send_by(&mut self, dst_mac: [u8; 6], dst: IpAddr, outgoing: &Outgoing) -> Result<(), Refusal> {
         let port = self.ports.get_mut(outgoing.src.at()).ok_or(Refusal::Other)?;
+        // RDMA devices take their own port for themselves: only queue pairs receive there.
+        let of_device = self.queue_pairs.as_ref().filter(|_| outgoing.remote.is_none());
+        let qpn = |nic: NicIndex| {
+            let qpn = of_device.and_then(|queue_pairs| queue_pairs.get(nic.at()));
+            qpn.copied().unwrap_or_else(|| frame::made_up_qpn(nic))
+        };
         let addresses = FrameAddresses {
             src_mac: port.link.mac(),
             dst_mac,
             src: port.link.address(),
             dst,
-            udp_dst_port: self.udp_dst_port,
+            udp_dst_port: of_device.map_or(self.udp_dst_port, |_| ROCE_UDP_PORT),
+            src_qpn: qpn(outgoing.src),
+            dst_qpn: qpn(outgoing.dst),
         };
         frame::write(&mut self.frame, &addresses, outgoing);
         let nic_sent = (self.stamping == Stamping::Agent).then(system_clock::now);
@@ -292,6 +305,20 @@ impl Port {
         self.link = link;
         self.hops.fill(Hop::Unknown);
         Ok(())
+    }
+}
+
+impl Frames for Raw {
+    fn ready(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+
+    fn next_due(&self) -> Nanos {
+        self.refresh.due
+    }
+
+    fn reach(&mut self, queue_pairs: Vec<u32>) {
+        self.queue_pairs = Some(queue_pairs);
     }
 }
 

@@ -5,8 +5,12 @@
 //!
 //! All queue pairs are in one process, so each knows the number and the GID of every other. A device stamps the
 //! completion of a send, which for UD means that the datagram has left (2), and that of a receive (3). The flow label
-//! selects the source port. A queue pair cannot trace paths, since it has no TTL per datagram and the driver does not
-//! report ICMP answers: a trace is [`Refusal::Other`] here.
+//! selects the source port.
+//!
+//! A queue pair has no TTL per datagram, the driver reports no ICMP answers, and the queue pairs of other hosts are not
+//! known. So [`Frames`] send what these would take: packets of traces with the source port of the probes, which those
+//! that arrive deliver to the queue pair of the other NIC, and all that goes to other hosts, over a UDP port that RDMA devices
+//! leave to the kernel. Without them both are [`Refusal::Remote`].
 //!
 //! | module | contents |
 //! |---|---|
@@ -14,11 +18,15 @@
 //! | `device` | one NIC: its queue pair, sends, receives |
 //! | `handles` | address handles of the other NICs |
 //! | `stamp` | timestamps of completions |
+//! | `frames` | what queue pairs cannot send |
 
 mod device;
+mod frames;
 mod handles;
 pub(crate) mod port;
 mod stamp;
+
+pub use frames::Frames;
 
 use super::system_clock::{SystemClock, now};
 use super::{Backend, Error, Waited};
@@ -36,6 +44,7 @@ pub struct Verbs {
     devices: Vec<Device>,
     clock: Clock,
     system_clock: SystemClock,
+    frames: Option<Box<dyn Frames>>,
 }
 
 impl Verbs {
@@ -60,11 +69,21 @@ impl Verbs {
                 own: worst != Stamping::Processor,
             },
             system_clock: SystemClock::new(),
+            frames: None,
         })
     }
 
-    /// Waits for completions, at most for `timeout`; returns which devices have some, and whether a signal interrupted
-    /// it.
+    /// Sends over these frames what queue pairs cannot. They are of the same NICs, in the same order.
+    #[must_use]
+    pub fn with_frames(mut self, mut frames: Box<dyn Frames>) -> Self {
+        let targets = self.devices.iter().map(Device::target);
+        frames.reach(targets.map(|target| target.queue_pair).collect());
+        self.frames = Some(frames);
+        self
+    }
+
+    /// Waits for completions and frames, at most for `timeout`; returns which devices have some, and whether a signal
+    /// interrupted it.
     fn poll(&self, timeout: Nanos) -> Result<(Vec<bool>, bool), Error> {
         let timeout = Timespec {
             tv_sec: timeout.0.max(0) / 1_000_000_000,
@@ -72,6 +91,7 @@ impl Verbs {
         };
         let channels = self.devices.iter().map(|device| device.queue().channel());
         let mut fds: Vec<PollFd<'_>> = channels
+            .chain(self.frames.iter().map(|frames| frames.ready()))
             .map(|channel| PollFd::from_borrowed_fd(channel, PollFlags::IN))
             .collect();
         let woken = match poll(&mut fds, Some(&timeout)) {
@@ -123,8 +143,9 @@ impl Backend for Verbs {
     }
 
     fn send(&mut self, outgoing: &Outgoing) -> Result<(), Refusal> {
-        if outgoing.kind != DatagramKind::Probe {
-            return Err(Refusal::Remote);
+        if outgoing.kind != DatagramKind::Probe || outgoing.remote.is_some() {
+            let frames = self.frames.as_mut().ok_or(Refusal::Remote)?;
+            return frames.send(outgoing);
         }
         let to = self.devices.get(outgoing.dst.at()).ok_or(Refusal::Other)?;
         let to = to.target();
@@ -137,13 +158,25 @@ impl Backend for Verbs {
         let mut ready = Vec::new();
         // After a clock step the time to wait is meaningless.
         if !self.system_clock.is_set() {
-            (ready, woken) = self.poll(until - now())?;
+            let due = self.frames.as_ref().map(|frames| frames.next_due());
+            (ready, woken) = self.poll(due.map_or(until, |due| due.min(until)) - now())?;
         }
         let seen = now();
         if let Some(by) = self.system_clock.step() {
             events.push(Event::Stepped { by });
         }
         self.take(&ready, events)?;
+        if let Some(frames) = &mut self.frames {
+            let mut of_frames = Vec::new();
+            frames.wait(seen, &mut of_frames)?;
+            // One clock, whose steps were noticed above.
+            of_frames.retain(|event| !matches!(event, Event::Stepped { .. }));
+            events.append(&mut of_frames);
+        }
         Ok(Waited { seen, woken })
+    }
+
+    fn dropped(&mut self) -> u64 {
+        self.frames.as_mut().map_or(0, |frames| frames.dropped())
     }
 }
