@@ -81,8 +81,9 @@ pub use tables::{
     DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FIRST_PROBE_QPN, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow,
     HOST_DIAGNOSIS_TABLES, HostPortRow, HostVerdictRow, INCIDENT_NOTE_TABLES, INCIDENT_TABLES, IncidentNoteRow,
     IncidentRow, LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow, LoopbackRow, MeshRows, OPERATION_TABLES,
-    OpcodeRow, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow, STEP_CAPTURE_TABLES,
-    SlaRow, SmallFlowRow, SpreadRow, StepProbeRow, StepRow, TABLES, TelemetryRow, VerdictRow, WindowRow, WindowRows,
+    OpcodeRow, PROBE_PAYLOAD_BYTES, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow,
+    STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, SpreadRow, StepProbeRow, StepRow, TABLES, TelemetryRow, VerdictRow,
+    WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

@@ -6,7 +6,7 @@
 use crate::flow_table::{Flow, FlowTable};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use rocescope_model::FIRST_PROBE_QPN;
+use rocescope_model::{FIRST_PROBE_QPN, PROBE_PAYLOAD_BYTES};
 use rocescope_wire::Transport;
 
 /// Windows that a named flow rests.
@@ -59,10 +59,12 @@ impl SmallFlows {
     }
 }
 
-/// Whether it is a flow of probes: they would be the smallest forever.
+/// Whether it is a flow of probes: they would be the smallest forever. Those that leave as frames have numbers of queue pairs
+/// of their own, those over queue pairs payloads of their own.
 fn is_probe(flow: &Flow) -> bool {
-    let probes = FIRST_PROBE_QPN..FIRST_PROBE_QPN + PROBE_QPNS;
-    flow.opcode.transport() == Transport::Ud && probes.contains(&flow.key.dst_qpn)
+    let numbers = FIRST_PROBE_QPN..FIRST_PROBE_QPN + PROBE_QPNS;
+    let has_payloads = flow.counts.payload_bytes == flow.counts.packets * PROBE_PAYLOAD_BYTES;
+    flow.opcode.transport() == Transport::Ud && (numbers.contains(&flow.key.dst_qpn) || has_payloads)
 }
 
 #[cfg(test)]
@@ -70,10 +72,12 @@ mod tests {
     use super::{REST, SmallFlows};
     use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
     use alloc::vec::Vec;
-    use rocescope_model::FIRST_PROBE_QPN;
+    use rocescope_model::{FIRST_PROBE_QPN, PROBE_PAYLOAD_BYTES};
     use rocescope_wire::{FlowKey, Opcode};
 
     const SEND_ONLY: Opcode = Opcode(0x04);
+    /// The queue pair of an RDMA NIC that probes.
+    const OF_DEVICE: u32 = 4_711;
 
     /// Flows of 100, 200, ... bytes with the ports 1, 2, ..., and one of a probe.
     fn table(count: u16) -> FlowTable {
@@ -92,7 +96,7 @@ mod tests {
             let counts = FlowCounts {
                 packets: 1,
                 frame_bytes: bytes,
-                payload_bytes: 0,
+                payload_bytes: if qpn == OF_DEVICE { PROBE_PAYLOAD_BYTES } else { 0 },
                 messages: 0,
                 congestion_experienced: 0,
                 first_ns: 0,
@@ -104,6 +108,7 @@ mod tests {
             add(port, 17, SEND_ONLY, 100 * u64::from(port));
         }
         add(900, FIRST_PROBE_QPN + 1, Opcode::UD_SEND_ONLY, 1);
+        add(901, OF_DEVICE, Opcode::UD_SEND_ONLY, 1);
         // A sprayed direction has no path of its own.
         add(0, 18, SEND_ONLY, 1);
         table

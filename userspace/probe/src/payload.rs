@@ -19,9 +19,10 @@
 
 use crate::peers::receipt_message::{self, Inquiry, pop};
 use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Sequence};
+use rocescope_model::PROBE_PAYLOAD_BYTES;
 
 /// Bytes on the wire, without the message.
-pub const LEN: usize = 50;
+pub const LEN: usize = PROBE_PAYLOAD_BYTES as usize;
 const MAGIC: [u8; 4] = *b"rsPB";
 const VERSION: u8 = 1;
 

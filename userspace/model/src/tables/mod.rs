@@ -116,6 +116,10 @@ pub const STEP_CAPTURE_TABLES: &[&Table] = &[
 /// The queue pair number of the first NIC in the probes of an agent; the other NICs follow.
 pub const FIRST_PROBE_QPN: u32 = 0x72_7000;
 
+/// The payload of a probe that leaves over a queue pair, whose number may be any: no whole number of words, which few other
+/// datagrams have.
+pub const PROBE_PAYLOAD_BYTES: u64 = 50;
+
 /// The tables that a probing agent writes.
 pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
 
