@@ -1,9 +1,13 @@
 //! What `rocescope collective import` and `--nccl-debug` read, and the analysis of it.
 
-use rocescope_collective::analysis::analyze;
+use rocescope_collective::analysis::{Analysis, analyze};
 use rocescope_collective::document::Document;
 use rocescope_collective::dot::dot;
-use rocescope_collective::read::{File, Imported, comma, flight_recorder, nccl_debug, nccl_inspector, nccl_profiler};
+use rocescope_collective::failed::Joiner;
+use rocescope_collective::hang::Hangs;
+use rocescope_collective::read::{
+    File, Imported, comma, flight_recorder, nccl_debug, nccl_failures, nccl_inspector, nccl_profiler, nccl_ras,
+};
 use rocescope_collective::steps::Builder;
 use rocescope_collective::telemetry::Source;
 
@@ -15,6 +19,7 @@ const NEXT: &str = "\n=====\n";
 /// | byte | files |
 /// |---|---|
 /// | `c`, `p`, `i`, `f` | of each rank or process: `CoMMA`, the example profiler, NCCL Inspector, the flight recorder |
+/// | `r` | reports of NCCL's RAS |
 /// | `d` | logs of NCCL |
 pub fn run(input: &[u8]) {
     let Some((selector, bytes)) = input.split_first() else {
@@ -34,7 +39,11 @@ pub fn run(input: &[u8]) {
         b'p' => nccl_profiler::read(&files, "fuzz"),
         b'i' => nccl_inspector::read(&files, "fuzz"),
         b'f' => flight_recorder::read(&files, "fuzz"),
+        b'r' => nccl_ras::read(&files, "fuzz"),
         b'd' => {
+            let failures = nccl_failures::read(&files, 0);
+            let (failed, _) = Joiner::new(failures.clone()).join();
+            assert_eq!(failed.len(), failures.all.len());
             let ranks = nccl_debug::read(&files);
             assert!(ranks.of(None, 0).is_none_or(|rank| text.contains(&rank.to_string())));
             return;
@@ -47,13 +56,18 @@ pub fn run(input: &[u8]) {
 fn analyzed(imported: &Imported) {
     let telemetry = imported.telemetry.as_slice().telemetry();
     let mut builder = Builder::default();
+    let mut hangs = Hangs::default();
     for row in &imported.steps {
         builder.add(row);
+        hangs.add(row);
     }
     let steps = builder.finish();
     assert!(steps.steps.len() <= imported.steps.len());
     assert!(steps.steps.iter().all(|step| step.duration_ns >= 0 && step.number > 0));
-    let analysis = analyze(steps, &telemetry);
+    let analysis = Analysis {
+        hangs: hangs.find(),
+        ..analyze(steps, &telemetry)
+    };
     assert!(analysis.path.total_ns >= 0);
     assert!(analysis.path.parts.len() <= analysis.steps.steps.len());
     assert!(analysis.contributors.iter().all(|(_, rating)| !rating.is_nan()));

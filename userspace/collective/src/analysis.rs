@@ -4,6 +4,7 @@ use crate::causes::{self, Cause};
 use crate::complaints::Complaints;
 use crate::culprit;
 use crate::evidence::{self, Evidence};
+use crate::failed::Failed;
 use crate::hang::Hang;
 use crate::paper;
 use crate::provenance::{Graph, PortWeights, egress_shares};
@@ -67,6 +68,8 @@ pub struct Analysis {
     pub causes: Vec<Cause>,
     /// Collectives that hang, whichever was analyzed.
     pub hangs: Vec<Hang>,
+    /// Transfers that NCCL's log reports as failed.
+    pub failed: Vec<Failed>,
     /// What hosts and captures saw while it ran.
     pub evidence: Vec<Evidence>,
     /// What is missing or contradicts itself.
@@ -140,6 +143,7 @@ pub fn analyze(steps: Steps, telemetry: &Telemetry) -> Analysis {
         contributors,
         causes: causes::merge(found),
         hangs: Vec::new(),
+        failed: Vec::new(),
         complaints,
         steps,
     }

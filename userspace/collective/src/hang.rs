@@ -4,11 +4,14 @@
 //! collectives in one order, and number them; so the first number that one of them has called and not completed hangs, and
 //! what the others did with that number is the reason.
 
+pub mod counts;
+
 use crate::ranks;
-use crate::read::flight_recorder;
+use crate::read::{flight_recorder, nccl_ras};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use counts::{Counts, Ras};
 use hashbrown::HashMap;
 use rocescope_model::{StepRow, Text};
 
@@ -66,6 +69,8 @@ pub struct Hang {
     pub waiting: BTreeSet<u32>,
     /// Ranks of the group of which there is no dump.
     pub unknown: BTreeSet<u32>,
+    /// What RAS knows of it; `None` if it is from dumps of ranks.
+    pub ras: Option<Ras>,
 }
 
 /// A call that has not completed.
@@ -98,6 +103,7 @@ struct Rank {
 #[derive(Debug, Default)]
 pub struct Hangs {
     groups: HashMap<String, Group>,
+    counts: Counts,
 }
 
 #[derive(Debug, Default)]
@@ -111,6 +117,10 @@ struct Group {
 impl Hangs {
     /// Adds a row; of those without a state only that there is one counts.
     pub fn add(&mut self, row: &StepRow) {
+        if *row.format == *nccl_ras::FORMAT {
+            self.counts.add(row);
+            return;
+        }
         let Some(rank) = row
             .rank
             .filter(|_| row.members.is_some() || *row.format == *flight_recorder::FORMAT)
@@ -149,6 +159,12 @@ impl Hangs {
         }
     }
 
+    /// Whether there are reports of RAS among the rows.
+    #[must_use]
+    pub fn has_counts(&self) -> bool {
+        !self.counts.is_empty()
+    }
+
     /// The collectives that hang, one for each group: the one that began to wait first, which may be the reason of all
     /// others, first.
     #[must_use]
@@ -157,6 +173,7 @@ impl Hangs {
             .groups
             .iter()
             .filter_map(|(name, group)| group.hang(name))
+            .chain(self.counts.find())
             .collect();
         found.sort_by(|one, other| (one.since_ns, &one.group).cmp(&(other.since_ns, &other.group)));
         found
@@ -224,6 +241,7 @@ impl Group {
                 .filter(|rank| is_stuck || !reason.contains(rank))
                 .collect(),
             unknown,
+            ras: None,
         })
     }
 }

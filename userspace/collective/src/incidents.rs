@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::document::{CauseDocument, CulpritDocument, Document, hangs};
+use crate::hang::counts::DEAD;
 use crate::hang::{Class, Hang};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -39,14 +40,21 @@ fn of_hang(hang: &Hang) -> Incident {
     };
     let mut incident = Incident::new(hang.class.name(), place, ToldBy::Collectives, Source::Collectives);
     (incident.since_ns, incident.until_ns, incident.is_open) = (hang.since_ns, hang.since_ns, true);
-    incident.meaning = format!(
-        "collective {} of group {} hangs: {}",
-        hang.number,
-        hang.group,
-        hangs::reason(hang)
-    );
+    incident.meaning = hangs::sentence(hang, "collective");
     let is_known = hang.ranks.iter().any(|(_, last)| last.is_some());
+    let still = hang.ras.as_ref().map(|ras| ras.still_ns.is_some());
+    let is_dead = hang.ras.as_ref().is_some_and(|ras| ras.silence == Some(DEAD));
     let (certainty, why) = match hang.class {
+        Class::RankMissing if is_dead => (Certainty::Likely, "NCCL's RAS considers it dead"),
+        Class::RankMissing if still == Some(true) => (Certainty::Likely, "RAS counts no call between two reports"),
+        Class::RankMissing if still == Some(false) => (
+            Certainty::Possible,
+            "one report of RAS does not show whether the job goes on",
+        ),
+        Class::CollectiveStuck if still.is_some() => (
+            Certainty::Possible,
+            "RAS counts no call between two reports, and all ranks called as many",
+        ),
         Class::CallsDiffer => (Certainty::Certain, "the ranks of a group must call the same collective"),
         Class::RankMissing if is_known => (
             Certainty::Likely,
@@ -73,7 +81,7 @@ fn of_hang(hang: &Hang) -> Incident {
         }
     }
     .to_string();
-    if hang.class != Class::CallsDiffer {
+    if hang.class != Class::CallsDiffer && hang.ras.is_none() {
         let unknown = "how long they waited: dumps that a running job wrote may have caught it on its way";
         incident.unknown.push(unknown.to_string());
     }

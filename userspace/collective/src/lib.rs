@@ -5,6 +5,7 @@
 //! | [`read`] | steps and telemetry from the formats of others, as rows of `steps` and `telemetry` |
 //! | [`steps`] | the steps of one collective |
 //! | [`hang`] | collectives that hang, and the rank that is the reason |
+//! | [`failed`] | transfers that NCCL reports as failed, with what captures saw of them |
 //! | [`waiting`] | what each step waited for, and the critical path |
 //! | [`culprit`] | the link, rank, late start or QP that made it slow, where waits are known |
 //! | [`telemetry`] | what is known of the network: reports of switches, capture points, counters of hosts, ECN marks |
@@ -32,6 +33,7 @@ pub mod culprit;
 pub mod document;
 pub mod dot;
 pub mod evidence;
+pub mod failed;
 pub mod hang;
 mod ids;
 pub mod incidents;
@@ -49,5 +51,6 @@ pub mod replay;
 mod sample;
 pub mod steps;
 pub mod telemetry;
+mod time;
 mod typical;
 pub mod waiting;

@@ -25,6 +25,16 @@ pub(crate) fn text(ranks: BTreeSet<u32>) -> String {
     texts.join(",")
 }
 
+/// A range as text, without its ranks.
+#[must_use]
+pub(crate) fn text_of(range: core::ops::Range<u32>) -> String {
+    match range.end.saturating_sub(range.start) {
+        0 => String::new(),
+        1 => range.start.to_string(),
+        _ => format!("{}-{}", range.start, range.end - 1),
+    }
+}
+
 /// The ranks of a text; what is no range is left out, and a range has at most a million ranks.
 pub(crate) fn read(text: &str) -> impl Iterator<Item = u32> {
     const MOST: u32 = 1 << 20;

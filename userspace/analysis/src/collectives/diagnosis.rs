@@ -3,15 +3,17 @@
 use super::{Collective, Collectives};
 use crate::{Error, dataset};
 use rocescope_collective::analysis::{Analysis, analyze};
+use rocescope_collective::failed::Joiner;
 use rocescope_collective::hang::Hang;
 use rocescope_collective::read::nccl_debug::Ranks;
+use rocescope_collective::read::nccl_failures::Failures;
 use rocescope_collective::steps::Steps;
 use rocescope_collective::telemetry::counters::Counters;
 use rocescope_collective::telemetry::marks::Marks;
 use rocescope_collective::telemetry::slow_paths::SlowPaths;
 use rocescope_collective::telemetry::{Source, Telemetry};
 use rocescope_model::human::plural;
-use rocescope_model::{CounterRow, EventRow, FlowRow, SmallFlowRow, StepProbeRow, TelemetryRow};
+use rocescope_model::{ConnectionRow, CounterRow, EventRow, FlowRow, SmallFlowRow, StepProbeRow, TelemetryRow};
 use rocescope_store::{Scan, TimeRange};
 
 /// Analyzes the collective with this name, or the one that took longest if none hangs.
@@ -32,6 +34,24 @@ pub fn diagnose(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result
             .add("not analyzed; --collective NAME selects one", more);
     }
     Ok(analysis)
+}
+
+/// Joins transfers that NCCL reports as failed with what captures saw between their ends.
+///
+/// # Errors
+/// The dataset cannot be read.
+pub fn failed(found: &Scan, failures: Failures, analysis: &mut Analysis) -> Result<(), Error> {
+    let mut joiner = Joiner::new(failures);
+    if !joiner.is_empty() {
+        found
+            .select::<ConnectionRow>()
+            .for_each(|row: ConnectionRow| joiner.connection(&row))?;
+        found.select::<FlowRow>().for_each(|row: FlowRow| joiner.flow(&row))?;
+    }
+    let (failed, complaints) = joiner.join();
+    analysis.failed = failed;
+    analysis.complaints.append(complaints);
+    Ok(())
 }
 
 /// What the dataset has about the network: telemetry, and about the time of these steps counters of hosts, ECN marks, and
@@ -121,6 +141,11 @@ fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps
         Some(_) => 0,
         None => names.len().saturating_sub(usize::from(chosen.is_some())) as u64,
     };
-    let steps = chosen.map(|chosen| analysis.steps(chosen)).unwrap_or_default();
+    let mut steps = chosen.map(|chosen| analysis.steps(chosen)).unwrap_or_default();
+    if analysis.has_counts() && hangs.is_empty() {
+        let kind = "no rank is missing, behind, or called something else; two reports half a minute apart show whether the job \
+                    goes on";
+        steps.complaints.add(kind, "reports of RAS");
+    }
     Ok((steps, others, hangs))
 }

@@ -6,6 +6,7 @@ pub mod diagnosis;
 use crate::{Analysis, Input, Reads};
 use rocescope_collective::hang::{Hang, Hangs};
 use rocescope_collective::read::nccl_debug::{Hosts, Ranks};
+use rocescope_collective::read::nccl_ras;
 use rocescope_collective::steps::{Builder, Steps};
 use rocescope_model::{StepRow, Time};
 use std::collections::BTreeMap;
@@ -47,6 +48,12 @@ impl Collectives {
         self.hangs.find()
     }
 
+    /// Whether there are reports of NCCL's RAS.
+    #[must_use]
+    pub fn has_counts(&self) -> bool {
+        self.hangs.has_counts()
+    }
+
     /// The steps of a collective, after the last row.
     #[must_use]
     pub fn steps(&self, collective: Collective) -> Steps {
@@ -79,6 +86,10 @@ impl Reads<StepRow> for Collectives {
     fn row(&mut self, row: &StepRow) {
         self.ranks.learn(row, &mut self.hosts);
         self.hangs.add(row);
+        if *row.format == *nccl_ras::FORMAT {
+            // Counts of calls, which belong to no collective.
+            return;
+        }
         if !self.open.contains_key(&*row.collective) {
             let collective = Collective {
                 name: row.collective.to_string(),

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use rocescope_agent::collective::MonitorSettings;
 use rocescope_collective::read::follow::Format;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// The actions of `rocescope collective`.
@@ -26,6 +27,8 @@ pub enum CollectiveFormat {
     NcclInspector,
     /// JSON dumps of `PyTorch`'s flight recorder: a file for each rank, whose name ends in the rank
     FlightRecorder,
+    /// Reports of NCCL's RAS: the output of `ncclras -f json`
+    NcclRas,
     /// Captures of ports of switches, on both sides of a queue: `taps.toml` names them
     Taps,
 }
@@ -120,6 +123,30 @@ impl From<&CollectivePartArguments> for MonitorSettings {
     }
 }
 
+/// What a local time is ahead of UTC, in minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UtcOffset(pub i64);
+
+impl FromStr for UtcOffset {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let minutes = || {
+            let (sign, clock) = match text.split_at_checked(1)? {
+                ("+", clock) => (1, clock),
+                ("-", clock) => (-1, clock),
+                _ => return None,
+            };
+            let (hours, minutes) = clock.split_once(':')?;
+            let (hours, minutes): (u8, u8) = (hours.parse().ok()?, minutes.parse().ok()?);
+            (hours < 24 && minutes < 60).then(|| sign * (i64::from(hours) * 60 + i64::from(minutes)))
+        };
+        minutes()
+            .map(Self)
+            .ok_or_else(|| "expected an offset such as +02:00 or -05:30".to_owned())
+    }
+}
+
 /// The format of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CollectiveOutput {
@@ -141,10 +168,19 @@ pub struct DiagnoseCollectiveArguments {
     /// The time.
     #[command(flatten)]
     pub span: SpanArguments,
-    /// Name the ranks of captured steps: log of NCCL with `NCCL_DEBUG=INFO` and `NCCL_DEBUG_SUBSYS=INIT,NET`, or a folder of
-    /// such logs
+    /// Log of NCCL, or a folder of logs: name the ranks of captured steps (`NCCL_DEBUG=INFO`, `NCCL_DEBUG_SUBSYS=INIT,NET`), and
+    /// show what captures saw of each transfer that failed, such as error 12 (`NCCL_DEBUG=WARN`)
     #[arg(long, value_name = "PATH")]
     pub nccl_debug: Option<PathBuf>,
+    /// What the times of that log are ahead of UTC: NCCL writes local times
+    #[arg(
+        long,
+        value_name = "[+-]HH:MM",
+        default_value = "+00:00",
+        allow_hyphen_values = true,
+        requires = "nccl_debug"
+    )]
+    pub nccl_utc_offset: UtcOffset,
     /// The collective to analyze; default: the one that took longest
     #[arg(long, value_name = "NAME")]
     pub collective: Option<String>,

@@ -1,12 +1,14 @@
 //! Collectives that hang.
 
+use crate::hang::counts::{DEAD, LEFT, Ras};
 use crate::hang::{Class, Hang};
 use crate::ranks;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use rocescope_model::Time;
+use rocescope_model::human::readable;
+use rocescope_model::{Time, Unit, Value};
 use serde::Serialize;
 
 /// Ranks that are named one by one.
@@ -33,7 +35,7 @@ pub struct HangDocument {
     pub instead: Option<String>,
     /// The ranks that wait for them.
     pub waiting: Vec<u32>,
-    /// Ranks of the group without a dump.
+    /// Ranks of the group without a dump, or of which RAS has no counts.
     pub without_dump: Vec<u32>,
     /// All of it in a sentence.
     pub text: String,
@@ -53,14 +55,83 @@ impl HangDocument {
             instead: hang.instead.clone(),
             waiting: vec(&hang.waiting),
             without_dump: vec(&hang.unknown),
-            text: format!(
-                "Collective {} of group {} hangs: {}.",
-                hang.number,
-                hang.group,
-                reason(hang)
-            ),
+            text: format!("{}.", sentence(hang, "Collective")),
         }
     }
+}
+
+/// Which collective hangs, or may hang, and why.
+pub(crate) fn sentence(hang: &Hang, collective: &str) -> String {
+    let (number, group) = (hang.number, &hang.group);
+    // One report does not show whether a rank is on its way.
+    let is_certain = |ras: &Ras| match hang.class {
+        Class::CallsDiffer => true,
+        Class::CollectiveStuck => false,
+        _ => ras.still_ns.is_some() || ras.silence == Some(DEAD),
+    };
+    let hangs = match &hang.ras {
+        Some(ras) if !is_certain(ras) => "may hang",
+        _ => "hangs",
+    };
+    let reason = match &hang.ras {
+        Some(ras) => reason_of_ras(hang, ras),
+        None => reason(hang),
+    };
+    format!("{collective} {number} of group {group} {hangs}: {reason}")
+}
+
+/// The same of reports of RAS, which know calls and no completions.
+fn reason_of_ras(hang: &Hang, ras: &Ras) -> String {
+    let (waiting, operation) = (named(hang.waiting.iter().copied()), &hang.operation);
+    let culprits = named(hang.ranks.iter().map(|(rank, _)| *rank));
+    let is_one = hang.ranks.len() == 1;
+    let mut text = match (hang.class, ras.silence) {
+        (Class::CallsDiffer, _) => {
+            let instead = hang.instead.as_deref().unwrap_or("others");
+            format!("{culprits} called {instead}, most others called {operation}")
+        }
+        (Class::RankMissing, Some(silence)) => {
+            let verb = match (silence, is_one) {
+                (DEAD, true) => "is considered dead",
+                (DEAD, false) => "are considered dead",
+                (LEFT, true) => "lives and does not have the communicator",
+                (LEFT, false) => "live and do not have the communicator",
+                (_, true) => "does not answer",
+                (_, false) => "do not answer",
+            };
+            format!("{culprits} {verb}, {waiting} called {operation}")
+        }
+        (Class::CollectiveStuck, _) => {
+            format!("{culprits} called it ({operation}); whether it has completed is unknown")
+        }
+        _ => {
+            let last = hang.ranks.iter().find_map(|(_, last)| *last).unwrap_or(0);
+            format!("{culprits} never called it (last: {last}), {waiting} did ({operation})")
+        }
+    };
+    text += &match ras.still_ns {
+        Some(still_ns) => format!(
+            "; no rank called another in the {} between two reports",
+            readable(&Value::I64(still_ns), Unit::Nanoseconds)
+        ),
+        None if hang.class == Class::CallsDiffer => String::new(),
+        None => "; a second report, a minute later, would show whether the job goes on".to_string(),
+    };
+    let hosts: BTreeSet<&str> = ras
+        .hosts
+        .iter()
+        .map(|host| &**host)
+        .filter(|host| !host.is_empty())
+        .collect();
+    if hang.class != Class::CollectiveStuck && (1..=NAMED).contains(&hosts.len()) {
+        let hosts: Vec<&str> = hosts.into_iter().collect();
+        text += &format!(
+            "; {culprits} {} at {}",
+            if is_one { "is" } else { "are" },
+            hosts.join(", ")
+        );
+    }
+    text
 }
 
 /// Which rank did what, and who waits.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `path` | the critical path |
 //! | `culprits` | the link, rank or QP that made the collective slow |
+//! | `failures` | transfers that NCCL reports as failed |
 //! | `hangs` | collectives that hang |
 //! | `flows` | other flows, with their ratings |
 //! | `causes` | root causes |
@@ -14,6 +15,7 @@
 mod causes;
 mod culprits;
 mod evidence;
+mod failures;
 mod flows;
 pub(crate) mod hangs;
 mod path;
@@ -28,6 +30,7 @@ use alloc::vec::Vec;
 pub use causes::CauseDocument;
 pub use culprits::CulpritDocument;
 pub use evidence::{EvidenceDocument, SlowDocument};
+pub use failures::{FailureDocument, SeenDocument};
 pub use flows::{ContributorDocument, DelayedDocument, FlowDocument, WindowDocument};
 pub use hangs::HangDocument;
 pub use path::{PartDocument, PathDocument, VertexDocument};
@@ -39,6 +42,8 @@ use serde::Serialize;
 pub struct Document {
     /// Collectives that hang.
     pub hangs: Vec<HangDocument>,
+    /// Transfers that NCCL's log reports as failed.
+    pub failed_transfers: Vec<FailureDocument>,
     /// The critical path.
     pub critical_path: PathDocument,
     /// What made it slow, as far as the waits of its steps tell, the highest cost first.
@@ -94,7 +99,8 @@ impl Document {
         if hangs.len() > 1 {
             summary.push("The first of them may be the reason of the others.".to_string());
         }
-        let is_all = !hangs.is_empty() && critical_path.parts.is_empty();
+        let is_any = !hangs.is_empty() || !analysis.failed.is_empty();
+        let is_all = is_any && critical_path.parts.is_empty();
         let of_path = text::summary(&critical_path, &contributors, &root_causes, has_waits);
         summary.extend(of_path.into_iter().filter(|_| !is_all));
         if has_waits && !steps.steps.is_empty() {
@@ -105,6 +111,7 @@ impl Document {
         let hosts: BTreeSet<u32> = steps.streams.iter().map(|stream| stream.host).collect();
         Self {
             hangs,
+            failed_transfers: analysis.failed.iter().map(FailureDocument::of).collect(),
             critical_path,
             culprits,
             windows: analysis.windows.iter().map(WindowDocument::of).collect(),

@@ -10,6 +10,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use rocescope_model::render;
 
+/// Failed transfers that the text has.
+const FAILURES: usize = 20;
+
 impl Document {
     /// The document as text.
     #[must_use]
@@ -17,6 +20,17 @@ impl Document {
         let mut out = String::new();
         for line in &self.summary {
             out.push_str(&format!("{line}\n"));
+        }
+        if !self.failed_transfers.is_empty() {
+            let line = if out.is_empty() { "" } else { "\n" };
+            out.push_str(&format!("{line}Failed transfers of NCCL\n"));
+            for failure in self.failed_transfers.iter().take(FAILURES) {
+                out.push_str(&format!("{}\n", failure.text));
+            }
+            let more = self.failed_transfers.len().saturating_sub(FAILURES);
+            if more > 0 {
+                out.push_str(&format!("and {more} more: -o json has all\n"));
+            }
         }
         if !self.critical_path.parts.is_empty() {
             out.push_str("\nCritical path, from the end to the start\n");

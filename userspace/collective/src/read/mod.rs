@@ -7,7 +7,9 @@
 //! | [`nccl_profiler`] | the trace of NCCL's example profiler |
 //! | [`nccl_inspector`] | the lines of NCCL Inspector |
 //! | [`flight_recorder`] | dumps of `PyTorch`'s flight recorder |
+//! | [`nccl_ras`] | reports of NCCL's RAS: how often ranks have called collectives |
 //! | [`nccl_debug`] | the log of NCCL: which rank has which queue pair |
+//! | [`nccl_failures`] | the same log: which transfers failed |
 //! | [`follow`] | a file of one of these formats while a job writes it |
 
 use crate::complaints::Complaints;
@@ -21,8 +23,10 @@ pub mod flight_recorder;
 pub mod follow;
 mod json;
 pub mod nccl_debug;
+pub mod nccl_failures;
 pub mod nccl_inspector;
 pub mod nccl_profiler;
+pub mod nccl_ras;
 
 #[cfg(test)]
 mod tests;

@@ -38,11 +38,10 @@ pub fn read(files: &[File]) -> Ranks {
         let mut processes: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         let mut open = BTreeMap::new();
         for line in file.text.lines() {
-            let Some((process, text)) = line.split_once(" NCCL INFO ") else {
+            let Some((before, text)) = line.split_once(" NCCL INFO ") else {
                 continue;
             };
-            let mut names = process.trim().split(':');
-            let (Some(host), Some(pid)) = (names.next(), names.next()) else {
+            let Some((host, pid)) = process(before) else {
                 continue;
             };
             let words = || text.split(|sign: char| sign.is_whitespace() || sign == ',');
@@ -80,12 +79,24 @@ pub fn read(files: &[File]) -> Ranks {
                 }
             }
         }
-        if processes.is_empty() {
+        if processes.is_empty() && !file.text.contains(" NCCL WARN ") {
             let kind = "no line of NCCL with a rank; NCCL_DEBUG=INFO writes them";
             ranks.complaints.add(kind, &file.name);
         }
     }
     ranks
+}
+
+/// Host and process of what NCCL writes before a message: `[TIME] HOST:PID:TID [GPU] FILE:LINE`.
+pub(super) fn process(before: &str) -> Option<(&str, &str)> {
+    before.split_whitespace().find_map(|word| {
+        let mut names = word.split(':');
+        let (host, pid, thread) = (names.next()?, names.next()?, names.next()?);
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|sign| sign.is_ascii_digit());
+        // A time of the day has two numbers as well.
+        (!host.is_empty() && !is_number(host) && is_number(pid) && is_number(thread) && names.next().is_none())
+            .then_some((host, pid))
+    })
 }
 
 /// The word after this one.

@@ -25,7 +25,8 @@ table! {
         rank: Option<u32>, None, [same], hide "Rank";
         /// Channel of the collective; null if the source has none.
         channel: Option<u16>, None, [same], hide "Channel";
-        /// Number of the step among those of its host and channel, from 1; 0: a flow that is no step of the collective.
+        /// Number of the step among those of its host and channel, from 1; 0: a flow that is no step of the collective, or a
+        /// rank in a report of NCCL's RAS.
         step: u32, None, [same], show "Step";
         /// The host that receives.
         dst_host: Text, None, [same], show "To";
@@ -66,12 +67,13 @@ table! {
         expected_ns: Option<i64>, Nanoseconds, [sum], show "Expected";
         /// Format that the row comes from.
         format: Text, None, [same], hide "Format";
-        /// How far the rank was with it when the source was written: `enqueued`, `started` or `completed`; null if the source
-        /// does not state it.
+        /// How far the rank was with it when the source was written: `enqueued`, `started` or `completed`; of RAS `called`, which
+        /// counts calls in `signature`, or why there are no counts: `dead`, `unreachable`, `left`; null if the source does not
+        /// state it.
         state: Option<Text>, None, [same], hide "State";
         /// Ranks that take part in the collective, ascending, as `0-3,8`; null if unknown.
         members: Option<Text>, None, [same], hide "Members";
-        /// Types and sizes of what the rank passed to the collective; null if unknown.
+        /// Types and sizes of what the rank passed to the collective; of RAS its calls of each operation; null if unknown.
         signature: Option<Text>, None, [same], hide "Signature";
     }
 }

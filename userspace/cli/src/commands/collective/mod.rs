@@ -14,7 +14,7 @@ mod taps;
 
 use crate::arguments::{CollectiveAction, CollectiveFormat, CollectiveImportArguments};
 use anyhow::{Result, ensure};
-use rocescope_collective::read::{Imported, comma, flight_recorder, nccl_inspector, nccl_profiler};
+use rocescope_collective::read::{Imported, comma, flight_recorder, nccl_inspector, nccl_profiler, nccl_ras};
 use rocescope_model::COLLECTIVE_TABLES;
 use rocescope_model::human::plural;
 use rocescope_runtime::status;
@@ -35,6 +35,7 @@ fn import(arguments: &CollectiveImportArguments) -> Result<ExitCode> {
         CollectiveFormat::NcclProfiler => nccl_profiler::read(&files::read(path)?, observer),
         CollectiveFormat::NcclInspector => nccl_inspector::read(&files::read(path)?, observer),
         CollectiveFormat::FlightRecorder => flight_recorder::read(&files::read(path)?, observer),
+        CollectiveFormat::NcclRas => nccl_ras::read(&files::read(path)?, observer),
         CollectiveFormat::Taps => taps::read(path, observer)?,
     };
     for line in imported.complaints.lines() {
@@ -49,6 +50,14 @@ fn import(arguments: &CollectiveImportArguments) -> Result<ExitCode> {
         path.display()
     );
     write(arguments, &imported)?;
+    if arguments.format == CollectiveFormat::NcclRas {
+        let ranks = plural(imported.steps.len() as u64, "rank");
+        status!(
+            "rocescope: counts of {ranks} of communicators in {}",
+            arguments.out.display()
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
     let steps = imported.steps.iter().filter(|row| row.step > 0).count() as u64;
     let others = imported.steps.len() as u64 - steps;
     status!(

@@ -3,10 +3,12 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `formats` | what jobs write |
+//! | `nccl` | failed transfers in the log of NCCL, reports of its RAS |
 //! | `wire` | `capture --collectives`, and the names of ranks from the log of NCCL |
 //! | `taps` | queues from captures on both sides of a switch, pauses of hosts, ECN marks |
 
 mod formats;
+mod nccl;
 mod taps;
 mod wire;
 
