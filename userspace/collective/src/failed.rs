@@ -281,7 +281,7 @@ mod tests {
         }
     }
 
-    fn told(ends: &str, connections: &[ConnectionRow], flows: &[FlowRow]) -> String {
+    fn reported(ends: &str, connections: &[ConnectionRow], flows: &[FlowRow]) -> String {
         let text = alloc::format!(
             "[2026-06-19 06:51:56] node1:10:11 [1] NCCL WARN NET/IB: Got completion from peer 10.9.0.2<5> with status=12 \
              opcode=0 vendor err 129 (Send){ends} hca mlx5_1\n"
@@ -293,9 +293,9 @@ mod tests {
         let (failed, complaints) = joiner.join();
         assert!(failed.len() == 1 && complaints.is_empty());
         let text = FailureDocument::of(&failed[0]).text;
-        let (_, told) = text.split_once("06:51:56Z. ").unwrap();
+        let (_, reported) = text.split_once("06:51:56Z. ").unwrap();
         let check = " Check the GID index, routes and access lists in both directions, and the MTU.";
-        told.trim_end_matches(check).into()
+        reported.trim_end_matches(check).into()
     }
 
     #[test]
@@ -320,46 +320,46 @@ mod tests {
         let unknown = |why: &str| alloc::format!("Unknown what the network did: {why}.");
         let other = [row("10.0.0.3", two, 1, 0, true)];
         let healthy = [row(one, two, 90, 0, true), row(two, one, 90, 0, true)];
-        for (told, expected) in [
+        for (reported, expected) in [
             (
-                told(ENDS, &[silent.clone(), row("10.0.0.3", two, 9, 0, true)], &[]),
+                reported(ENDS, &[silent.clone(), row("10.0.0.3", two, 9, 0, true)], &[]),
                 "10.0.0.1 > 10.0.0.2, QP 200: 32 packets at box, 28 of them retransmitted, 7 timeouts, 28 sent \
                  since the last answer, nothing of the other direction was seen."
                     .into(),
             ),
             (
-                told(ENDS, &healthy, &[]),
+                reported(ENDS, &healthy, &[]),
                 unknown(
                     "2 directions of connections passed the tap then without repeats, all answered: the failed packets did not \
                      reach it",
                 ),
             ),
             (
-                told(ENDS, &healthy[1..], &[]),
+                reported(ENDS, &healthy[1..], &[]),
                 unknown("the tap saw nothing of the reporting end, only of the other end"),
             ),
-            (told(ENDS, &[], &[flow]), unknown("connections were not tracked")),
+            (reported(ENDS, &[], &[flow]), unknown("connections were not tracked")),
             (
-                told(ENDS, &other, &[]),
+                reported(ENDS, &other, &[]),
                 unknown("no capture of the dataset saw packets between these addresses"),
             ),
             (
-                told(ENDS, &[], &[]),
+                reported(ENDS, &[], &[]),
                 unknown("the dataset has no captured connections or flows"),
             ),
             (
-                told("", &healthy, &[]),
+                reported("", &healthy, &[]),
                 unknown("the line has no GIDs, so no addresses"),
             ),
             (
-                told(ENDS, &[late], &[]),
+                reported(ENDS, &[late], &[]),
                 unknown(
                     "packets between these addresses were captured from 2026-06-19T07:51:56Z to 2026-06-19T07:51:57Z only; NCCL \
                      writes local times (--nccl-utc-offset)",
                 ),
             ),
         ] {
-            assert_eq!(told, expected);
+            assert_eq!(reported, expected);
         }
         // The last row of a connection counts, in whatever order they are read.
         let before = ConnectionRow {
@@ -367,6 +367,6 @@ mod tests {
             packets: 1,
             ..silent.clone()
         };
-        assert!(told(ENDS, &[silent, before], &[]).contains(": 32 packets"));
+        assert!(reported(ENDS, &[silent, before], &[]).contains(": 32 packets"));
     }
 }

@@ -41,10 +41,10 @@ fn error_12_has_its_flow() {
         (&seen["packets"], &seen["retransmitted_packets"]),
         (&4.into(), &3.into())
     );
-    let told = diagnosed(&dataset, &local);
-    let told = told.lines().nth(1).unwrap();
+    let reported = diagnosed(&dataset, &local);
+    let reported = reported.lines().nth(1).unwrap();
     assert_eq!(
-        told,
+        reported,
         "Error 12, packets were not acknowledged in all retries: 10.77.0.1 to 10.77.0.2, reported by node1, process 10, NIC rxe0, \
          at 2026-11-21T01:45:07Z. 10.77.0.1 > 10.77.0.2, QP 273: 4 packets at local, 3 of them retransmitted, 3 timeouts, 4 sent \
          since the last answer, 3 lost downstream of the tap, or their acknowledgements, nothing of the other direction was seen. \
