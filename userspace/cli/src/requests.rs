@@ -100,6 +100,7 @@ fn measured(measure: &MeasureArguments) -> Settings {
             FlowKey::Port => FlowKeyMode::Port,
             FlowKey::Direction => FlowKeyMode::Direction,
         },
+        mirror_sampling: measure.mirror_sampling,
         elephant_bps: measure.elephant,
         jitter: Jitter {
             relative: Some(measure.jitter_relative),

@@ -58,19 +58,24 @@ impl Origin {
     #[must_use]
     pub fn options(&self, settings: &Settings) -> Options {
         let pair = |key: &str, value: String| (key.to_owned(), value);
+        let sampling = settings
+            .mirror_sampling
+            .map(|one_of| pair(footer::MIRROR_SAMPLING, one_of.to_string()));
+        let mut metadata = vec![
+            pair(footer::SOURCE, self.source.clone()),
+            pair(footer::MODE, self.mode.clone()),
+            pair(footer::CLOCK_SOURCE, self.clock_source.into()),
+            pair(footer::WINDOW_NS, settings.window_ns.to_string()),
+            pair(footer::ELEPHANT_BPS, settings.elephant_bps.to_string()),
+            pair(footer::FLOW_HASH_SEED, FLOW_HASH_SEED.to_string()),
+            pair(footer::LINEAR_COUNTING_BITS, LINEAR_COUNTING_BITS.to_string()),
+            pair(footer::COUNT_MIN_DEPTH, COUNT_MIN_DEPTH.to_string()),
+            pair(footer::COUNT_MIN_WIDTH, COUNT_MIN_WIDTH.to_string()),
+            pair(footer::COUNT_MIN_CONSERVATIVE, "false".into()),
+        ];
+        metadata.extend(sampling);
         Options {
-            metadata: vec![
-                pair(footer::SOURCE, self.source.clone()),
-                pair(footer::MODE, self.mode.clone()),
-                pair(footer::CLOCK_SOURCE, self.clock_source.into()),
-                pair(footer::WINDOW_NS, settings.window_ns.to_string()),
-                pair(footer::ELEPHANT_BPS, settings.elephant_bps.to_string()),
-                pair(footer::FLOW_HASH_SEED, FLOW_HASH_SEED.to_string()),
-                pair(footer::LINEAR_COUNTING_BITS, LINEAR_COUNTING_BITS.to_string()),
-                pair(footer::COUNT_MIN_DEPTH, COUNT_MIN_DEPTH.to_string()),
-                pair(footer::COUNT_MIN_WIDTH, COUNT_MIN_WIDTH.to_string()),
-                pair(footer::COUNT_MIN_CONSERVATIVE, "false".into()),
-            ],
+            metadata,
             tables: match &settings.connections {
                 Some(connections) if connections.steps => STEP_CAPTURE_TABLES,
                 _ => CAPTURE_TABLES,

@@ -31,6 +31,9 @@ pub const COUNT_MIN_WIDTH: &str = "rocescope.count_min.width";
 /// Whether Count-Min sketches use conservative update.
 pub const COUNT_MIN_CONSERVATIVE: &str = "rocescope.count_min.conservative";
 
+/// Packets for each that the mirror delivers.
+pub const MIRROR_SAMPLING: &str = "rocescope.mirror_sampling";
+
 /// Every key with the meaning of its value, in the order of the documentation.
 pub const KEYS: &[(&str, &str)] = &[
     (FORMAT, "Version of this format, an integer."),
@@ -66,5 +69,9 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         COUNT_MIN_CONSERVATIVE,
         "`true` if the sketches use conservative update: an update raises only the smallest counters of its key.",
+    ),
+    (
+        MIRROR_SAMPLING,
+        "Number of packets for each that the mirror delivers, as `--mirror-sampling` states; missing if it was not set.",
     ),
 ];

@@ -44,6 +44,8 @@ pub struct Settings {
     pub filter: Option<RunFilter>,
     /// Whether UDP source ports separate flows.
     pub flow_key: FlowKeyMode,
+    /// The number of packets for each that the mirror delivers, as its operator states; `None`: all, or unknown.
+    pub mirror_sampling: Option<u64>,
     /// Replaces addresses, after the filter; `None` keeps them.
     pub addresses: Option<Arc<dyn AddressMap>>,
 }
@@ -91,6 +93,7 @@ impl Default for Settings {
             event_rows: 10_000,
             connections: Some(ConnectionSettings::default()),
             filter: None,
+            mirror_sampling: None,
             flow_key: FlowKeyMode::Auto,
             addresses: None,
         }

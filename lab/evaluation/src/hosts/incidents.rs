@@ -30,7 +30,7 @@ fn judge(cause: Cause, seed: u64) -> Judged {
     captured.events.iter().for_each(|row| wire.event(row));
     captured.connections.iter().for_each(|row| wire.connection(row));
     let mut found = wire.find().incidents;
-    found.extend(faults.incidents(Vec::new()));
+    found.extend(faults.incidents(Vec::new(), false));
     // A rate that jumps is no fault by itself.
     let class = cause.class().filter(|class| *class != Class::Jitter);
     let planted: Vec<Planted<'_>> = class

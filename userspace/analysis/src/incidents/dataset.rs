@@ -7,7 +7,7 @@ use crate::input::earlier;
 use crate::{Error, Input, Reads};
 use rocescope_diagnose::incidents::{Document, Wire, join};
 use rocescope_model::human::plural;
-use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Time, Type, WindowRow};
+use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Time, Type, WindowRow, footer};
 use rocescope_store::{Options, Scan, TimeRange, Writer};
 use std::path::Path;
 use std::time::Instant;
@@ -55,10 +55,10 @@ pub fn write(root: &Path, document: &Document, observer: &str, time_ns: i64) -> 
 
 fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
     let nanos = |time: Option<Time>| time.map(|time| time.0);
-    let mut wire = Wire::within(nanos(settings.time.from), nanos(settings.time.to));
     // Totals of connections go on from their last row before the time.
     let wide = earlier(settings.time.extended(CONNECTIONS_NS), CONNECTIONS_NS);
     let found = settings.open(wide)?;
+    let mut wire = Wire::within(nanos(settings.time.from), nanos(settings.time.to)).sampling(stated_sampling(&found));
     Input::new::<WindowRow>().read(&mut wire, &found, settings.time)?;
     read_connections(&mut wire, &found, settings.time, wide)?;
     let on_the_wire = wire.find();
@@ -78,6 +78,16 @@ fn wire(settings: &Settings, gathered: &mut Gathered) -> Result<Wire, Error> {
             .map(|file| format!("skipped {file}")),
     );
     Ok(wire)
+}
+
+/// The number of packets for each that mirrors deliver, as `--mirror-sampling` stated when they were captured.
+#[must_use]
+pub fn stated_sampling(found: &Scan) -> Option<u64> {
+    let stated = found
+        .segments
+        .iter()
+        .filter_map(|segment| segment.footer(footer::MIRROR_SAMPLING));
+    stated.filter_map(|one_of| one_of.parse().ok()).max()
 }
 
 /// Reads the events of a time, and the rows of connections of a wider one.

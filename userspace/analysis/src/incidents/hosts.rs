@@ -4,7 +4,7 @@ use super::gathered::{Gathered, Settings};
 use crate::Error;
 use crate::hosts::diagnosis;
 use rocescope_diagnose::hosts;
-use rocescope_diagnose::incidents::faults::{is_fault, without_counters};
+use rocescope_diagnose::incidents::faults::{is_fault, is_known_of_a_sample, without_counters};
 use rocescope_diagnose::incidents::{captured, convert};
 use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, Row};
@@ -22,12 +22,15 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
     let Some(document) = diagnosis::diagnose(&found, settings.time, window_ns, &settings.names, None)? else {
         return Ok(());
     };
+    let is_sampled = gathered.sampled_one_of.is_some();
+    let verdicts = document.verdicts.iter();
+    let verdicts = verdicts.filter(|verdict| !is_sampled || is_known_of_a_sample(verdict));
     if !has_counters {
-        let (faults, note) = without_counters(document.verdicts.iter());
+        let (faults, note) = without_counters(verdicts);
         gathered.incidents.extend(faults);
         gathered.notes.extend(note);
     } else {
-        let faults = document.verdicts.iter().filter(|verdict| is_fault(verdict));
+        let faults = verdicts.filter(|verdict| is_fault(verdict));
         gathered.incidents.extend(faults.map(convert::host));
         gathered
             .judged

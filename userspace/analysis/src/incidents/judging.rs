@@ -21,7 +21,9 @@ impl Judging {
     #[must_use]
     pub fn new(reports: Reports) -> Self {
         Self {
-            captured: Captured::default().with(&reports.names),
+            captured: Captured::default()
+                .with(&reports.names)
+                .sampling(reports.mirror_sampling),
             reporting: Reporting::new(reports, Changes::default()),
             next_ns: i64::MIN,
         }

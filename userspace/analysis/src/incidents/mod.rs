@@ -26,6 +26,7 @@ pub mod on_incident;
 pub mod reporting;
 
 pub use background::Background;
+pub use dataset::stated_sampling;
 pub use gathered::Settings;
 pub use judging::Judging;
 pub use mesh::analyzer_of;

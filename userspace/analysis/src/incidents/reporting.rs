@@ -28,6 +28,8 @@ pub struct Reports {
     pub observer: String,
     /// Names of addresses.
     pub names: Hosts,
+    /// The number of packets for each that the mirror delivers, if that is stated.
+    pub mirror_sampling: Option<u64>,
 }
 
 impl fmt::Debug for Reports {

@@ -117,9 +117,16 @@ impl Incidents {
             mesh.reporter.findings.forget(now_ns.saturating_sub(FORGET_NS));
             hosts.reporter.faults.forget(now_ns.saturating_sub(FORGET_NS));
         }
-        let mut found = self.wire.find().incidents;
+        let on_the_wire = self.wire.find();
+        let is_sampled = on_the_wire.sampled_one_of.is_some();
+        let mut found = on_the_wire.incidents;
         found.extend(mesh.reporter.findings.incidents(&mesh.analysis.addresses()));
-        found.extend(hosts.reporter.faults.incidents(hosts.analysis.open_faults()));
+        found.extend(
+            hosts
+                .reporter
+                .faults
+                .incidents(hosts.analysis.open_faults(), is_sampled),
+        );
         let document = Document {
             incidents: join(found, &self.wire),
             ..Document::default()

@@ -32,6 +32,10 @@ pub struct MeasureArguments {
     /// Whether the UDP source port separates flows
     #[arg(long, value_name = "KEY", value_enum, default_value_t = FlowKey::Auto)]
     pub flow_key: FlowKey,
+    /// The mirror samples one packet of COUNT: losses are unknown, and packets and bytes that passed it are estimated. Without it, a
+    /// mirror that samples is recognized by the gaps of its connections
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
+    pub mirror_sampling: Option<u64>,
     /// Memory for the state of connections; at the limit, the packets of further ones are only counted
     #[arg(long, value_name = "SIZE", default_value = "512Mi", value_parser = bytes)]
     pub connection_memory: u64,

@@ -70,6 +70,7 @@ fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<Exi
         on_incident: arguments.on_incident.clone(),
         observer: arguments.measure.observer.clone(),
         names: (*arguments.hosts.names()).clone(),
+        mirror_sampling: arguments.measure.mirror_sampling,
         ..Reports::default()
     };
     let (tap, captured) = judging(reports, lines);
@@ -132,6 +133,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
         metrics,
         observer: arguments.measure.observer.clone(),
         names: (*arguments.hosts.names()).clone(),
+        mirror_sampling: arguments.measure.mirror_sampling,
         ..Reports::default()
     };
     let (tap, captured) = judging(reports, tap);

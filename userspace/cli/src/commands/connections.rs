@@ -12,7 +12,9 @@ use crate::requests;
 use crate::rows;
 use crate::status::notices;
 use anyhow::{Result, anyhow, bail};
+use rocescope_analysis::incidents::stated_sampling;
 use rocescope_capture::file::FrameSource;
+use rocescope_diagnose::incidents::Wire;
 use rocescope_engine::document::connections::{Connection, Gathered, Report, gather, json, text};
 use rocescope_engine::document::files::notes;
 use rocescope_engine::live::LiveCapture;
@@ -31,6 +33,8 @@ struct Found {
     connections: Vec<Connection>,
     events: Vec<EventRow>,
     summary: Option<ConnectionSummary>,
+    /// The number of packets for each that the mirror delivers, as the dataset states.
+    mirror_sampling: Option<u64>,
     /// Why the input ended early.
     error: Option<anyhow::Error>,
 }
@@ -49,6 +53,8 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
     let mut events = found.events;
     events.sort_by_key(|event| event.time_ns);
     let mut connections = found.connections;
+    let stated = arguments.measure.mirror_sampling.or(found.mirror_sampling);
+    let sampled_one_of = sampled(&connections, stated);
     if let Some(filter) = &arguments.filter {
         connections.retain(|connection| connection.matches(filter));
     }
@@ -59,6 +65,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         connections: &connections,
         events: &events,
         summary: found.summary,
+        sampled_one_of,
         max_rows: arguments.measure.top,
         width: terminal_width(),
     };
@@ -74,6 +81,14 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         Some(error) => Err(error),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// The number of packets for each that the tap has, if its mirror samples, as stated or as its gaps show.
+fn sampled(connections: &[Connection], stated: Option<u64>) -> Option<u64> {
+    let mut wire = Wire::default().sampling(stated);
+    let directions = connections.iter().flat_map(Connection::directions);
+    directions.for_each(|row| wire.connection(row));
+    wire.find().sampled_one_of
 }
 
 impl Found {
@@ -92,6 +107,7 @@ impl Found {
             connections: gather(kept.connections),
             events: kept.events,
             summary: outcome.connections,
+            mirror_sampling: None,
             error,
         }
     }
@@ -166,6 +182,7 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
         connections,
         events,
         summary: None,
+        mirror_sampling: stated_sampling(&found),
         error: None,
     })
 }

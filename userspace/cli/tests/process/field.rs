@@ -128,9 +128,15 @@ fn a_sampled_mirror_shows_no_loss() {
     assert_eq!(found["sampled_one_of"], 16);
     assert_eq!(found["fabric_lost_packets"], Value::Null);
     assert_eq!(found["mirror_lost_packets"], Value::Null);
+    assert_eq!(found["estimated_packets"], 1_021 * 16);
+    let connections = printed(&["connections", "-r", &file]);
+    assert!(
+        connections.contains("Fabric loss  unknown: the mirror samples about 1 of 16 packets"),
+        "{connections}"
+    );
     let report = printed(&["report", &captured(&file, root.path())]);
     assert!(
-        report.contains("Fabric loss is unknown: the mirror samples about 1 of 16 packets."),
+        report.contains("Fabric loss is unknown: the mirror samples about 1 of 16 packets. About 16,336 packets and"),
         "{report}"
     );
     assert!(!report.contains("No fabric loss"), "{report}");

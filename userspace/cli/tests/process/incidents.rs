@@ -69,6 +69,61 @@ fn each_capture_has_the_incident_that_was_planted_and_no_other() {
     }
 }
 
+/// A mirror that samples shows no losses, wherever they are looked for, and its figures are estimates.
+#[test]
+fn a_mirror_that_is_stated_to_sample_shows_no_loss() {
+    for (name, _, _) in PLANTED
+        .iter()
+        .filter(|(_, class, _)| *class == "network_loss" || *class == "no_answer")
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = folder.path().join("d").display().to_string();
+        let read = [
+            "capture",
+            "-q",
+            "-r",
+            &capture(name),
+            "--mirror-sampling",
+            "4",
+            "-o",
+            "json",
+            "--out",
+            &dataset,
+        ];
+        let summary = json(&printed(&read));
+        assert_eq!(
+            (short(&summary), &summary["sampled_one_of"]),
+            (Vec::new(), &4.into()),
+            "{name}"
+        );
+        assert_eq!(summary["fabric_lost_packets"], Value::Null, "{name}");
+        let of_all = |key: &str| summary[key].as_u64().unwrap();
+        assert_eq!(of_all("estimated_packets"), 4 * of_all("roce_packets"), "{name}");
+        assert_eq!(of_all("estimated_frame_bytes"), 4 * of_all("frame_bytes"), "{name}");
+        assert_eq!(of_all("estimated_payload_bytes"), 4 * of_all("payload_bytes"), "{name}");
+        // What was stated is kept with the dataset, and with a merged one.
+        let merged = folder.path().join("m").display().to_string();
+        printed(&["dataset", "merge", &dataset, "--out", &merged]);
+        for dataset in [&dataset, &merged] {
+            assert_eq!(
+                short(&json(&printed(&["diagnose", dataset, "-o", "json"]))),
+                [],
+                "{name}"
+            );
+            let report = printed(&["report", dataset]);
+            assert!(
+                report.contains("Fabric loss is unknown: the mirror samples about 1 of 4 packets"),
+                "{report}"
+            );
+        }
+        let connections = printed(&["connections", &dataset]);
+        assert!(
+            connections.contains("Fabric loss  unknown: the mirror samples about 1 of 4"),
+            "{connections}"
+        );
+    }
+}
+
 /// Which flow, where, since when, what to do: in the first ten lines of each.
 #[test]
 fn the_answer_is_in_the_first_ten_lines() {

@@ -1,6 +1,6 @@
 //! The incidents of a capture, as its rows come: of a file, a pipe, or interfaces.
 
-use super::faults::{Faults, without_counters};
+use super::faults::{Faults, is_known_of_a_sample, without_counters};
 use super::{Document, Wire, join};
 use crate::hosts::{Analyzer, Settings};
 use rocescope_model::hosts::Hosts;
@@ -44,6 +44,13 @@ impl Captured {
         self
     }
 
+    /// The mirror samples one packet of N, as its operator states.
+    #[must_use]
+    pub fn sampling(mut self, one_of: Option<u64>) -> Self {
+        self.wire = self.wire.sampling(one_of);
+        self
+    }
+
     /// Takes the rows of windows that have ended.
     pub fn rows(&mut self, rows: &WindowRows) {
         rows.windows.iter().for_each(|row| self.wire.window(row));
@@ -79,7 +86,11 @@ impl Captured {
         let open = self.windows.as_ref().map(Analyzer::open_faults).unwrap_or_default();
         let found = self.wire.find();
         let mut incidents = found.incidents;
-        let (of_windows, note) = without_counters(self.faults.with(open).iter());
+        let mut of_windows = self.faults.with(open);
+        if found.sampled_one_of.is_some() {
+            of_windows.retain(is_known_of_a_sample);
+        }
+        let (of_windows, note) = without_counters(of_windows.iter());
         incidents.extend(of_windows);
         let incidents = join(incidents, &self.wire);
         let mut notes = found.notes;

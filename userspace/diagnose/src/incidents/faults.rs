@@ -1,9 +1,10 @@
 //! Faults of the analysis of hosts as its windows end: those that go on, and those that ended lately.
 
 use super::{Incident, convert};
-use crate::hosts::{Change, Class, HostVerdict, NOT_COUNTED};
+use crate::hosts::{Change, Class, Evidence, HostVerdict, NOT_COUNTED};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use rocescope_model::catalogue::Metric;
 
 /// The latest state of each fault.
 #[derive(Debug, Default)]
@@ -21,11 +22,12 @@ impl Faults {
             .retain(|verdict| verdict.state != Change::Ended || verdict.until_ns >= before_ns);
     }
 
-    /// As incidents, with the state of those that go on.
+    /// As incidents, with the state of those that go on; where a mirror samples, without those that a sample does not show.
     #[must_use]
-    pub fn incidents(&self, open: Vec<HostVerdict>) -> Vec<Incident> {
+    pub fn incidents(&self, open: Vec<HostVerdict>, is_sampled: bool) -> Vec<Incident> {
         let all = self.with(open);
         let faults = all.iter().filter(|verdict| is_fault(verdict));
+        let faults = faults.filter(|verdict| !is_sampled || is_known_of_a_sample(verdict));
         faults.map(convert::host).collect()
     }
 
@@ -58,6 +60,19 @@ pub fn without_counters<'a>(verdicts: impl Iterator<Item = &'a HostVerdict>) -> 
 #[must_use]
 pub fn is_fault(verdict: &HostVerdict) -> bool {
     verdict.class != Class::Jitter
+}
+
+/// Whether a tap shows it that has one packet of many: repeats, gaps and what is missing are of the sample there.
+#[must_use]
+pub fn is_known_of_a_sample(verdict: &HostVerdict) -> bool {
+    match verdict.class {
+        Class::MirrorRepeats | Class::MirrorLacks => false,
+        Class::NetworkLoss | Class::ReceiverDied | Class::NoCnps => {
+            let is_counted = |row: &Evidence| Metric::named(&row.name).is_some();
+            verdict.evidence.iter().any(is_counted)
+        }
+        _ => true,
+    }
 }
 
 /// Replaces an earlier state of the same fault.

@@ -125,6 +125,8 @@ pub struct Report<'a> {
     pub events: &'a [EventRow],
     /// Counters of the connection state, if it was built by this process.
     pub summary: Option<ConnectionSummary>,
+    /// The number of packets for each that the tap has, if its mirror samples: then no loss is known.
+    pub sampled_one_of: Option<u64>,
     /// Maximum number of connections and events in text.
     pub max_rows: usize,
     /// Names of addresses.
@@ -162,6 +164,8 @@ struct Document<'a> {
     connections: Vec<ConnectionDocument<'a>>,
     events: Rows<'a, [EventRow], Wanted>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    sampled_one_of: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<Object<&'static str, u64>>,
 }
 
@@ -196,6 +200,7 @@ pub fn json(report: &Report<'_>) -> String {
             .filter_map(|connection| ConnectionDocument::of(connection, &none))
             .collect(),
         events: Rows(report.events, |column| column.name != "observer"),
+        sampled_one_of: report.sampled_one_of,
         summary: report.summary.as_ref().map(|summary| Object(counts(summary))),
     }) + "\n"
 }

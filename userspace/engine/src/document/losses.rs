@@ -53,7 +53,7 @@ impl Losses {
             writeln!(out, "{}", color.trouble(number > 0, &line))
         };
         match self.delivery {
-            Some(_) if self.sampled_one_of.is_some() => line("Fabric loss", 0, &self.sampled())?,
+            _ if self.sampled_one_of.is_some() => line("Fabric loss", 0, &self.sampled())?,
             Some(delivery) => {
                 let lost = delivery.fabric_lost();
                 line("Fabric loss", lost + delivery.unresolved_packets, &fabric(delivery))?;
@@ -80,13 +80,15 @@ impl Losses {
         )
     }
 
+    /// A count of the sample, scaled to what passed the mirror, about; `None` unless it samples.
+    pub(super) fn estimate(&self, counted: u64) -> Option<u64> {
+        self.sampled_one_of.map(|one_of| counted.saturating_mul(one_of))
+    }
+
     /// Why no loss is known.
     fn sampled(&self) -> String {
         let one_of = self.sampled_one_of.unwrap_or(1);
-        format!(
-            "unknown: the mirror samples about 1 of {one_of} packets; about {} passed it",
-            plural(self.seen_packets.saturating_mul(one_of), "packet")
-        )
+        format!("unknown: the mirror samples about 1 of {one_of} packets")
     }
 
     /// Packets whose losses are unknown.

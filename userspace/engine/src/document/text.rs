@@ -74,7 +74,8 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     if let Some(hint) = no_roce::hint(counters, source.udp_ports) {
         writeln!(out, "{}\n", color.trouble(true, &hint))?;
     }
-    Losses::of(source, outcome).write(out, color)?;
+    let losses = Losses::of(source, outcome);
+    losses.write(out, color)?;
     writeln!(out)?;
     write_frames(out, summary, counters)?;
     out.push_str(&files::text(source.files));
@@ -90,6 +91,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     }
     reasons(out, "Malformed ", &Malformed::NAMES, &counters.malformed)?;
     write_totals(out, source, summary)?;
+    write_estimate(out, summary, &losses)?;
     write_tables(out, source, summary)?;
     if let Some(frames) = &outcome.frames {
         let (frames, path) = (plural(frames.frames, "frame"), frames.path.display());
@@ -184,6 +186,22 @@ fn write_totals(out: &mut String, source: &Source<'_>, summary: &Summary) -> std
         writeln!(out, "Mirror    {} duplicate packets", count(number))?;
     }
     Ok(())
+}
+
+/// What passed a mirror that samples.
+fn write_estimate(out: &mut String, summary: &Summary, losses: &Losses) -> std::fmt::Result {
+    let all = summary.totals.all();
+    let (Some(one_of), Some(packets)) = (losses.sampled_one_of, losses.estimate(all.packets)) else {
+        return Ok(());
+    };
+    let bytes = |counted: u64| readable(&integer(losses.estimate(counted).unwrap_or(counted)), Unit::Bytes);
+    writeln!(
+        out,
+        "Estimate  about {} passed the mirror, {} in frames, {} payload: {one_of} times those that it copied",
+        plural(packets, "packet"),
+        bytes(all.frame_bytes),
+        bytes(all.payload_bytes)
+    )
 }
 
 /// Opcodes and top flows.

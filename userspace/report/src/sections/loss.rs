@@ -7,8 +7,8 @@ use crate::Report;
 use crate::chart::lines::{Line, Lines};
 use crate::chart::{Chart, Plot};
 use crate::words::{percent, plural, share};
-use rocescope_model::human::grouped;
-use rocescope_model::{Row, Unit, WindowRow};
+use rocescope_model::human::{grouped, readable};
+use rocescope_model::{Row, Unit, Value, WindowRow};
 
 pub(super) fn section(report: &Report) -> Section {
     let totals = &report.totals;
@@ -119,7 +119,12 @@ fn fabric(report: &Report) -> Finding {
     let sampled = report.incidents.as_ref().and_then(|found| found.sampled_one_of);
     if let Some(one_of) = sampled {
         return Finding::note(format!(
-            "Fabric loss is unknown: the mirror samples about 1 of {one_of} packets."
+            "Fabric loss is unknown: the mirror samples about 1 of {one_of} packets. About {} and {} of frames passed it.",
+            plural(sums.roce_packets.saturating_mul(one_of), "packet"),
+            readable(
+                &Value::I64(i64::try_from(sums.frame_bytes.saturating_mul(one_of)).unwrap_or(i64::MAX)),
+                Unit::Bytes
+            )
         ));
     }
     match report.fabric_lost_packets() {

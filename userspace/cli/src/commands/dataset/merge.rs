@@ -4,6 +4,7 @@
 use crate::arguments::MergeArguments;
 use crate::commands::span;
 use anyhow::{Result, bail, ensure};
+use rocescope_analysis::incidents::stated_sampling;
 use rocescope_engine::merge::{self, other_tables};
 use rocescope_model::human::plural;
 use rocescope_model::{CAPTURE_TABLES, Text, WindowRow, footer};
@@ -41,6 +42,9 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     ensure!(has_others || parameters.is_some(), "the datasets have no rows to merge");
     let mut pairs = parameters.as_ref().map(Parameters::footer).unwrap_or_default();
     pairs.extend(origin(arguments));
+    // Losses of a merged dataset are as unknown as those of the mirror that samples most.
+    let sampling = scans.iter().filter_map(stated_sampling).max();
+    pairs.extend(sampling.map(|one_of| (footer::MIRROR_SAMPLING.into(), one_of.to_string())));
     let mut writer = Writer::create(
         out,
         Options {

@@ -201,9 +201,9 @@ struct Judging {
 }
 
 impl Judging {
-    fn new(names: &Hosts) -> Self {
+    fn new(names: &Hosts, mirror_sampling: Option<u64>) -> Self {
         Self {
-            captured: Captured::default().with(names),
+            captured: Captured::default().with(names).sampling(mirror_sampling),
             next_ns: i64::MIN,
         }
     }
@@ -239,10 +239,11 @@ impl TappedFeed {
     pub(super) fn tap(
         &self,
         names: &Hosts,
+        mirror_sampling: Option<u64>,
         mut change: impl FnMut(&mut WindowRows) -> Option<Vec<HostPortRow>> + 'static,
     ) -> Tap {
         let (feed, refused) = (Rc::clone(&self.feed), Rc::clone(&self.refused));
-        let mut judging = Judging::new(names);
+        let mut judging = Judging::new(names, mirror_sampling);
         Box::new(move |rows| {
             let incidents = judging.rows(rows);
             let ports = change(rows);

@@ -32,19 +32,23 @@ pub(super) fn run(files: &[PathBuf], arguments: &TopArguments, signals: &Signals
     let at_ns = arguments.at.map(|time| time.0);
     let last_ns = Rc::new(Cell::new(None));
     let newest_ns = Rc::clone(&last_ns);
-    let tap = feed.tap(&arguments.appearance.hosts.names(), move |rows| {
-        if let Some(window) = rows.windows.first() {
-            newest_ns.set(Some(window.window_start_ns));
-            let end_ns = window.window_start_ns.saturating_add(window.window_ns);
-            if at_ns.is_some_and(|at| end_ns <= at) {
-                // Connections are tracked from the first frame.
-                rows.windows.clear();
-                rows.flows.clear();
-                rows.opcodes.clear();
+    let tap = feed.tap(
+        &arguments.appearance.hosts.names(),
+        arguments.measure.mirror_sampling,
+        move |rows| {
+            if let Some(window) = rows.windows.first() {
+                newest_ns.set(Some(window.window_start_ns));
+                let end_ns = window.window_start_ns.saturating_add(window.window_ns);
+                if at_ns.is_some_and(|at| end_ns <= at) {
+                    // Connections are tracked from the first frame.
+                    rows.windows.clear();
+                    rows.flows.clear();
+                    rows.opcodes.clear();
+                }
             }
-        }
-        None
-    });
+            None
+        },
+    );
     let play = || -> Result<()> {
         let mut session = Session::open(&request, &origin, &Notices::default())?;
         session.tap(tap);

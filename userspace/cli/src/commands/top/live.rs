@@ -34,7 +34,9 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     let feed = TappedFeed::new(feed);
     let mut host = ThisHost::new(&host_name()?);
     let names = arguments.appearance.hosts.names();
-    let tap = feed.tap(&names, move |rows| rows.windows.last().map(|window| host.read(window)));
+    let tap = feed.tap(&names, arguments.measure.mirror_sampling, move |rows| {
+        rows.windows.last().map(|window| host.read(window))
+    });
     let captured = capture.run(Some(tap), None);
     let captured = captured.map_err(anyhow::Error::from);
     feed.finish(captured.and_then(|(report, outcome)| {

@@ -64,6 +64,8 @@ pub struct Wire {
     before: HashMap<Key, Direction>,
     /// When [`turn`](Self::turn) was called last, and what was known then.
     turned: Option<(i64, HashMap<Key, Direction>)>,
+    /// The number of packets for each that the taps have, as their operator states.
+    sampling: Option<u64>,
     crowded_out: u64,
     episodes: Episodes,
     observers: Observers,
@@ -98,6 +100,13 @@ impl Wire {
             to_ns,
             ..Self::default()
         }
+    }
+
+    /// The mirror samples: the taps have one packet of N. `None`: it copies all, or it is recognized.
+    #[must_use]
+    pub const fn sampling(mut self, one_of: Option<u64>) -> Self {
+        self.sampling = one_of;
+        self
     }
 
     /// Forgets what happened before the last call of this. A program that runs for long calls it now and then: it judges
@@ -240,7 +249,7 @@ impl Wire {
         };
         slow_receiver::find(&view, &mut found);
         fatal_nak::find(&view, &mut found.incidents);
-        match sampled::one_of(&view) {
+        match self.sampling.or_else(|| sampled::one_of(&view)) {
             Some(one_of) => sampled::note(&mut found, one_of),
             None => {
                 no_answer::find(&view, &mut found.incidents);

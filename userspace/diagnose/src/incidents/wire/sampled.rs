@@ -36,7 +36,7 @@ pub(super) fn one_of(view: &View<'_>) -> Option<u64> {
 pub(super) fn note(found: &mut Found, one_of: u64) {
     found.sampled_one_of = Some(one_of);
     found.notes.push(format!(
-        "the tap has about 1 of {one_of} packets, evenly in all connections: the mirror samples. Rates are those of the sample; \
+        "the tap has about 1 of {one_of} packets: the mirror samples. Rates are those of the sample; \
          losses, retransmissions and round trips are unknown: mirror all packets to know them"
     ));
 }

@@ -98,7 +98,7 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
         0 => String::new(),
         _ => format!("; unknown of {} that nothing answered", plural(unresolved, "packet")),
     };
-    let text = format!(
+    let of_all = format!(
         "Fabric loss  {}: {} upstream of the tap, {} downstream; {} in {} gaps never filled, of unknown cause{unknown}",
         plural(lost, "packet"),
         sum(|row| row.fabric_lost_upstream_packets),
@@ -106,7 +106,14 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
         sum(|row| row.unfilled_gap_packets),
         gaps
     );
-    writeln!(out, "{}", color.trouble(lost + gaps + unresolved > 0, &text))?;
+    let text = match report.sampled_one_of {
+        None => of_all,
+        Some(one_of) => format!(
+            "Fabric loss  unknown: the mirror samples about 1 of {one_of} packets; so are retransmissions, gaps and round trips"
+        ),
+    };
+    let is_trouble = report.sampled_one_of.is_none() && lost + gaps + unresolved > 0;
+    writeln!(out, "{}", color.trouble(is_trouble, &text))?;
     writeln!(
         out,
         "Requests     {} retransmitted, {} out of order, {} duplicate",
