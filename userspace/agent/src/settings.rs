@@ -16,8 +16,8 @@ pub struct Settings {
     pub monitor: Option<MonitorSettings>,
 }
 
-/// How fast, how far and how expensively to probe.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How fast, how far, how expensively and in which classes to probe.
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProbePace {
     /// Time between two probes from a NIC.
     pub interval: Nanos,
@@ -35,6 +35,8 @@ pub struct ProbePace {
     pub refresh: Nanos,
     /// Maximum share of a core.
     pub cpu_bound: f64,
+    /// DSCPs that the source ports take in turn.
+    pub dscps: Vec<u8>,
 }
 
 impl ProbePace {
@@ -47,6 +49,7 @@ impl ProbePace {
             ttl_max: self.ttl_max,
             refresh: self.refresh,
             cpu_bound: self.cpu_bound,
+            dscps: self.dscps.clone(),
             peer_interval: self.peer_interval,
             traces_per_second: self.traces_per_second,
             ..agent.settings().clone()

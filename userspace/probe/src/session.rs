@@ -91,8 +91,9 @@ impl Session {
         }
     }
 
-    /// Sets other times: the next probe is due within the new interval.
-    pub fn reconfigure(&mut self, interval: Nanos, timeout: Nanos, now: Nanos) {
+    /// Sets other times and classes: the next probe is due within the new interval.
+    pub fn reconfigure(&mut self, interval: Nanos, timeout: Nanos, dscps: &[u8], now: Nanos) {
+        dscps.clone_into(&mut self.dscps);
         self.interval = Nanos(interval.0.max(1));
         self.timeout = timeout;
         self.next_due = self.next_due.min(now + self.interval);

@@ -211,11 +211,7 @@ fn settings(wanted: &ProbeSettings, udp_dst_port: u16) -> Result<Settings> {
         Some(observer) => observer.clone(),
         None => host_name()?,
     };
-    let classes = wanted.dscps.len();
-    ensure!(
-        classes <= wanted.source_ports.into(),
-        "{classes} classes of service need at least as many source ports: set --source-ports {classes} or more"
-    );
+    wanted.check()?;
     // The random seed of a hasher suffices.
     let seed = wanted
         .seed
@@ -228,7 +224,7 @@ fn settings(wanted: &ProbeSettings, udp_dst_port: u16) -> Result<Settings> {
         timeout: wanted.pace.timeout,
         pool_size: wanted.source_ports.into(),
         pool_period: Nanos::from(wanted.renew),
-        dscps: wanted.dscps.clone(),
+        dscps: wanted.pace.dscps.clone(),
         traces_per_second: wanted.pace.traces_per_second,
         answers_per_second: wanted.pace.answers_per_second,
         ttl_max: wanted.pace.ttl_max,

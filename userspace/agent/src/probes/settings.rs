@@ -1,5 +1,6 @@
 //! What to probe, and where the rows go.
 
+use crate::error::{Result, ensure};
 use crate::settings::ProbePace;
 use rocescope_probe::peers::list::PeerRails;
 use rocescope_runtime::storage::Storage;
@@ -29,8 +30,6 @@ pub struct ProbeSettings {
     pub source_ports: u16,
     /// When a source port is replaced.
     pub renew: Duration,
-    /// DSCPs that the source ports take in turn.
-    pub dscps: Vec<u8>,
     /// Seed of the random numbers; `None` for a different one each time.
     pub seed: Option<u64>,
     /// RDMA operations, if they are measured.
@@ -41,6 +40,21 @@ pub struct ProbeSettings {
     pub window: Duration,
     /// The dataset, if there is one.
     pub out: Option<Storage>,
+}
+
+impl ProbeSettings {
+    /// Checks what no single setting shows.
+    ///
+    /// # Errors
+    /// A class of service would have no source port.
+    pub fn check(&self) -> Result<()> {
+        let classes = self.pace.dscps.len();
+        ensure!(
+            classes <= self.source_ports.into(),
+            "{classes} classes of service need at least as many source ports: set --source-ports {classes} or more"
+        );
+        Ok(())
+    }
 }
 
 /// How probes are sent and received.

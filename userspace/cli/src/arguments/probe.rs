@@ -151,6 +151,7 @@ impl From<&ProbeArguments> for ProbePace {
             ttl_max: arguments.max_hops,
             refresh: arguments.refresh.into(),
             cpu_bound: arguments.max_cpu,
+            dscps: arguments.dscp.clone(),
         }
     }
 }
@@ -171,7 +172,6 @@ impl From<&ProbeArguments> for ProbeSettings {
             port: arguments.port,
             source_ports: arguments.source_ports,
             renew: arguments.renew,
-            dscps: arguments.dscp.clone(),
             seed: arguments.seed,
             operations: arguments.operations.map(|interval| OperationSettings {
                 interval,

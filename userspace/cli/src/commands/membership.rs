@@ -4,6 +4,7 @@ use crate::arguments::Command;
 use crate::configuration::{self, controlled};
 use crate::requests;
 use rocescope_agent::Settings;
+use rocescope_agent::probes::ProbeSettings;
 use rocescope_collector::control::Member;
 use rocescope_collector::control::member::Held;
 use rocescope_collector::control::message::Role;
@@ -78,7 +79,13 @@ fn held(file: &Path) -> Result<Option<Held>, String> {
 /// Checks what a controller sent as the configuration of this command line is checked; the settings of an agent.
 fn check(line: &[OsString], text: &str) -> Result<Settings, String> {
     match configuration::controlled_arguments(line, text)?.command {
-        Command::Agent(agent) => Ok(Settings::from(&agent.parts)),
+        Command::Agent(agent) => {
+            let probes = agent.parts.probe.as_deref().map(ProbeSettings::from);
+            probes
+                .map_or(Ok(()), |probes| probes.check())
+                .map_err(|error| error.to_string())?;
+            Ok(Settings::from(&agent.parts))
+        }
         Command::Capture(capture) => {
             let request = requests::capture(&capture).map_err(|error| format!("{error:#}"))?;
             request.intake.settings.check().map_err(|error| error.to_string())?;

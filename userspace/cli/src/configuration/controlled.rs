@@ -22,6 +22,7 @@ const SETTINGS: [(&str, &[&str]); 4] = [
             "max-hops",
             "refresh",
             "max-cpu",
+            "dscp",
         ],
     ),
     ("counters", &["interval", "refresh"]),

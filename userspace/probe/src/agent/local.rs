@@ -248,7 +248,8 @@ impl Prober for LocalProbes {
 
     fn reconfigure(&mut self, now: Nanos, host: &mut Host) {
         for (nic, session) in self.sessions.iter_mut().enumerate() {
-            session.reconfigure(host.settings.interval, host.settings.timeout, now);
+            let settings = &host.settings;
+            session.reconfigure(settings.interval, settings.timeout, &settings.dscps, now);
             follow(NicIndex(nic as u16), session, host);
         }
     }

@@ -101,7 +101,7 @@ impl Agent {
         &self.host.settings
     }
 
-    /// Sets what may change while the agent runs: intervals, timeouts, limits. Source ports, seed, port and name stay.
+    /// Sets what may change while the agent runs: intervals, timeouts, limits, classes of service. Source ports, seed, port and name stay.
     pub fn reconfigure(&mut self, settings: &Settings, now: Nanos) {
         self.host.reconfigure(settings, now);
         let (probers, host) = self.probers_mut();

@@ -82,8 +82,8 @@ impl Settings {
         }
     }
 
-    /// Takes over what may change while an agent runs: intervals, timeouts, limits.
-    pub(crate) const fn reconfigure(&mut self, new: &Self) {
+    /// Takes over what may change while an agent runs: intervals, timeouts, limits, classes of service.
+    pub(crate) fn reconfigure(&mut self, new: &Self) {
         self.interval = new.interval;
         self.timeout = new.timeout;
         self.traces_per_second = new.traces_per_second;
@@ -91,6 +91,7 @@ impl Settings {
         self.ttl_max = new.ttl_max;
         self.refresh = new.refresh;
         self.cpu_bound = new.cpu_bound;
+        self.dscps.clone_from(&new.dscps);
         self.peer_interval = new.peer_interval;
     }
 

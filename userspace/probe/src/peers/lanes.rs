@@ -92,12 +92,10 @@ impl Lanes {
     }
 
     /// Sets other peers. Those that stay keep their 5-tuples.
-    pub(super) fn choose(&mut self, choice: Choice, dscps: Vec<u8>, now: Nanos, tracer: &mut Tracer, pending: &Probes) {
-        let has_other_classes = self.ports.dscps != dscps;
-        self.ports.dscps = dscps;
+    pub(super) fn choose(&mut self, choice: Choice, now: Nanos, tracer: &mut Tracer, pending: &Probes) {
         for (nic, lane) in (0..).zip(&mut self.lanes) {
             let mut before = std::mem::take(&mut lane.slots);
-            let keeps = self.choice.ports(nic) == choice.ports(nic) && !has_other_classes;
+            let keeps = self.choice.ports(nic) == choice.ports(nic);
             lane.slots = (0..choice.slots(nic))
                 .map(|slot| {
                     let peer = choice.turn(nic, slot, now).and_then(|(_, peer)| peer);
@@ -117,6 +115,15 @@ impl Lanes {
         }
         self.choice = choice;
         self.forget(pending);
+    }
+
+    /// Sets other classes of service: all 5-tuples begin again.
+    pub(super) fn set_classes(&mut self, dscps: &[u8]) {
+        if self.ports.dscps != dscps {
+            dscps.clone_into(&mut self.ports.dscps);
+            let slots = self.lanes.iter_mut().flat_map(|lane| &mut lane.slots);
+            slots.for_each(|slot| slot.turn = None);
+        }
     }
 
     /// Sets another interval: the next probe is due within it.

@@ -81,6 +81,8 @@ pub(crate) struct Peers {
     lanes: Lanes,
     pending: Probes,
     counters: PeerCounters,
+    /// The pinglist has classes of service, in place of those of the host.
+    has_classes: bool,
 }
 
 impl Peers {
@@ -105,20 +107,22 @@ impl Peers {
             pending: Probes::new(host.settings.timeout, interval, choice.at_once()),
             lanes: Lanes::new(choice, interval, ports, now),
             counters: PeerCounters::default(),
+            has_classes: false,
         }
     }
 
     /// Probes these NICs from now on, and no others. Probes in flight to those that are left still have their outcomes.
     pub(crate) fn set_pinglist(&mut self, pinglist: &Pinglist, now: Nanos, host: &mut Host) {
         let choice = Choice::handed_out(pinglist, &host.nics);
-        let dscps = match pinglist.dscps.is_empty() {
-            true => host.settings.dscps.clone(),
-            false => pinglist.dscps.clone(),
-        };
+        self.has_classes = !pinglist.dscps.is_empty();
+        self.lanes.set_classes(match self.has_classes {
+            true => &pinglist.dscps,
+            false => &host.settings.dscps,
+        });
         self.pending.expect(choice.at_once());
         self.pending
             .reconfigure(host.settings.timeout, host.settings.peer_interval);
-        self.lanes.choose(choice, dscps, now, &mut host.tracer, &self.pending);
+        self.lanes.choose(choice, now, &mut host.tracer, &self.pending);
     }
 
     pub(crate) fn counters(&self) -> PeerCounters {
@@ -275,6 +279,9 @@ impl Prober for Peers {
     fn reconfigure(&mut self, now: Nanos, host: &mut Host) {
         let interval = host.settings.peer_interval;
         self.lanes.reconfigure(interval, now);
+        if !self.has_classes {
+            self.lanes.set_classes(&host.settings.dscps);
+        }
         self.pending.reconfigure(host.settings.timeout, interval);
     }
 

@@ -568,3 +568,22 @@ fn an_agent_that_is_slowed_down_probes_peers_less() {
         network.counters(0)
     );
 }
+
+#[test]
+fn classes_of_service_change_while_the_agent_runs() {
+    let mut network = Network::new(2, 2);
+    network.run(Nanos(10 * SECOND));
+    let mut settings = network.agents[0].as_ref().unwrap().settings().clone();
+    settings.dscps = vec![26];
+    let now = network.now;
+    network.agents[0].as_mut().unwrap().reconfigure(&settings, now);
+    network.run(Nanos(20 * SECOND));
+    let (before, after): (Vec<&ProbeRow>, Vec<&ProbeRow>) = network
+        .rows
+        .iter()
+        .filter(|row| &*row.observer == "h0")
+        .partition(|row| row.time_ns < now.0);
+    assert!(before.len() > 100 && before.iter().all(|row| row.dscp == Some(0)));
+    assert!(after.len() > 200 && after.iter().all(|row| row.dscp == Some(26)));
+    assert_eq!(network.outcomes(), BTreeSet::from(["received".to_owned()]));
+}
