@@ -90,12 +90,12 @@ pub fn read(files: &[File]) -> Ranks {
 /// Host and process of what NCCL writes before a message: `[TIME] HOST:PID:TID [GPU] FILE:LINE`.
 pub(super) fn process(before: &str) -> Option<(&str, &str)> {
     before.split_whitespace().find_map(|word| {
-        let mut names = word.split(':');
-        let (host, pid, thread) = (names.next()?, names.next()?, names.next()?);
+        // A launcher may put its own names before the host.
+        let mut names = word.rsplit(':');
+        let (thread, pid, host) = (names.next()?, names.next()?, names.next()?);
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|sign| sign.is_ascii_digit());
         // A time of the day has two numbers as well.
-        (!host.is_empty() && !is_number(host) && is_number(pid) && is_number(thread) && names.next().is_none())
-            .then_some((host, pid))
+        (!host.is_empty() && !is_number(host) && is_number(pid) && is_number(thread)).then_some((host, pid))
     })
 }
 

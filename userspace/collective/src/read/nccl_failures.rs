@@ -181,7 +181,7 @@ mod tests {
             "[2026-06-19 06:51:56] node1:10:11 [1] ib_plugin.c:1615 NCCL WARN NET/IB : Got completion from peer \
              10.9.0.2<51161> with error 12, opcode 0, len 1, vendor err 129 (Send) localGid ::ffff:10.0.0.1 remoteGid \
              ::ffff:10.0.0.2 hca mlx5_1",
-            "0: [2026-06-19 06:51:56] node1:10:11 [1] transport/net_ib/p2p.cc:688 NCCL WARN NET/IB: Got completion from peer \
+            "[1,0]<stderr>:[2026-06-19 06:51:56] [1,0]<stderr>:node1:10:11 [1] transport/net_ib/p2p.cc:688 NCCL WARN NET/IB: Got completion from peer \
              10.9.0.2<51161> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_RECV_RDMA_WITH_IMM(129) vendor_err=129  \
              localGid ::ffff:10.0.0.1 remoteGids::ffff:10.0.0.2 hca mlx5_1",
         ] {
