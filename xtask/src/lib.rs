@@ -42,6 +42,7 @@ cargo xtask <task>
   ebpf [--check]                build the XDP program, or check the committed one against its lock
   graph                         check crates against the table in ARCHITECTURE.md, and files for cycles
   fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
+  fuzz --mutated COUNT [FIRST]  feed COUNT damaged files of every input format to their readers
   package [--fleet]             build the Debian package, with rocescope-sql and rocescope-ship if asked for
   static                        build one static file, and start it in an empty directory
   words                         refuse the words that docs/style.md replaces

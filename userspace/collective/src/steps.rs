@@ -346,7 +346,7 @@ impl Builder {
             }
             if let Some((stream, number)) = last
                 && stream == this.0
-                && number + 1 != this.1
+                && number.checked_add(1) != Some(this.1)
             {
                 complaints.add("the steps before it are missing", name(raw, streams));
             }
@@ -398,7 +398,7 @@ fn resolve(steps: &mut Steps, raws: &[Raw], streams: &Ids<Stream>) {
         for (index, step) in steps.steps.iter().enumerate() {
             let channel = steps.streams[step.stream as usize].channel;
             let stream = streams.find(&Stream { host: step.to, channel });
-            let Some(next) = stream.and_then(|stream| steps.find(stream, step.number + 1)) else {
+            let Some(next) = stream.and_then(|stream| steps.find(stream, step.number.checked_add(1)?)) else {
                 continue;
             };
             let known = steps.steps.get(needed[next] as usize);

@@ -10,6 +10,9 @@ use std::fs;
 /// Seconds of fuzzing, all targets together.
 const FUZZING: &str = "60";
 
+/// Damaged files of each format.
+const MUTATED: &str = "2000";
+
 /// Each kind of faults of the fabric once, five minutes. With times divided by 20, a shared machine would stop agents for
 /// longer than congestion delays probes.
 const FAULTS: [&str; 4] = ["fabric", "accuracy", "--scale", "10"];
@@ -133,6 +136,12 @@ pub(super) const SLOW: &[Step] = &[
     step("fuzzing", "decoders and readers take any bytes", || {
         fuzz::run(&["--seconds", FUZZING])
     }),
+    // (4)
+    step(
+        "damaged files",
+        "files of every format in many ways damaged: no panic, 256 MiB, 10 s",
+        || fuzz::run(&["--mutated", MUTATED]),
+    ),
     // (4)
     step(
         "exhaustive",

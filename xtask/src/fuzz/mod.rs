@@ -5,14 +5,17 @@
 
 mod mirrored;
 mod seeds;
+mod traces;
 mod transports;
 
 use crate::process::{command, root, run as run_command};
+use crate::product::target;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
+use std::path::Path;
 
 /// The targets of `fuzz/`.
-const TARGETS: [&str; 7] = [
+const TARGETS: [&str; 8] = [
     "decode",
     "reader",
     "observe",
@@ -20,7 +23,11 @@ const TARGETS: [&str; 7] = [
     "collective",
     "hostping",
     "texts",
+    "trace",
 ];
+
+/// The targets whose inputs are files, in the format of the file.
+const OF_FILES: [&str; 4] = ["collective", "hostping", "texts", "trace"];
 
 /// The inputs with the highest coverage, in a folder for each target. To add some, unpack it, and pack it with
 /// `tar --sort=name --owner=0 --group=0 --mtime=@0 --create --gzip --file=../seeds.tar.gz *`.
@@ -29,10 +36,14 @@ const SEEDS: &str = "fuzz/seeds.tar.gz";
 /// The longest input in bytes: a few frames for targets that accept several.
 const LONGEST: u32 = 8_192;
 
-/// Fuzzes each of `targets`, or all by default; they share the time equally.
+/// Fuzzes each of `targets`, or all by default; they share the time equally. With `--mutated` it damages this number of files of
+/// each format instead.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    if let ["--mutated", count, first @ ..] = arguments {
+        return mutated(count, first);
+    }
     let ["--seconds", seconds, targets @ ..] = arguments else {
-        bail!("usage: cargo xtask fuzz --seconds N [TARGET...]");
+        bail!("usage: cargo xtask fuzz --seconds N [TARGET...], or cargo xtask fuzz --mutated COUNT [FIRST]");
     };
     let seconds: u32 = seconds.parse().context("seconds")?;
     let targets = if targets.is_empty() { &TARGETS } else { targets };
@@ -43,14 +54,32 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Damages `count` files of each format, those from number `first` on, and runs the targets over them.
+fn mutated(count: &str, first: &[&str]) -> Result<()> {
+    let folder = target()?.join("mutated");
+    for target in OF_FILES {
+        fill(target, &folder)?;
+    }
+    let mut program = command("cargo", &["run", "--quiet", "--release", "--bin", "mutate"]);
+    program.args(["--manifest-path", "fuzz/Cargo.toml", "--", count]);
+    run_command(program.arg(folder).args(first))
+}
+
+/// Writes the first inputs of a target to a folder of its name.
+fn fill(target: &str, folder: &Path) -> Result<()> {
+    let inputs = folder.join(target);
+    fs::create_dir_all(&inputs)?;
+    for (name, input) in seeds::of(target)? {
+        fs::write(inputs.join(name), input)?;
+    }
+    unpack(target, folder)
+}
+
 fn fuzz(target: &str, seconds: u32) -> Result<()> {
     let root = root();
-    let corpus = root.join("fuzz/corpus").join(target);
-    fs::create_dir_all(&corpus)?;
-    for (name, input) in seeds::of(target)? {
-        fs::write(corpus.join(name), input)?;
-    }
-    unpack(target)?;
+    let folder = root.join("fuzz/corpus");
+    fill(target, &folder)?;
+    let corpus = folder.join(target);
     let regressions = format!("fuzz/regressions/{target}");
     let mut fuzzer = command("cargo", &["fuzz", "run", "--sanitizer", "none", target]);
     fuzzer.arg(corpus);
@@ -69,13 +98,13 @@ fn fuzz(target: &str, seconds: u32) -> Result<()> {
     run_command(&mut fuzzer)
 }
 
-/// Adds the inputs of the archive to the corpus. Targets that share their inputs with another have none there.
-fn unpack(target: &str) -> Result<()> {
+/// Adds the inputs of the archive to a folder. Targets that share their inputs with another have none there.
+fn unpack(target: &str, into: &Path) -> Result<()> {
     let list = command("tar", &["--list", "--file", SEEDS]).output().context("tar")?;
     let folder = format!("{target}/");
     if String::from_utf8(list.stdout)?.contains(&folder) {
-        let corpus = ["--extract", "--directory", "fuzz/corpus", "--file", SEEDS, &folder];
-        run_command(&mut command("tar", &corpus))?;
+        let mut unpack = command("tar", &["--extract", "--file", SEEDS, "--directory"]);
+        run_command(unpack.arg(into).arg(folder))?;
     }
     Ok(())
 }

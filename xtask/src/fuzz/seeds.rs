@@ -1,6 +1,6 @@
 //! The fuzzer's first inputs: frames of the captures, in the format of each target.
 
-use super::{mirrored, transports};
+use super::{mirrored, traces, transports};
 use crate::captures;
 use crate::pcap::Pcap;
 use crate::process::root;
@@ -18,8 +18,10 @@ const LONGEST_FRAME: usize = 400;
 
 /// Seeds of a target by file name.
 pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
-    if target == "hostping" {
-        return hostping();
+    match target {
+        "hostping" => return hostping(),
+        "trace" => return traces::all(),
+        _ => {}
     }
     if matches!(target, "collective" | "texts") {
         // No frames: the archive has all of them.
@@ -121,7 +123,7 @@ fn decodable(frame: &[u8]) -> Vec<u8> {
     [&[0; 10], frame].concat()
 }
 
-fn short(capture: &Pcap) -> impl Iterator<Item = &[u8]> {
+pub(super) fn short(capture: &Pcap) -> impl Iterator<Item = &[u8]> {
     capture
         .frames()
         .filter(|frame| frame.len() <= LONGEST_FRAME)
@@ -129,7 +131,7 @@ fn short(capture: &Pcap) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Frames as pcapng: a section, an interface in nanoseconds, enhanced and simple packets in turn.
-fn next_generation<'a>(frames: impl Iterator<Item = &'a [u8]>, big_endian: bool) -> Vec<u8> {
+pub(super) fn next_generation<'a>(frames: impl Iterator<Item = &'a [u8]>, big_endian: bool) -> Vec<u8> {
     let word = |value: u32| match big_endian {
         true => value.to_be_bytes(),
         false => value.to_le_bytes(),

@@ -23,6 +23,12 @@ impl Refusal {
         }
     }
 
+    /// Refuses the line where a parser stopped: at the end of a text that is the line after the last one, which no editor shows.
+    pub(crate) fn within(text: &str, line: u32, message: impl Into<String>) -> Self {
+        let last = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        Self::at(line.min(last).max(1), message)
+    }
+
     /// The refusal as `file:line: message`.
     #[must_use]
     pub fn in_file(&self, file: &str) -> String {

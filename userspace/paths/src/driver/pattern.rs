@@ -91,11 +91,12 @@ impl Pattern {
         self.search(text, true).is_some()
     }
 
-    /// The name of the port in a line that it fits.
+    /// The name of the port in a line that it fits; signs alone are none.
     #[must_use]
     pub fn egress(&self, line: &str) -> Option<String> {
-        self.search(line, false)?
-            .map(|name| name.trim_end_matches([',', ';', '.']).to_owned())
+        let name = self.search(line, false)??;
+        let name = name.trim_end_matches([',', ';', '.']);
+        (!name.is_empty()).then(|| name.to_owned())
     }
 
     /// The names of fields in a line that it fits as a whole.

@@ -60,6 +60,32 @@ fn texts_keep_their_promises() {
     replay("texts", targets::texts::run);
 }
 
+#[test]
+fn trace_keeps_its_promises() {
+    replay("trace", targets::trace::run);
+}
+
+/// A few damaged files of every format; `cargo xtask fuzz --mutated COUNT` runs as many as wanted, and measures memory and time.
+#[test]
+fn damaged_files_of_every_format_keep_the_promises() {
+    const FILES: u64 = 40;
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds.tar.gz");
+    let mut formats = 0;
+    for (target, run, kept) in targets::mutated::TARGETS {
+        let prefix = format!("{target}/");
+        let named = seeds(&archive, target).into_iter();
+        let files = named.map(|(name, file)| (name.trim_start_matches(&prefix).to_owned(), file));
+        for (format, files) in targets::mutated::formats(target, files.collect()) {
+            formats += 1;
+            for number in 0..FILES {
+                println!("{target}/{format} {number}");
+                run(&targets::mutated::file(&files, kept, number));
+            }
+        }
+    }
+    assert!(formats > 30, "{formats}");
+}
+
 /// Its inputs have the format of `observe`.
 #[test]
 fn connections_keep_their_promises() {

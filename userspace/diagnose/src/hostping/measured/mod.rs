@@ -79,7 +79,7 @@ fn json(text: &str) -> Result<Vec<Measurement>, Refusal> {
     for value in serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>() {
         let value = value.map_err(|error| {
             let line = u32::try_from(error.line()).unwrap_or(u32::MAX);
-            Refusal::at(line, alloc::format!("no JSON: {error}"))
+            Refusal::within(text, line, alloc::format!("no JSON: {error}"))
         })?;
         let objects = match value {
             serde_json::Value::Array(values) => values,

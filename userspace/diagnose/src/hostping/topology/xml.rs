@@ -28,7 +28,7 @@ pub(super) fn document(text: &str) -> Result<Document<'_>, Refusal> {
             Error::UnclosedRootNode => line_number(text.lines().count().saturating_sub(1)),
             _ => error.pos().row,
         };
-        Refusal::at(line, error.to_string())
+        Refusal::within(text, line, error.to_string())
     })
 }
 
