@@ -12,7 +12,7 @@ use std::{env, fs, panic, process, thread};
 /// What a run may take.
 const MEMORY: usize = 256 << 20;
 const TIME: Duration = Duration::from_secs(10);
-/// After so many failures of a format the next one is run.
+/// After this number of failures of a format the next one is run.
 const FAILURES: u32 = 10;
 
 struct Counting;

@@ -3,10 +3,14 @@
 //!
 //! The same number makes the same file, so that a failure has a name.
 
+use rocescope_sketches::random::SplitMix64;
 use std::collections::BTreeMap;
 
-/// The targets that take files, each with what its files have in front: a byte that selects the reader, or nothing.
-pub const TARGETS: [(&str, fn(&[u8]), usize); 4] = [
+/// A target: its name, what runs an input, and how many bytes in front of its files select the reader.
+type Target = (&'static str, fn(&[u8]), usize);
+
+/// The targets that take files.
+pub const TARGETS: [Target; 4] = [
     ("collective", super::collective::run, 1),
     ("hostping", super::hostping::run, 0),
     ("texts", super::texts::run, 1),
@@ -18,22 +22,14 @@ const LONGEST: usize = 256 << 10;
 /// Most files are a few kilobytes, and most faults are found there.
 const USUAL: usize = 32 << 10;
 
-/// SplitMix64.
+/// The random numbers of a file.
 #[derive(Debug)]
-pub struct Random(pub u64);
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
     /// Below `end`; 0 if that is 0.
     fn below(&mut self, end: usize) -> usize {
-        (self.next() % (end as u64).max(1)) as usize
+        (self.0.bits() % (end as u64).max(1)) as usize
     }
 }
 
@@ -60,7 +56,7 @@ pub fn formats(target: &str, files: Vec<(String, Vec<u8>)>) -> BTreeMap<String, 
 /// The file of this number, of these files of one format; its first `kept` bytes stay.
 #[must_use]
 pub fn file(files: &[Vec<u8>], kept: usize, number: u64) -> Vec<u8> {
-    let mut random = Random(number);
+    let mut random = Random(SplitMix64::new(number));
     let mut file = files[random.below(files.len())].clone();
     let front: Vec<u8> = file.drain(..kept.min(file.len())).collect();
     let longest = if random.below(50) == 0 { LONGEST } else { USUAL };
@@ -100,7 +96,7 @@ fn damage(file: &mut Vec<u8>, files: &[Vec<u8>], longest: usize, random: &mut Ra
         }
         1 => {
             if let Some(byte) = file.get_mut(at) {
-                *byte = random.next() as u8;
+                *byte = random.0.bits() as u8;
             }
         }
         2 => drop(file.drain(at..end)),
