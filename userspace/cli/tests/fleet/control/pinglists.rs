@@ -4,7 +4,7 @@ use crate::control::hub::{CONTROLLER, Hub};
 use crate::control::rig::{Rig, write};
 use rocescope_model::ProbeRow;
 use rocescope_store::{repair, scan};
-use rocescope_testkit::{Running, binary, text, until};
+use rocescope_testkit::{Running, binary, until};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::process::Command;
@@ -69,8 +69,10 @@ impl Fleet {
         command
     }
 
+    /// What `status` prints; nothing while the controller starts.
     fn status(&self) -> String {
-        text(&self.operator(&["status"]).output().unwrap())
+        let output = self.operator(&["status"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
     }
 }
 
@@ -114,7 +116,11 @@ fn agents_probe_whom_the_controller_hands_out_and_go_on_without_it() {
         agent.until_said("probing 0 NICs of other hosts, as the controller hands out");
         agent.stop("-TERM").success();
     }
-    assert!(!fleet.status().contains("pinglists"), "{}", fleet.status());
+    let status = fleet.status();
+    assert!(
+        status.starts_with("version 2 ") && !status.contains("pinglists"),
+        "{status}"
+    );
     controller.stop("-TERM").success();
 
     repair(&fleet.rig.path("collected")).unwrap();
