@@ -77,7 +77,7 @@ fn broken_measurements_are_refused_with_the_line() {
         ),
         ("mem0 mem0\n", "line 1: the column mem0 is there twice"),
         ("mem0 GPUx\n", "line 1: `GPUx`"),
-        ("{\n\"results\": {\n", "line 3: no JSON"),
+        ("{\n\"results\": {\n", "line 2: no JSON: EOF while parsing an object"),
         ("{\"results\": {}}", "line 1: perftest's JSON has no `MsgSize`"),
         ("#bytes #iterations\n", "line 1: neither"),
         (

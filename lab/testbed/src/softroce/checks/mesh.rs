@@ -24,11 +24,7 @@ const MORE_KIB: u64 = 1024;
 
 /// Runs the agents for as long as the options say; returns what they print.
 pub(super) fn run(fabric: &mut Fabric) -> Result<Vec<Value>> {
-    let seconds = fabric.mesh.as_secs();
-    certificates(fabric)?;
-    configure(fabric)?;
-    start(&mut fabric.first, seconds)?;
-    start(&mut fabric.second, seconds + LONGER)?;
+    begin(fabric, fabric.mesh.as_secs())?;
     let begun = Instant::now();
     let is_long = fabric.mesh > WARM * 2;
     let mut early = Vec::new();
@@ -38,23 +34,11 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<Vec<Value>> {
     }
     sleep(fabric.mesh.saturating_sub(begun.elapsed() + Duration::from_secs(3)));
     let late = [sample(&mut fabric.first)?, sample(&mut fabric.second)?];
-    let mut found = Vec::new();
-    for (guest, name) in [&mut fabric.first, &mut fabric.second].into_iter().zip(NAMES) {
-        let ended = "for try in $(seq 600); do [ -e agent.status ] && break; sleep 0.1; done; cat agent.out; \
-                     [ \"$(cat agent.status)\" = 0 ] && exit 0; cat agent.err; exit 1";
-        let printed = guest.run(ended, LIMIT)?;
-        fs::write(fabric.results.join(format!("{name}.txt")), &printed)?;
-        found.push(json(&printed)?);
-    }
-    let collected = fabric.second.run(
-        "kill -INT $(cat collect.pid); for try in $(seq 100); do kill -0 $(cat collect.pid) 2>/dev/null || break; \
-         sleep 0.1; done; cat collect.txt",
-        LIMIT,
-    )?;
-    fabric.keep("collect.txt", &collected)?;
+    let found = [ended(fabric, 0)?, ended(fabric, 1)?];
+    end_collector(fabric)?;
     for (at, name) in NAMES.iter().enumerate() {
         let outcomes = identity(&found[at]).with_context(|| (*name).to_owned())?;
-        let others = others(&found[at]).with_context(|| (*name).to_owned())?;
+        let others = others(&found[at], at == 0).with_context(|| (*name).to_owned())?;
         let now = &late[at];
         println!(
             "{name}: {outcomes}; {others}; {:.1} % of a core of the guest, {} KiB of memory",
@@ -71,7 +55,36 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<Vec<Value>> {
             );
         }
     }
-    Ok(found)
+    Ok(found.into())
+}
+
+/// Starts the collector, and both agents for this number of seconds.
+pub(super) fn begin(fabric: &mut Fabric, seconds: u64) -> Result<()> {
+    certificates(fabric)?;
+    configure(fabric)?;
+    start(&mut fabric.first, seconds)?;
+    start(&mut fabric.second, seconds + LONGER)
+}
+
+/// Waits for the end of an agent; its summary.
+pub(super) fn ended(fabric: &mut Fabric, at: usize) -> Result<Value> {
+    let guest = [&mut fabric.first, &mut fabric.second];
+    let guest = guest.into_iter().nth(at).context("there are two guests")?;
+    let ended = "for try in $(seq 600); do [ -e agent.status ] && break; sleep 0.1; done; cat agent.out; \
+                 [ \"$(cat agent.status)\" = 0 ] && exit 0; cat agent.err; exit 1";
+    let printed = guest.run(ended, LIMIT)?;
+    fabric.keep(&format!("{}.txt", NAMES[at]), &printed)?;
+    json(&printed)
+}
+
+/// Ends the collector, which seals its dataset.
+pub(super) fn end_collector(fabric: &mut Fabric) -> Result<()> {
+    let collected = fabric.second.run(
+        "kill -INT $(cat collect.pid); for try in $(seq 100); do kill -0 $(cat collect.pid) 2>/dev/null || break; \
+         sleep 0.1; done; cat collect.txt",
+        LIMIT,
+    )?;
+    fabric.keep("collect.txt", &collected)
 }
 
 /// Every probe has one outcome.
@@ -90,21 +103,22 @@ fn identity(summary: &Value) -> Result<String> {
     ))
 }
 
-/// Probes to the other guest were answered, and the paths of all 5-tuples are known.
-fn others(summary: &Value) -> Result<String> {
+/// Probes to the other guest were answered. Every trace reached its end, unless the agent there ends first: the paths of 5-tuples are
+/// traced one after the other.
+fn others(summary: &Value, ends_first: bool) -> Result<String> {
     let others = &summary["other_hosts"];
     let count = |key: &str| number(others, key);
     let (probes, answered) = (count("probes")?, count("answered")?);
     let lost = count("lost_there")? + count("lost_back")?;
     ensure!(answered > 0 && lost == 0, "probes to the other guest: {summary}");
-    let paths = [number(summary, "paths")?, count("paths")?];
     let known = [number(summary, "paths_known")?, count("paths_known")?];
+    let incomplete = number(summary, "traces_incomplete")?;
     ensure!(
-        paths[0] > 0 && paths[1] > 0 && paths == known,
-        "of {paths:?} paths within and between the guests {known:?} are known: {summary}"
+        known[0] > 0 && known[1] > 0 && (incomplete == 0 || !ends_first),
+        "{known:?} paths within and between the guests are known, {incomplete} traces did not reach their end: {summary}"
     );
     Ok(format!(
-        "{answered} of {probes} probes to the other guest answered, none lost; {paths:?} paths within and between guests traced"
+        "{answered} of {probes} probes to the other guest answered, none lost; {known:?} paths within and between guests traced"
     ))
 }
 

@@ -12,6 +12,7 @@
 //! | `operations` | the latency of RDMA operations with the mirror and with perftest |
 //! | `perftest` | what `connections` reports of the mirror with perftest's own report |
 //! | `probe` | probes between two NICs of a guest with the mirror |
+//! | `verdicts` | what `diagnose mesh` names, with a NIC that loses or delays, or an agent that is killed |
 //! | `recorder` | the flight recorder with the NAKs of the mirror; part of `loss` |
 
 mod captures;
@@ -25,6 +26,7 @@ mod operations;
 mod perftest;
 mod probe;
 mod recorder;
+mod verdicts;
 
 use super::fabric::Fabric;
 use anyhow::Result;
@@ -55,6 +57,11 @@ pub(super) const CHECKS: &[Check] = &[
         "operations",
         "latency of RDMA operations, alone and between agents",
         operations::run,
+    ),
+    (
+        "verdicts",
+        "what the mesh names: a NIC that loses or delays, an agent that is killed",
+        verdicts::run,
     ),
     ("killed", "a receiver is killed under load", killed::run),
     (

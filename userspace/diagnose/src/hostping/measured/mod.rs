@@ -79,7 +79,10 @@ fn json(text: &str) -> Result<Vec<Measurement>, Refusal> {
     for value in serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>() {
         let value = value.map_err(|error| {
             let line = u32::try_from(error.line()).unwrap_or(u32::MAX);
-            Refusal::within(text, line, alloc::format!("no JSON: {error}"))
+            let error = alloc::format!("{error}");
+            // The parser ends with its own line and column.
+            let why = error.split(" at line ").next().unwrap_or(&error);
+            Refusal::within(text, line, alloc::format!("no JSON: {why}"))
         })?;
         let objects = match value {
             serde_json::Value::Array(values) => values,

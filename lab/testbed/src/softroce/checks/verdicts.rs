@@ -1,0 +1,80 @@
+//! Agents of both guests with queue pairs, while a NIC of the first one loses or delays what leaves, or its agent is killed:
+//! what `diagnose mesh` names.
+
+use super::mesh;
+use crate::softroce::fabric::{Fabric, LIMIT, json};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long the agents run, and when the trouble begins: each has whole windows of 20 s.
+const SECONDS: u64 = 100;
+const BEFORE: Duration = Duration::from_secs(40);
+/// What the trouble is at.
+const PLACE: &str = "guest1/eth1";
+/// Troubles at that NIC: what netem does, and the classes that verdicts may have.
+const TROUBLES: [(&str, &[&str]); 2] = [
+    ("loss 30%", &["loss", "link_down"]),
+    ("delay 60ms", &["congestion", "slow_receiver", "slow_host"]),
+];
+
+pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
+    let mut missed = Vec::new();
+    for (trouble, classes) in TROUBLES {
+        mesh::begin(fabric, SECONDS)?;
+        sleep(BEFORE);
+        let netem = format!("tc qdisc add dev eth1 root netem {trouble} limit 100000");
+        fabric.first.run(&netem, LIMIT)?;
+        let first = mesh::ended(fabric, 0);
+        fabric.first.run("tc qdisc del dev eth1 root", LIMIT)?;
+        first?;
+        mesh::ended(fabric, 1)?;
+        mesh::end_collector(fabric)?;
+        let found = diagnosed(fabric, trouble)?;
+        let is_right = |verdict: &&Verdict| verdict.1 == PLACE && classes.contains(&&*verdict.0);
+        println!("{trouble}: {found:?}");
+        if found.is_empty() || !found.iter().all(|verdict| is_right(&verdict)) {
+            missed.push(format!("{trouble}: expected {PLACE}, found {found:?}"));
+        }
+    }
+    killed(fabric)?;
+    ensure!(missed.is_empty(), "{}", missed.join("; "));
+    Ok(())
+}
+
+/// An agent that is killed is silent, and no fault of the network.
+fn killed(fabric: &mut Fabric) -> Result<()> {
+    mesh::begin(fabric, SECONDS)?;
+    sleep(BEFORE);
+    fabric.first.run("kill -KILL $(cat agent.pid)", LIMIT)?;
+    mesh::ended(fabric, 1)?;
+    mesh::end_collector(fabric)?;
+    let found = diagnosed(fabric, "killed")?;
+    let is_right = |(class, place): &Verdict| class == "silent" && place == "guest1";
+    ensure!(
+        found.iter().all(is_right),
+        "the agent of guest1 was killed, and {found:?} is named"
+    );
+    println!("an agent that is killed: {found:?}");
+    Ok(())
+}
+
+/// Class and place.
+type Verdict = (String, String);
+
+/// What the analysis of the collected rows names.
+fn diagnosed(fabric: &mut Fabric, name: &str) -> Result<BTreeSet<Verdict>> {
+    let printed = fabric.second.run("rocescope diagnose mesh ./mesh -o json", LIMIT)?;
+    fabric.keep(&format!("{}.json", name.replace(' ', "-")), &printed)?;
+    let found = json(&printed)?;
+    let windows = found["sla"].as_array().map_or(0, Vec::len);
+    ensure!(windows >= 3, "{windows} windows were analyzed: {printed}");
+    let word = |verdict: &Value, key: &str| verdict[key].as_str().unwrap_or_default().to_owned();
+    let verdicts = found["verdicts"].as_array().context("no verdicts")?;
+    Ok(verdicts
+        .iter()
+        .map(|verdict| (word(verdict, "class"), word(verdict, "place")))
+        .collect())
+}
