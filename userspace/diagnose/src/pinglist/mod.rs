@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`attachments`] | the switch of each NIC, and the ways on from there |
 //! | `ring` | NICs in an order that few changes disturb |
-//! | [`plan`] | the pinglists of all hosts |
+//! | [`mod@plan`] | the pinglists of all hosts |
 
 pub mod attachments;
 pub mod plan;
