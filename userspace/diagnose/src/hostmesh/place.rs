@@ -153,18 +153,19 @@ pub(crate) fn fine<'a>(crossing: Crossing<'a>, names: &'a Names) -> impl Iterato
     [FaultLocation::Pair { src, dst }].into_iter().chain(tuple).chain(at)
 }
 
-/// The order of preference among places with the same evidence.
+/// The order of preference among places with the same evidence. Where all probes over a link are cut behind it, a trace has
+/// crossed it, so that what comes next is at fault.
 pub(crate) const fn rank(place: FaultLocation) -> u8 {
     match place {
         FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_) => 0,
-        FaultLocation::Link(_) | FaultLocation::Cable(..) => 1,
-        FaultLocation::Ports(_) => 2,
-        FaultLocation::Switch(_) | FaultLocation::Host(_) | FaultLocation::Collector | FaultLocation::Mesh => 3,
-        FaultLocation::Pair { .. } => 4,
-        FaultLocation::Route { .. } => 5,
-        FaultLocation::Tuple { .. } => 6,
-        FaultLocation::PairAt { .. } => 7,
-        FaultLocation::Onward(_) => 8,
+        FaultLocation::Onward(_) => 1,
+        FaultLocation::Link(_) | FaultLocation::Cable(..) => 2,
+        FaultLocation::Ports(_) => 3,
+        FaultLocation::Switch(_) | FaultLocation::Host(_) | FaultLocation::Collector | FaultLocation::Mesh => 4,
+        FaultLocation::Pair { .. } => 5,
+        FaultLocation::Route { .. } => 6,
+        FaultLocation::Tuple { .. } => 7,
+        FaultLocation::PairAt { .. } => 8,
     }
 }
 
@@ -182,8 +183,8 @@ pub(crate) enum Size {
 pub(crate) const fn size(place: FaultLocation) -> Size {
     match rank(place) {
         0 => Size::Nic,
-        1 => Size::Link,
-        2 | 3 | 8 => Size::Switch,
+        2 => Size::Link,
+        1 | 3 | 4 => Size::Switch,
         _ => Size::Fine,
     }
 }

@@ -163,6 +163,7 @@ impl<'a> Tally<'a> {
             .zip(&self.nics)
             .chain(numbered(FaultLocation::ToNic).zip(&self.to))
             .chain(numbered(FaultLocation::FromNic).zip(&self.from))
+            .chain(numbered(FaultLocation::Onward).zip(&self.onward))
             .chain(numbered(FaultLocation::Link).zip(&self.links))
             .chain(numbered(FaultLocation::Ports).zip(&self.ports))
             .chain(numbered(FaultLocation::Switch).zip(&self.switches))
@@ -172,7 +173,6 @@ impl<'a> Tally<'a> {
                 (place, self.get(place))
             }))
             .chain(self.sorted_fine(threshold))
-            .chain(numbered(FaultLocation::Onward).zip(self.onward.iter().copied()))
             .filter(move |(_, count)| count.anomalous > threshold)
     }
 

@@ -4,6 +4,7 @@ mod again;
 mod asymmetry;
 mod boundary;
 mod classes;
+mod cut;
 mod faint;
 mod faults;
 mod peers;
