@@ -1,8 +1,9 @@
-//! The two guests, and what the checks do with them.
+//! The guests, and what the checks do with them.
 
 use super::guest::Guest;
 use super::image::Image;
 use super::live::OnHost;
+use super::shape::Shape;
 use super::taps::Taps;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -21,11 +22,13 @@ const SETTLE: Duration = Duration::from_millis(300);
 /// How long the agents of both guests run, if the options do not say.
 const MESH: Duration = Duration::from_secs(20);
 
-/// Two guests with two NICs each: `10.77.RAIL.GUEST` on `ethRAIL` with the device `rxeRAIL`.
+/// Guests with two rails each.
 #[derive(Debug)]
 pub(super) struct Fabric {
     pub(super) first: Guest,
     pub(super) second: Guest,
+    pub(super) third: Option<Guest>,
+    pub(super) shape: Shape,
     /// The version of the guests' kernel.
     pub(super) kernel: String,
     /// Where a check puts its files.
@@ -37,25 +40,40 @@ pub(super) struct Fabric {
 }
 
 impl Fabric {
-    /// Boots both guests at once.
-    pub(super) fn boot(image: &Image, directory: &Path, payload: &Path, binary: &Path) -> Result<Self> {
+    /// Boots all guests at once.
+    pub(super) fn boot(shape: Shape, image: &Image, directory: &Path, payload: &Path, binary: &Path) -> Result<Self> {
         let taps = Taps::make()?;
-        let mut first = Guest::start(1, image, directory, payload, Some(&taps))?;
-        let mut second = Guest::start(2, image, directory, payload, None)?;
+        let start = |number, taps| Guest::start(number, shape, image, directory, payload, taps);
+        let mut first = start(1, Some(&taps))?;
+        let mut second = start(2, None)?;
+        let mut third = (shape == Shape::Three).then(|| start(3, None)).transpose()?;
         let kernel = first.wait()?;
-        second.wait()?;
-        second
-            .run("ping -c 1 -W 5 -I eth0 10.77.0.1", LIMIT)
-            .context("the guests do not reach each other")?;
+        for other in [Some(&mut second), third.as_mut()].into_iter().flatten() {
+            other.wait()?;
+            for (rail, nic) in shape.nics().iter().enumerate() {
+                other
+                    .run(&format!("ping -c 1 -W 5 -I {nic} 10.77.{rail}.1"), LIMIT)
+                    .with_context(|| format!("the guests do not reach each other through {nic}"))?;
+            }
+        }
         Ok(Self {
             first,
             second,
+            third,
+            shape,
             kernel,
             results: directory.to_owned(),
             mesh: MESH,
             binary: binary.to_owned(),
             taps,
         })
+    }
+
+    /// All guests, by their numbers.
+    pub(super) fn guests(&mut self) -> impl Iterator<Item = &mut Guest> {
+        [Some(&mut self.first), Some(&mut self.second), self.third.as_mut()]
+            .into_iter()
+            .flatten()
     }
 
     /// Runs the first script in the background of the second guest, waits until it listens on a TCP port, and runs the

@@ -1,6 +1,7 @@
 //! One guest: a process of qemu, a channel for scripts, and the monitor of qemu for the mirror.
 
 use super::image::Image;
+use super::shape::Shape;
 use super::taps::{PORTS, Taps};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -13,6 +14,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use xtask::product::text;
 
+/// The number of the guest in the center.
+const FIRST: u8 = 1;
 /// Memory of each of the two NUMA nodes.
 const NODE_MEMORY: &str = "768M";
 /// How long qemu may take to open its sockets.
@@ -42,10 +45,11 @@ pub(super) struct Ended {
 }
 
 impl Guest {
-    /// Starts a guest. Both NICs of a guest and the wire to the other guest are ports of one hub; so are the mirror ports
-    /// of the host, for the guest that gets them.
+    /// Starts a guest. The NICs of a guest and the wires to the other guests are ports of one hub; so are the mirror ports
+    /// of the host, for the guest that gets them. The wires are between the first guest and each other one.
     pub(super) fn start(
         number: u8,
+        shape: Shape,
         image: &Image,
         directory: &Path,
         payload: &Path,
@@ -55,7 +59,16 @@ impl Guest {
         fs::create_dir_all(&sockets)?;
         let file = |name: &str| sockets.join(format!("{name}{number}"));
         let (control, monitor, console) = (file("control"), file("monitor"), file("console"));
-        let wire = sockets.join("wire");
+        let is_center = number == FIRST;
+        let wires: Vec<u8> = if is_center {
+            (2..=shape.guests()).collect()
+        } else {
+            vec![number]
+        };
+        let wires: Vec<(u8, PathBuf)> = wires
+            .into_iter()
+            .map(|to| (to, sockets.join(format!("wire{to}"))))
+            .collect();
         // The kernel's limit of the path of a socket.
         ensure!(
             text(&monitor).len() < 100,
@@ -63,8 +76,8 @@ impl Guest {
             monitor.display()
         );
         let mut stale = vec![&control, &monitor];
-        if number == 1 {
-            stale.push(&wire);
+        if is_center {
+            stale.extend(wires.iter().map(|(_, wire)| wire));
         }
         for socket in stale.into_iter().filter(|socket| socket.exists()) {
             fs::remove_file(socket)?;
@@ -89,7 +102,7 @@ impl Guest {
         // The frequency of the TSC is measured while the guest boots: on a busy machine half of the true one was found.
         let quiet = "console=ttyS0 quiet panic=-1 mitigations=off nokaslr audit=0 edd=off tsc=reliable \
                      clocksource=hpet";
-        add("-append", format!("{quiet} guest={number}"));
+        add("-append", format!("{quiet} guest={number} {}", shape.words()));
         for disk in [&image.disk, &payload.to_owned()] {
             add(
                 "-drive",
@@ -104,19 +117,16 @@ impl Guest {
         add("-device", "virtio-serial-pci".into());
         add("-device", "virtserialport,chardev=control,name=control".into());
         add("-qmp", format!("unix:{},server=on,wait=off", text(&monitor)));
-        let server = if number == 1 { "on" } else { "off" };
-        add(
-            "-netdev",
-            format!(
-                "stream,id=wire,server={server},addr.type=unix,addr.path={}",
-                text(&wire)
-            ),
-        );
-        add("-netdev", "hubport,id=out,hubid=0,netdev=wire".into());
+        let server = if is_center { "on" } else { "off" };
+        for (to, wire) in &wires {
+            let socket = format!("addr.type=unix,addr.path={}", text(wire));
+            add("-netdev", format!("stream,id=wire{to},server={server},{socket}"));
+            add("-netdev", format!("hubport,id=out{to},hubid=0,netdev=wire{to}"));
+        }
         // Without offloads, so that every frame is one packet.
         let plain = "csum=off,guest_csum=off,gso=off,guest_tso4=off,guest_tso6=off,guest_ecn=off,guest_ufo=off,\
                      host_tso4=off,host_tso6=off,host_ecn=off,host_ufo=off,romfile=";
-        for rail in 0..2 {
+        for rail in 0..shape.emulated() {
             add("-netdev", format!("hubport,id=port{rail},hubid=0"));
             let mac = format!("52:54:00:77:{rail:02}:{number:02}");
             add("-device", format!("virtio-net-pci,netdev=port{rail},mac={mac},{plain}"));
@@ -249,12 +259,13 @@ impl Guest {
         Ok(())
     }
 
-    /// Copies every frame of the wire into a file, until [`end_mirror`](Self::end_mirror).
+    /// Copies every frame of the wire to the second guest into a file, until [`end_mirror`](Self::end_mirror). The hub sends
+    /// every frame of every guest over it.
     pub(super) fn mirror(&mut self, file: &Path) -> Result<()> {
         self.ask(&json!({
             "execute": "object-add",
             "arguments": {
-                "qom-type": "filter-dump", "id": "mirror", "netdev": "wire", "file": text(file), "maxlen": 65_536,
+                "qom-type": "filter-dump", "id": "mirror", "netdev": "wire2", "file": text(file), "maxlen": 65_536,
             },
         }))
     }

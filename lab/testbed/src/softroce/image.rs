@@ -23,15 +23,17 @@ const TOOLS: [(&str, &str); 8] = [
     ("setpriv", "util-linux"),
     ("tshark", "tshark"),
 ];
-/// Packages of the guests.
+/// Packages of the guests, with those that the package of the product depends on.
 const PACKAGES: &str = "rdma-core,ibverbs-utils,ibverbs-providers,librdmacm1,rdmacm-utils,perftest,iproute2,\
-                        iputils-ping,kmod,procps,ethtool,busybox-static,util-linux";
+                        iputils-ping,kmod,procps,ethtool,busybox-static,util-linux,systemd";
 /// Modules of the guests; those that they need come with them.
-const MODULES: [&str; 19] = [
+const MODULES: [&str; 21] = [
     "virtio_console",
     "virtio_pci",
     "virtio_blk",
     "virtio_net",
+    "8021q",
+    "bonding",
     "ext4",
     "crc32_pclmul",
     "crc32_generic",
@@ -48,8 +50,8 @@ const MODULES: [&str; 19] = [
     "act_skbmod",
     "ifb",
 ];
-/// Modules that find the disk.
-const FIRST_MODULES: [&str; 3] = ["virtio_pci", "virtio_blk", "ext4"];
+/// Modules that find the disk, and let guests change what they see of it.
+const FIRST_MODULES: [&str; 4] = ["virtio_pci", "virtio_blk", "ext4", "overlay"];
 /// The first process of a guest.
 const GUEST_INIT: &str = include_str!("guest_init.sh");
 /// The first process of the initramfs.
@@ -233,7 +235,7 @@ fn modules(unpacked: &Path, version: &str, names: &[&str]) -> Result<Vec<String>
 
 fn initramfs(directory: &Path, unpacked: &Path, version: &str) -> Result<()> {
     let first = directory.join("first");
-    for folder in ["bin", "lib", "dev", "proc", "sys", "newroot"] {
+    for folder in ["bin", "lib", "dev", "proc", "sys", "disk", "changes", "newroot"] {
         fs::create_dir_all(first.join(folder))?;
     }
     fs::copy(directory.join("root/bin/busybox"), first.join("bin/busybox"))?;

@@ -1,6 +1,6 @@
 //! `cargo xtask softroce [OPTION…] [CHECK…]`: the product on real verbs, without an RDMA NIC.
 //!
-//! Two Debian guests under qemu's software emulation have the kernel's soft-RoCE driver (`rdma_rxe`) and the product's
+//! Two or three Debian guests under qemu's software emulation have the kernel's soft-RoCE driver (`rdma_rxe`) and the product's
 //! own binary. A mirror on the host copies every frame between them into a capture file. `docs/softroce.md` describes
 //! it.
 //!
@@ -12,7 +12,8 @@
 //! | `taps` | the mirror ports of the host |
 //! | `live` | captures that run while a check does something |
 //! | `rxe` | what the driver counts |
-//! | `fabric` | the two guests, and what the checks do with them |
+//! | `shape` | how many guests there are, and what their NICs are |
+//! | `fabric` | the guests, and what the checks do with them |
 //! | `checks` | one file each: run, collect, compare |
 
 mod archive;
@@ -22,11 +23,13 @@ mod guest;
 mod image;
 mod live;
 mod rxe;
+mod shape;
 mod taps;
 
 use anyhow::{Context, Result, bail, ensure};
-use checks::CHECKS;
+use checks::{CHECKS, Guests};
 use fabric::Fabric;
+use shape::Shape;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -38,6 +41,10 @@ use xtask::product::{target, text};
 struct Options<'a> {
     /// The program to run, instead of a release build.
     binary: Option<&'a str>,
+    /// The Debian package to install in the guests, instead of the program alone.
+    package: Option<&'a str>,
+    /// Guests and NICs.
+    shape: Shape,
     /// The packages of the kernels, one after the other, instead of the newest one of the distribution.
     kernels: Vec<&'a str>,
     /// Seconds for which the agents of both guests run.
@@ -49,30 +56,27 @@ struct Options<'a> {
 /// Boots the guests and runs the checks, with each kernel.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let options = parse(arguments)?;
-    let binary = match options.binary {
-        Some(binary) => fs::canonicalize(binary).with_context(|| binary.to_owned())?,
-        None => build()?,
-    };
+    let product = Product::of(&options)?;
     let kernels: Vec<Option<&str>> = match &options.kernels[..] {
         [] => vec![None],
         kernels => kernels.iter().copied().map(Some).collect(),
     };
     let mut failed = Vec::new();
     for kernel in kernels {
-        failed.extend(with_kernel(&options, kernel, &binary)?);
+        failed.extend(with_kernel(&options, kernel, &product)?);
     }
     ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     Ok(())
 }
 
 /// Returns the checks that failed.
-fn with_kernel(options: &Options<'_>, kernel: Option<&str>, binary: &Path) -> Result<Vec<String>> {
+fn with_kernel(options: &Options<'_>, kernel: Option<&str>, product: &Product) -> Result<Vec<String>> {
     let begun = Instant::now();
     let directory = target()?.join("softroce");
     let image = image::image(&directory, kernel)?;
-    let payload = payload(&directory, binary)?;
+    let payload = product.pack(&directory)?;
     println!("image: {:.0} s", begun.elapsed().as_secs_f64());
-    let mut fabric = Fabric::boot(&image, &directory, &payload, binary)?;
+    let mut fabric = Fabric::boot(options.shape, &image, &directory, &payload, &product.binary)?;
     fabric.mesh = options.mesh.map_or(fabric.mesh, Duration::from_secs);
     let results = match kernel {
         Some(_) => directory.join("results").join(&fabric.kernel),
@@ -84,8 +88,8 @@ fn with_kernel(options: &Options<'_>, kernel: Option<&str>, binary: &Path) -> Re
         begun.elapsed().as_secs_f64()
     );
     let mut failed = Vec::new();
-    for (name, what, check) in CHECKS {
-        if !options.checks.is_empty() && !options.checks.contains(name) {
+    for (name, what, guests, check) in CHECKS {
+        if !options.runs(name, *guests) {
             continue;
         }
         println!("\n== {name}: {what}");
@@ -111,6 +115,14 @@ fn with_kernel(options: &Options<'_>, kernel: Option<&str>, binary: &Path) -> Re
     Ok(failed)
 }
 
+impl Options<'_> {
+    /// Whether a check runs.
+    fn runs(&self, name: &str, guests: Guests) -> bool {
+        let is_named = self.checks.is_empty() || self.checks.contains(&name);
+        is_named && (guests == Guests::TwoOrThree || self.shape == Shape::Two)
+    }
+}
+
 /// How busy this machine is: the mean number of tasks in the last minute, five and fifteen minutes.
 fn load() -> String {
     let loads = fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -123,6 +135,8 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<Options<'a>> {
     while let Some(argument) = rest.next() {
         match *argument {
             "--binary" => options.binary = Some(rest.next().context("--binary needs a file")?),
+            "--package" => options.package = Some(rest.next().context("--package needs a file")?),
+            "--three-guests" => options.shape = Shape::Three,
             "--kernel" => options
                 .kernels
                 .push(rest.next().context("--kernel needs the name of a package")?),
@@ -134,10 +148,75 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<Options<'a>> {
             }
         }
     }
+    let mut named = CHECKS.iter().filter(|(name, ..)| options.checks.contains(name));
+    if let Some((name, ..)) = named.find(|(name, _, guests, _)| !options.runs(name, *guests)) {
+        bail!("the check {name} needs two guests");
+    }
+    ensure!(
+        options.binary.is_none() || options.package.is_none(),
+        "--binary and --package exclude each other"
+    );
     Ok(options)
 }
 
-/// Builds the product. Its verbs backend loads libibverbs, which a static program cannot.
+/// The product that is tried.
+#[derive(Debug)]
+struct Product {
+    /// The program, for captures on this machine.
+    binary: PathBuf,
+    /// What the guests install, instead of the program.
+    package: Option<PathBuf>,
+}
+
+impl Product {
+    fn of(options: &Options<'_>) -> Result<Self> {
+        let existing = |file: &str| fs::canonicalize(file).with_context(|| file.to_owned());
+        let package = options.package.map(existing).transpose()?;
+        let binary = match (options.binary, &package) {
+            (Some(binary), _) => existing(binary)?,
+            (None, Some(package)) => unpack(package)?,
+            (None, None) => build()?,
+        };
+        Ok(Self { binary, package })
+    }
+
+    /// Packs the package, or the program without its symbols, for the second disk of the guests: a tar archive that is no
+    /// file system.
+    fn pack(&self, directory: &Path) -> Result<PathBuf> {
+        let folder = directory.join("payload");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        match &self.package {
+            Some(package) => {
+                fs::copy(package, folder.join("rocescope.deb"))?;
+            }
+            None => {
+                let stripped = text(&folder.join("rocescope"));
+                run_command(&mut command("strip", &["-o", &stripped, &text(&self.binary)]))?;
+            }
+        }
+        let archive = directory.join("payload.tar");
+        // A disk has whole sectors; tar pads to 10 KiB.
+        let tar = ["-cf", &text(&archive), "-C", &text(&folder), "."];
+        run_command(&mut command("tar", &tar))?;
+        Ok(archive)
+    }
+}
+
+/// Unpacks a package; returns its program.
+fn unpack(package: &Path) -> Result<PathBuf> {
+    let folder = target()?.join("softroce/package");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    run_command(&mut command("dpkg", &["-x", &text(package), &text(&folder)]))?;
+    Ok(folder.join("usr/bin/rocescope"))
+}
+
+/// Builds the product, which is linked dynamically: its verbs backend loads libibverbs, which a static program cannot.
 fn build() -> Result<PathBuf> {
     run_command(&mut command(
         "cargo",
@@ -146,21 +225,9 @@ fn build() -> Result<PathBuf> {
     Ok(target()?.join("release/rocescope"))
 }
 
-/// Packs the program, without its symbols, for the second disk of the guests: a tar archive that is no file system.
-fn payload(directory: &Path, binary: &Path) -> Result<PathBuf> {
-    let folder = directory.join("payload");
-    fs::create_dir_all(&folder)?;
-    let program = folder.join("rocescope");
-    run_command(&mut command("strip", &["-o", &text(&program), &text(binary)]))?;
-    let archive = directory.join("payload.tar");
-    // A disk has whole sectors; tar pads to 10 KiB.
-    let tar = ["-cf", &text(&archive), "-C", &text(&folder), "rocescope"];
-    run_command(&mut command("tar", &tar))?;
-    Ok(archive)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::shape::Shape;
     use super::{Options, parse};
 
     #[test]
@@ -179,12 +246,18 @@ mod tests {
         .unwrap();
         let expected = Options {
             binary: Some("x"),
+            package: None,
+            shape: Shape::Two,
             kernels: vec!["linux-image-y", "linux-image-amd64/trixie"],
             mesh: Some(600),
             checks: vec!["probe"],
         };
         assert_eq!(options, expected);
         assert!(parse(&["--binary"]).is_err());
+        let three = parse(&["--package", "x.deb", "--three-guests", "verdicts"]).unwrap();
+        assert_eq!((three.package, three.shape), (Some("x.deb"), Shape::Three));
+        let refused = parse(&["--three-guests", "hostping"]).unwrap_err().to_string();
+        assert_eq!(refused, "the check hostping needs two guests");
         let refused = parse(&["prob"]).unwrap_err().to_string();
         assert!(refused.contains("the checks are: "), "{refused}");
     }

@@ -1,4 +1,4 @@
-//! Agents of both guests, which a controller in the second one introduces: they probe over UD queue pairs between the
+//! Agents of the guests, which a controller in the second one introduces: they probe over UD queue pairs between the
 //! NICs of their guest, and over frames to those of the other one, as the controller hands out; they trace the paths of both,
 //! and measure RDMA operations to the other guest. Every probe is counted in one outcome, memory does not grow, and the
 //! processor time is stated.
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use xtask::process::{command, root, run as run_command};
 
 /// The agents, by the names of their certificates.
-pub(super) const NAMES: [&str; 2] = ["guest1", "guest2"];
+pub(super) const NAMES: [&str; 3] = ["guest1", "guest2", "guest3"];
 /// The port of the collector.
 const PORT: u16 = 4792;
-/// By how much longer the agent of the second guest runs.
+/// By how much longer the agents of the other guests run than that of the first one.
 const LONGER: u64 = 7;
 /// When the memory of a long run has reached its size, and how much more it may become.
 const WARM: Duration = Duration::from_secs(60);
@@ -36,7 +36,7 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<Vec<Value>> {
     let late = [sample(&mut fabric.first)?, sample(&mut fabric.second)?];
     let found = [ended(fabric, 0)?, ended(fabric, 1)?];
     end_collector(fabric)?;
-    for (at, name) in NAMES.iter().enumerate() {
+    for (at, name) in NAMES.iter().take(found.len()).enumerate() {
         let outcomes = identity(&found[at]).with_context(|| (*name).to_owned())?;
         let others = others(&found[at], at == 0).with_context(|| (*name).to_owned())?;
         let now = &late[at];
@@ -58,18 +58,19 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<Vec<Value>> {
     Ok(found.into())
 }
 
-/// Starts the collector, and both agents for this number of seconds.
+/// Starts the collector, and all agents for this number of seconds.
 pub(super) fn begin(fabric: &mut Fabric, seconds: u64) -> Result<()> {
     certificates(fabric)?;
     configure(fabric)?;
-    start(&mut fabric.first, seconds)?;
-    start(&mut fabric.second, seconds + LONGER)
+    for (guest, longer) in fabric.guests().zip([0, LONGER, LONGER]) {
+        start(guest, seconds + longer)?;
+    }
+    Ok(())
 }
 
 /// Waits for the end of an agent; its summary.
 pub(super) fn ended(fabric: &mut Fabric, at: usize) -> Result<Value> {
-    let guest = [&mut fabric.first, &mut fabric.second];
-    let guest = guest.into_iter().nth(at).context("there are two guests")?;
+    let guest = fabric.guests().nth(at).context("there are fewer guests")?;
     let ended = "for try in $(seq 600); do [ -e agent.status ] && break; sleep 0.1; done; cat agent.out; \
                  [ \"$(cat agent.status)\" = 0 ] && exit 0; cat agent.err; exit 1";
     let printed = guest.run(ended, LIMIT)?;
@@ -158,12 +159,14 @@ fn start(guest: &mut Guest, seconds: u64) -> Result<()> {
 
 /// Copies certificates and configurations into the guests, and starts the collector with its controller.
 fn configure(fabric: &mut Fabric) -> Result<()> {
-    for (guest, name) in [(&mut fabric.first, NAMES[0]), (&mut fabric.second, NAMES[1])] {
+    let results = fabric.results.clone();
+    let names = &NAMES[..fabric.shape.guests().into()];
+    for (guest, name) in fabric.guests().zip(names) {
         for file in ["ca.pem", &format!("{name}.pem"), &format!("{name}.key")] {
-            guest.put(file, &fs::read_to_string(fabric.results.join(file))?)?;
+            guest.put(file, &fs::read_to_string(results.join(file))?)?;
         }
-        let peer = if name == NAMES[0] { NAMES[1] } else { NAMES[0] };
-        guest.put("agent.toml", &configuration(name, peer))?;
+        let peers: Vec<&str> = names.iter().copied().filter(|other| other != name).collect();
+        guest.put("agent.toml", &configuration(name, &peers))?;
     }
     for file in ["collector.pem", "collector.key"] {
         let content = fs::read_to_string(fabric.results.join(file))?;
@@ -179,12 +182,12 @@ fn configure(fabric: &mut Fabric) -> Result<()> {
     Ok(())
 }
 
-fn configuration(name: &str, peer: &str) -> String {
+fn configuration(name: &str, peers: &[&str]) -> String {
     format!(
         "observer = \"{name}\"\n[agent]\ncollector = \"https://10.77.0.2:{PORT}\"\ncert = \"{name}.pem\"\n\
          key = \"{name}.key\"\nca = \"ca.pem\"\nspool = \"spool\"\n[probe]\nbackend = \"verbs\"\n\
-         interface = [\"eth0\", \"eth1\"]\nmax-cpu = 1.0\ntimeout = \"2s\"\n\
-         operations = \"1s\"\noperations-peers = [\"{peer}\"]\n"
+         all = true\nmax-cpu = 1.0\ntimeout = \"2s\"\n\
+         operations = \"1s\"\noperations-peers = {peers:?}\n"
     )
 }
 
@@ -194,9 +197,12 @@ fn certificates(fabric: &Fabric) -> Result<()> {
     let block = page.split("```sh\n").nth(1).and_then(|block| block.split("```").next());
     let block = block.context("docs/hostmesh.md has no commands for certificates")?;
     let make: Vec<&str> = block.lines().filter(|line| !line.starts_with("sign ")).collect();
+    let guests = (1..=fabric.shape.guests()).zip(NAMES);
+    let sign = guests.map(|(at, name)| format!("sign {name} DNS:{name},IP:10.77.0.{at},IP:10.77.1.{at}\n"));
     let script = format!(
-        "{}\nsign collector DNS:collector,IP:10.77.0.2\nsign guest1 DNS:guest1,IP:10.77.0.1,IP:10.77.1.1\nsign guest2 DNS:guest2,IP:10.77.0.2,IP:10.77.1.2\n",
-        make.join("\n")
+        "{}\nsign collector DNS:collector,IP:10.77.0.2\n{}",
+        make.join("\n"),
+        sign.collect::<String>()
     );
     let mut shell = command("sh", &["-ec", &script]);
     let log = fs::File::create(fabric.results.join("openssl.txt"))?;

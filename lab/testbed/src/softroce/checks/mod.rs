@@ -31,42 +31,60 @@ mod verdicts;
 use super::fabric::Fabric;
 use anyhow::Result;
 
-/// Name, description and function of a check.
-pub(super) type Check = (&'static str, &'static str, fn(&mut Fabric) -> Result<()>);
+/// How many guests a check needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guests {
+    Two,
+    TwoOrThree,
+}
+
+/// Name, description, guests and function of a check.
+pub(super) type Check = (&'static str, &'static str, Guests, fn(&mut Fabric) -> Result<()>);
 
 /// The checks, in the order in which they run.
 pub(super) const CHECKS: &[Check] = &[
     (
         "doctor",
         "doctor beside captures in every mode, with and without cap_perfmon",
+        Guests::Two,
         doctor::run,
     ),
     (
         "perftest",
         "connections and captures in every mode beside perftest's report and the driver",
+        Guests::Two,
         perftest::run,
     ),
-    ("counters", "counters beside rdma statistic", counters::run),
+    ("counters", "counters beside rdma statistic", Guests::Two, counters::run),
     (
         "hostping",
         "loopback tests of both NICs to both NUMA nodes, one throttled",
+        Guests::Two,
         hostping::run,
     ),
-    ("probe", "verbs probes between two NICs of a guest", probe::run),
+    (
+        "probe",
+        "verbs probes between two NICs of a guest",
+        Guests::TwoOrThree,
+        probe::run,
+    ),
     (
         "operations",
         "latency of RDMA operations, alone and between agents",
+        Guests::Two,
         operations::run,
     ),
     (
         "verdicts",
         "what the mesh names: a NIC that loses or delays, an agent that is killed",
+        Guests::TwoOrThree,
         verdicts::run,
     ),
-    ("killed", "a receiver is killed under load", killed::run),
+    ("killed", "a receiver is killed under load", Guests::Two, killed::run),
     (
         "loss",
         "netem drops 0.1, 1 and 5 % before the mirror and behind it",
+        Guests::Two,
         loss::run,
     ),
 ];

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use xtask::product::text;
 
-/// Ten seconds of probes, ten a second from each NIC. The processor of a guest is slow: the agent may use all of it.
-const PROBE: &str =
-    "rocescope probe --backend verbs -i eth0 eth1 --duration 10s --max-cpu 1 --timeout 1s --seed 1 -q -o json";
+/// Ten seconds of probes, ten a second from each NIC that the program finds. The processor of a guest is slow: the agent may
+/// use all of it.
+const PROBE: &str = "rocescope probe --backend verbs --all --duration 10s --max-cpu 1 --timeout 1s --seed 1 -q -o json";
 /// What tshark prints of each frame of the mirror.
 const FIELDS: [&str; 5] = ["eth.dst", "ip.src", "ip.dst", "udp.srcport", "ip.ttl"];
 /// The TTL of probes; packets of traces have others.

@@ -1,4 +1,4 @@
-//! Agents of both guests with queue pairs, while a NIC of the first one loses or delays what leaves, or its agent is killed:
+//! Agents of all guests with queue pairs, while a NIC of the first one loses or delays what leaves, or its agent is killed:
 //! what `diagnose mesh` names.
 
 use super::mesh;
@@ -12,8 +12,6 @@ use std::time::Duration;
 /// How long the agents run, and when the trouble begins: each has whole windows of 20 s.
 const SECONDS: u64 = 100;
 const BEFORE: Duration = Duration::from_secs(40);
-/// What the trouble is at.
-const PLACE: &str = "guest1/eth1";
 /// Troubles at that NIC: what netem does, and the classes that verdicts may have.
 const TROUBLES: [(&str, &[&str]); 2] = [
     ("loss 30%", &["loss", "link_down"]),
@@ -22,22 +20,24 @@ const TROUBLES: [(&str, &[&str]); 2] = [
 
 pub(super) fn run(fabric: &mut Fabric) -> Result<()> {
     let mut missed = Vec::new();
+    let nic = fabric.shape.nics()[1];
+    let place = format!("guest1/{nic}");
     for (trouble, classes) in TROUBLES {
         mesh::begin(fabric, SECONDS)?;
         sleep(BEFORE);
-        let netem = format!("tc qdisc add dev eth1 root netem {trouble} limit 100000");
+        let netem = format!("tc qdisc add dev {nic} root netem {trouble} limit 100000");
         fabric.first.run(&netem, LIMIT)?;
         let first = mesh::ended(fabric, 0);
-        fabric.first.run("tc qdisc del dev eth1 root", LIMIT)?;
+        fabric.first.run(&format!("tc qdisc del dev {nic} root"), LIMIT)?;
         first?;
-        mesh::ended(fabric, 1)?;
+        others_ended(fabric)?;
         mesh::end_collector(fabric)?;
         let found = diagnosed(fabric, trouble)?;
         // Of two NICs that probe each other, which one is slow is unknown.
-        let is_right = |verdict: &&Verdict| verdict.1.contains(PLACE) && classes.contains(&&*verdict.0);
+        let is_right = |verdict: &&Verdict| verdict.1.contains(&place) && classes.contains(&&*verdict.0);
         println!("{trouble}: {found:?}");
         if found.is_empty() || !found.iter().all(|verdict| is_right(&verdict)) {
-            missed.push(format!("{trouble}: expected {PLACE}, found {found:?}"));
+            missed.push(format!("{trouble}: expected {place}, found {found:?}"));
         }
     }
     killed(fabric)?;
@@ -50,7 +50,7 @@ fn killed(fabric: &mut Fabric) -> Result<()> {
     mesh::begin(fabric, SECONDS)?;
     sleep(BEFORE);
     fabric.first.run("kill -KILL $(cat agent.pid)", LIMIT)?;
-    mesh::ended(fabric, 1)?;
+    others_ended(fabric)?;
     mesh::end_collector(fabric)?;
     let found = diagnosed(fabric, "killed")?;
     let is_right = |(class, place): &Verdict| class == "silent" && place == "guest1";
@@ -59,6 +59,14 @@ fn killed(fabric: &mut Fabric) -> Result<()> {
         "the agent of guest1 was killed, and {found:?} is named"
     );
     println!("an agent that is killed: {found:?}");
+    Ok(())
+}
+
+/// Waits for the ends of the agents of the other guests.
+fn others_ended(fabric: &mut Fabric) -> Result<()> {
+    for at in 1..fabric.shape.guests() {
+        mesh::ended(fabric, at.into())?;
+    }
     Ok(())
 }
 
