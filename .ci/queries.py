@@ -176,7 +176,7 @@ def check_queue_pairs(dataset, folder):
     the queue pairs are made, with the columns and types that the schema states."""
     with open(os.path.join(ROOT, "docs/counters.md")) as text:
         [query] = [one for one in re.findall(r"^```sql\n(.*?)^```", text.read(), re.DOTALL | re.MULTILINE) if "queue_pairs" in one]
-    types = {"utf8": pyarrow.string(), "int64": pyarrow.int64(), "timestamp[us, UTC]": pyarrow.timestamp("us", "UTC")}
+    types = {"utf8": pyarrow.string(), "int64": pyarrow.int64(), "bool": pyarrow.bool_(), "timestamp[us, UTC]": pyarrow.timestamp("us", "UTC")}
     table = rocescope("dataset", "schema").split("\nqueue_pairs: ")[1].split("\n\n")[1]
     columns = [re.split(r"  +", line) for line in table.splitlines()[1:]]
     fields = [pyarrow.field(name, types[kind]) for name, kind, *_ in columns]

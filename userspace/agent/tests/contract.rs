@@ -62,7 +62,7 @@ fn counters() -> Case {
     let mut value = 1;
     Case {
         name: "counters",
-        part: Box::new(Counters::open(reader, pace(Duration::from_secs(3_600)), None, "h0")),
+        part: Box::new(Counters::open(reader, pace(Duration::from_secs(3_600)), None)),
         cause: Box::new(move || {
             value += 1;
             write(value);

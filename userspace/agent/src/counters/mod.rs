@@ -19,8 +19,8 @@ use crate::settings::Settings;
 use crate::worker::Worker;
 use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::{Counts, Reader, Rows as Wanted};
+use rocescope_model::CounterRow;
 use rocescope_model::human::plural;
-use rocescope_model::{CounterRow, Text};
 use rocescope_runtime::status;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -34,19 +34,17 @@ pub struct Counters {
     reader: Option<Reader>,
     pace: Pace,
     metrics: Option<CounterMetrics>,
-    observer: Text,
     worker: Option<Worker<Pace, Reader>>,
 }
 
 impl Counters {
     /// A part that reads at this pace. The values are also those of `metrics`.
     #[must_use]
-    pub fn open(reader: Reader, pace: Pace, metrics: Option<CounterMetrics>, observer: &str) -> Self {
+    pub fn open(reader: Reader, pace: Pace, metrics: Option<CounterMetrics>) -> Self {
         Self {
             reader: Some(reader),
             pace,
             metrics,
-            observer: observer.to_owned().into(),
             worker: None,
         }
     }
@@ -58,8 +56,8 @@ impl Part for Counters {
         let Some(reader) = self.reader.take() else {
             return Ok(());
         };
-        let (pace, metrics, observer) = (self.pace, self.metrics.clone(), self.observer.clone());
-        let run = move |paces: Receiver<Pace>| read(reader, pace, &paces, &rows, metrics.as_ref(), &observer);
+        let (pace, metrics) = (self.pace, self.metrics.clone());
+        let run = move |paces: Receiver<Pace>| read(reader, pace, &paces, &rows, metrics.as_ref());
         self.worker = Some(Worker::start("counters", run)?);
         Ok(())
     }
@@ -86,7 +84,6 @@ fn read(
     paces: &Receiver<Pace>,
     sink: &Rows,
     metrics: Option<&CounterMetrics>,
-    observer: &Text,
 ) -> Reader {
     let begun = Instant::now();
     let mut rows: Vec<CounterRow> = Vec::new();
@@ -106,8 +103,7 @@ fn read(
             status!("{nothing}");
         }
         if pace.queue_pairs {
-            let pairs = reader.queue_pairs();
-            sink.append(&queue_pairs.rows(pairs, moment(begun), pace.refresh, observer));
+            sink.append(&reader.queue_pair_rows(&mut queue_pairs, moment(begun), pace.refresh));
         }
         let last = next;
         next = following(last, began, pace.interval);

@@ -11,10 +11,12 @@
 //! | `group` | the counters that are read together: a directory, an `ethtool` query, a netlink message |
 //! | `entry` | one counter: its metric, its value before, its row |
 //! | [`track`] | increase, wrap and reset; pure |
+//! | [`addresses`] | RoCEv2 addresses of ports, for the rows of queue pairs |
 //! | [`parse`] | the texts of `/sys` and `/proc`; pure |
 //! | [`queue_pairs`] | queue pairs from read to read; pure |
 //! | [`rdma`] | RDMA netlink: statistics and resources |
 
+pub mod addresses;
 mod device;
 mod entry;
 mod group;

@@ -92,6 +92,9 @@ fn row(device: &str, seen: &Seen, moment: Moment, event: Option<&'static str>, o
         pid: pair.pid,
         process: pair.process.clone().into(),
         event: event.map(Text::from_static),
+        ended_ns: (event == Some("gone")).then_some(moment.time.0),
+        source: "netlink".into(),
+        ..QueuePairRow::default()
     }
 }
 
@@ -120,6 +123,7 @@ mod tests {
         let rows = pairs.rows(now, moment, Duration::from_secs(300), &"h".into());
         let brief = |row: QueuePairRow| {
             let event = row.event.as_deref().unwrap_or("-").to_owned();
+            assert_eq!(row.ended_ns, (event == "gone").then_some(row.time_ns));
             (
                 row.local_qpn,
                 row.state.to_string(),

@@ -1,13 +1,15 @@
 //! All devices of a host, and what came or went since the last read.
 
+use super::addresses::PortAddresses;
 use super::device::Device;
 use super::entry::{Moment, Owner, Wanted as Which};
 use super::group::{Group, Identity, Origin};
+use super::queue_pairs::QueuePairs;
 use super::rdma::{QueuePair, Rdma};
 use crate::interface::Interface;
 use rocescope_model::catalogue::{self, Driver, Place};
 use rocescope_model::filter::matches;
-use rocescope_model::{CounterRow, Text};
+use rocescope_model::{CounterRow, QueuePairRow, Text};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -298,6 +300,14 @@ impl Reader {
             }
         }
         all
+    }
+
+    /// The rows of the queue pairs that are new, changed, gone or due since `known` was read, with the addresses of their
+    /// ports.
+    pub fn queue_pair_rows(&mut self, known: &mut QueuePairs, moment: Moment, refresh: Duration) -> Vec<QueuePairRow> {
+        let mut rows = known.rows(self.queue_pairs(), moment, refresh, &self.observer);
+        PortAddresses::new(self.sources.class()).complete(&mut rows);
+        rows
     }
 
     /// Devices whose names are given whole have a row from the first read on, whether they exist or not.

@@ -117,7 +117,7 @@ fn counters(arguments: &AgentArguments, observer: &str) -> Result<Option<Counter
     let pace = Pace::from(counters);
     status!("{pace}");
     let metrics = counters.metrics.map(|address| serve(address, observer));
-    Ok(Some(Counters::open(reader, pace, metrics.transpose()?, observer)))
+    Ok(Some(Counters::open(reader, pace, metrics.transpose()?)))
 }
 
 /// Adds the part that follows the files of jobs; returns their monitor, if the ranks are known.

@@ -13,7 +13,7 @@ use rocescope_host::counters::reader::StatisticsFrom;
 use rocescope_host::counters::{Reader, Rows, Sources, Wanted};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::plural;
-use rocescope_model::{CounterRow, Text, csv, json};
+use rocescope_model::{CounterRow, csv, json};
 use rocescope_runtime::cost::Cost;
 use rocescope_runtime::host_name::host_name;
 use rocescope_runtime::resources::allow_most_files;
@@ -54,16 +54,7 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
     cost.shrink()?;
     let mut outputs = CounterOutputs::open(arguments, &observer)?;
     let metrics = arguments.metrics.map(|address| serve(address, &observer)).transpose()?;
-    let observer = observer.into();
-    watch(
-        arguments,
-        &signals,
-        &mut reader,
-        &mut outputs,
-        metrics.as_ref(),
-        &cost,
-        &observer,
-    )?;
+    watch(arguments, &signals, &mut reader, &mut outputs, metrics.as_ref(), &cost)?;
     let stored = outputs.finish()?;
     if !arguments.quiet {
         status!("{}", summary(reader.counts()));
@@ -185,7 +176,6 @@ fn watch(
     outputs: &mut CounterOutputs,
     metrics: Option<&CounterMetrics>,
     cost: &Cost,
-    observer: &Text,
 ) -> Result<()> {
     let mut queue_pairs = arguments.queue_pairs.then(QueuePairs::default);
     let mut service = Service::default();
@@ -206,7 +196,7 @@ fn watch(
             status!("{nothing}");
         }
         let pairs = match &mut queue_pairs {
-            Some(known) => known.rows(reader.queue_pairs(), moment(begun), arguments.refresh, observer),
+            Some(known) => reader.queue_pair_rows(known, moment(begun), arguments.refresh),
             None => Vec::new(),
         };
         cost.shrink()?;
