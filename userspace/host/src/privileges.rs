@@ -23,6 +23,8 @@ pub const TRUST: Capability = capability(CapabilitySet::PERFMON, "cap_perfmon");
 pub const GRANTED: [Capability; 4] = [BPF, NET_ADMIN, NET_RAW, TRUST];
 /// Needed to send live frames: the program, the count of accepted frames, the redirection.
 pub const LIVE_FRAMES: [Capability; 3] = [BPF, TRUST, NET_ADMIN];
+/// Needed to read the environments of processes of other users.
+pub const TRACE: Capability = capability(CapabilitySet::SYS_PTRACE, "cap_sys_ptrace");
 /// Needed to change the settings of an interface.
 pub const SETTINGS: [Capability; 1] = [NET_ADMIN];
 /// Needed for `AF_PACKET`.

@@ -104,6 +104,9 @@ fn read(
         }
         if pace.queue_pairs {
             sink.append(&reader.queue_pair_rows(&mut queue_pairs, moment(begun), pace.refresh));
+            if let Some(unknown) = reader.owners_notice() {
+                status!("queue pairs: {unknown}");
+            }
         }
         let last = next;
         next = following(last, began, pace.interval);

@@ -4,6 +4,7 @@ use super::{ENDLESS, Format, RetentionArguments, formats};
 use crate::units::{DAY, HOUR, name, positive_duration, within};
 use clap::Args;
 use rocescope_agent::counters::Pace;
+use rocescope_host::owner::UserKey;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,10 +15,23 @@ pub struct CountersArguments {
     /// Read once and print every value
     #[arg(long)]
     pub once: bool,
-    /// Print the queue pairs of every device, and the process that created each; with `--out` and in an agent, write those that are
-    /// new, changed or gone at every read
+    /// Print the queue pairs of every device, and whose each is: process, user, unit, container, pod, job, rank; with `--out` and in
+    /// an agent, write those that are new, changed or gone at every read
     #[arg(long, conflicts_with_all = ["once", "metric"])]
     pub queue_pairs: bool,
+    /// Do not read the command lines of processes that have queue pairs
+    #[arg(long, requires = "queue_pairs", help_heading = "Privacy", hide_short_help = true)]
+    pub no_commands: bool,
+    /// Hash the users of processes that have queue pairs; KEY is 64 hexadecimal digits, or @ and the path of a file with them: the
+    /// same user has the same hash on all hosts with this key
+    #[arg(
+        long,
+        value_name = "KEY",
+        requires = "queue_pairs",
+        help_heading = "Privacy",
+        hide_short_help = true
+    )]
+    pub hash_users: Option<UserKey>,
     /// Time between two reads
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = within::<10, HOUR>)]
     pub interval: Duration,

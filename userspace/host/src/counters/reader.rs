@@ -7,6 +7,7 @@ use super::group::{Group, Identity, Origin};
 use super::queue_pairs::QueuePairs;
 use super::rdma::{QueuePair, Rdma};
 use crate::interface::Interface;
+use crate::owner::{Now, Owners, Places, Privacy};
 use rocescope_model::catalogue::{self, Driver, Place};
 use rocescope_model::filter::matches;
 use rocescope_model::{CounterRow, QueuePairRow, Text};
@@ -26,6 +27,8 @@ pub struct Sources {
     pub ethtool: StatisticsFrom,
     /// Whether to ask the kernel by RDMA netlink.
     pub netlink: bool,
+    /// Where the owners of queue pairs are read; `None`: nowhere.
+    pub owners: Option<Places>,
 }
 
 /// Where the statistics of network interfaces come from.
@@ -48,6 +51,7 @@ impl Sources {
             proc: Some("/proc".into()),
             ethtool: StatisticsFrom::Kernel,
             netlink: true,
+            owners: Some(Places::below(Path::new("/"))),
         }
     }
 
@@ -59,6 +63,7 @@ impl Sources {
             proc: None,
             ethtool: StatisticsFrom::Nowhere,
             netlink: false,
+            owners: None,
         }
     }
 
@@ -78,6 +83,8 @@ pub struct Wanted {
     pub metrics: Vec<String>,
     /// Network interfaces whose statistics are read whole, with or without an RDMA device.
     pub interfaces: Vec<String>,
+    /// What of the owners of queue pairs is private; `None` if no queue pairs are read.
+    pub owners: Option<Privacy>,
 }
 
 /// Which rows a read yields.
@@ -146,6 +153,7 @@ pub struct Reader {
     devices: Vec<String>,
     filter: Filter,
     rdma: Option<Rdma>,
+    owners: Option<Owners>,
     found: Vec<Device>,
     interfaces: Vec<Device>,
     host: Vec<Group>,
@@ -166,7 +174,12 @@ impl Reader {
             .iter()
             .map(|name| Device::new(name, &observer))
             .collect();
+        let places = sources.owners.clone();
+        let owners = places
+            .zip(wanted.owners)
+            .map(|(places, privacy)| Owners::new(places, privacy));
         let mut reader = Self {
+            owners,
             devices: wanted.devices,
             filter: Filter(wanted.metrics),
             rdma,
@@ -303,11 +316,25 @@ impl Reader {
     }
 
     /// The rows of the queue pairs that are new, changed, gone or due since `known` was read, with the addresses of their
-    /// ports.
+    /// ports and their owners.
     pub fn queue_pair_rows(&mut self, known: &mut QueuePairs, moment: Moment, refresh: Duration) -> Vec<QueuePairRow> {
         let mut rows = known.rows(self.queue_pairs(), moment, refresh, &self.observer);
-        PortAddresses::new(self.sources.class()).complete(&mut rows);
+        self.complete(&mut rows, moment);
         rows
+    }
+
+    /// Adds to rows of queue pairs, wherever they come from, what this host knows: the addresses of their ports and their
+    /// owners.
+    pub fn complete(&mut self, rows: &mut [QueuePairRow], moment: Moment) {
+        PortAddresses::new(self.sources.class()).complete(rows);
+        if let Some(owners) = &mut self.owners {
+            owners.complete(rows, Now::at(moment.time.0));
+        }
+    }
+
+    /// A line on what of the owners of queue pairs may not be read here, once for each reason.
+    pub fn owners_notice(&mut self) -> Option<&'static str> {
+        self.owners.as_mut().and_then(Owners::notice)
     }
 
     /// Devices whose names are given whole have a row from the first read on, whether they exist or not.

@@ -180,6 +180,7 @@ fn filters_select_devices_metrics_and_names() {
             devices: patterns(devices),
             metrics: patterns(metrics),
             interfaces: Vec::new(),
+            owners: None,
         };
         let mut reader = Reader::new(tree.sources(), wanted, "h");
         let rows = read_at(&mut reader, 0, Rows::All);

@@ -31,6 +31,7 @@ fn statistics_of_a_virtual_interface_are_read_and_it_may_vanish_and_return() {
         devices: vec!["host".into()],
         metrics: Vec::new(),
         interfaces: vec![name.clone()],
+        owners: None,
     };
     let mut reader = Reader::new(Sources::this_host(), wanted, "h");
     let rows = read_at(&mut reader, 0, Rows::All);

@@ -4,10 +4,8 @@
 //! |---|---|
 //! | [`lines`] | a line for each port and read, as `vmstat` prints them |
 //! | [`once`] | every value, once |
-//! | [`queue_pairs`] | queue pairs and their processes |
 
 pub mod lines;
 pub mod once;
-pub mod queue_pairs;
 
 pub use lines::Lines;

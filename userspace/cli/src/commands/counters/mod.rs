@@ -4,13 +4,14 @@ mod outputs;
 
 use crate::arguments::{CountersArguments, Format};
 use crate::rows;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use outputs::CounterOutputs;
-use rocescope_agent::counters::document::{Lines, once as values, queue_pairs};
+use rocescope_agent::counters::document::{Lines, once as values};
 use rocescope_agent::counters::{CounterMetrics, following, moment, serve, summary, unknown_metrics};
 use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::reader::StatisticsFrom;
 use rocescope_host::counters::{Reader, Rows, Sources, Wanted};
+use rocescope_host::owner::Privacy;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::plural;
 use rocescope_model::{CounterRow, csv, json};
@@ -38,12 +39,12 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
             arguments.duration.is_none(),
             "--duration: queue pairs are printed once; add --out to write them until then"
         );
-        let pairs = reader.queue_pairs();
-        crate::print(&match arguments.output {
-            Format::Table => queue_pairs::text(&pairs),
-            Format::Json => queue_pairs::json(&pairs),
-            _ => bail!("--queue-pairs: `-o table` or `-o json`; with --out, the table `queue_pairs` has the rows"),
-        })?;
+        let mut none = QueuePairs::default();
+        let pairs = reader.queue_pair_rows(&mut none, moment(Instant::now()), arguments.refresh);
+        crate::print(&rows::text(&pairs, arguments.output, &Hosts::default()))?;
+        if let Some(unknown) = reader.owners_notice().filter(|_| !arguments.quiet) {
+            status!("{unknown}");
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.once {
@@ -83,6 +84,10 @@ pub(super) fn reader(arguments: &CountersArguments, observer: &str) -> Result<Re
         devices: arguments.device.clone(),
         metrics: arguments.metric.clone(),
         interfaces: arguments.interfaces.clone(),
+        owners: arguments.queue_pairs.then(|| Privacy {
+            no_commands: arguments.no_commands,
+            user_key: arguments.hash_users.clone(),
+        }),
     };
     let class = sources.class();
     ensure!(
@@ -137,6 +142,8 @@ fn sources(arguments: &CountersArguments) -> Sources {
     };
     if let Some(root) = &arguments.proc_root {
         sources.proc = Some(root.clone());
+        // Users and pods are those of another host.
+        sources.owners = None;
     }
     if let Some(root) = &arguments.ethtool_root {
         sources.ethtool = StatisticsFrom::Files(root.clone());
@@ -201,6 +208,9 @@ fn watch(
         };
         cost.shrink()?;
         outputs.append(&rows, &pairs)?;
+        if let Some(unknown) = reader.owners_notice() {
+            status!("queue pairs: {unknown}");
+        }
         if let Some(metrics) = metrics {
             metrics.update(&rows);
         }
