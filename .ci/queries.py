@@ -182,10 +182,11 @@ def check_queue_pairs(dataset, folder):
     fields = [pyarrow.field(name, types[kind]) for name, kind, *_ in columns]
     rows = latest(dataset)
     known = rows.dropna(subset=["src_qpn", "dst_qpn"])
-    ends = known[["src_qpn", "dst_qpn"]].drop_duplicates().astype(int).values.tolist()
-    # A queue pair has several rows, as its state changes; its number is one of another device too.
-    made = [{"local_qpn": src, "remote_qpn": dst, "pid": src, "state": state} for src, dst in ends for state in ("INIT", "RTS")]
-    made += [{"local_qpn": src, "remote_qpn": 0, "pid": 1, "state": "RTS"} for src, _ in ends]
+    ends = known[["src", "src_qpn", "dst_qpn"]].drop_duplicates().values.tolist()
+    pairs = [{"port_addresses": f"192.0.2.1,{src}", "local_qpn": int(own), "remote_qpn": int(peer), "pid": int(own)} for src, own, peer in ends]
+    # A queue pair has several rows, as its state changes; its numbers are those of other devices too.
+    made = [{**pair, "state": state} for pair in pairs for state in ("INIT", "RTS")]
+    made += [{**pair, "remote_qpn": 0, "pid": 1} for pair in pairs] + [{**pair, "port_addresses": "192.0.2.1", "pid": 2} for pair in pairs]
     made = [{"observer": "gpu-1", "device": "mlx5_0", "process": "train", **row} for row in made]
     path = os.path.join(folder, "queue_pairs/date=2026-01-01")
     os.makedirs(path)

@@ -65,7 +65,7 @@ pub use paths::{
 };
 pub use probe::{ProbeArguments, ProbeBackend, RailsOfPeers};
 pub use recorder::RecorderArguments;
-pub use report::{ReportArguments, ReportTable};
+pub use report::{By, ReportArguments, ReportTable};
 pub use retention::RetentionArguments;
 pub use send::SendArguments;
 pub use span::{SPAN, SpanArguments};

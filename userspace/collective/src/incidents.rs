@@ -135,13 +135,7 @@ fn of_culprit(analysis: &Analysis, culprit: &CulpritDocument, (first_ns, last_ns
 
 fn of_cause(cause: &CauseDocument) -> Incident {
     let flows = cause.flows.iter().chain(&cause.victims);
-    let victims = cause.victims.iter().map(|flow| Victim {
-        src: flow.src,
-        dst: flow.dst,
-        dst_qpn: None,
-        lost_packets: 0,
-        retransmitted_packets: 0,
-    });
+    let victims = cause.victims.iter().map(|flow| Victim::between(flow.src, flow.dst));
     let place = Place {
         switch: Some(cause.switch.clone()),
         pairs: flows.map(|flow| (flow.src, flow.dst)).collect(),

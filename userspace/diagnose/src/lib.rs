@@ -7,6 +7,7 @@
 //! | [`hostmesh`] | diagnosis from probes between the NICs of hosts, and their paths: what fails, and where |
 //! | [`hostping`] | the bottleneck inside a host, from loopback tests between its NICs and its memory and GPUs |
 //! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix to draw |
+//! | [`owners`] | whose the queue pairs of captured traffic are: job, pod, process, host |
 //! | [`pinglist`] | whom the NICs of a mesh probe, so that every link is crossed |
 //! | [`paths`] | paths of flows over the links of a fabric, and how evenly they load them |
 //!
@@ -23,6 +24,7 @@ pub mod hostping;
 pub mod hosts;
 pub mod incidents;
 pub mod mesh;
+pub mod owners;
 pub mod paths;
 mod pcie;
 pub mod pinglist;

@@ -6,3 +6,4 @@ mod hostping;
 mod hosts;
 mod incidents;
 mod mesh;
+mod owners;

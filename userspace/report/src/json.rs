@@ -1,8 +1,8 @@
 //! The report as one JSON object, keyed by the columns of the registry.
 
 use crate::collect::{
-    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, PathFigures,
-    PdcFigures, Peak,
+    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, OwnerSums,
+    PathFigures, PdcFigures, Peak,
 };
 use crate::report::{HostFaults, Period};
 use crate::sections::{self, Finding};
@@ -54,6 +54,10 @@ pub fn document(report: &Report) -> String {
         flows: Flows::of(&report.flows),
         groups: report.groups.as_ref().map(Groups::of),
         connections: Connections::of(&report.connections),
+        owners: report.owners.as_ref().map(|owners| Owners {
+            by: owners.by.to_string(),
+            rows: &owners.rows,
+        }),
         pdcs: Pdcs::of(&report.pdcs),
         events: Events::of(&report.events, &telling),
         series: Series::of(report, &windows),
@@ -91,6 +95,9 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<Groups<'a>>,
     connections: Connections<'a>,
+    /// Absent if no agent reported a queue pair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owners: Option<Owners<'a>>,
     pdcs: Pdcs<'a>,
     events: Events<'a>,
     series: Series<'a>,
@@ -272,6 +279,13 @@ impl<'a> Connections<'a> {
             slowest: &connections.slowest,
         }
     }
+}
+
+/// Traffic by owner.
+#[derive(Serialize)]
+struct Owners<'a> {
+    by: String,
+    rows: &'a [OwnerSums],
 }
 
 /// A direction without its histograms.

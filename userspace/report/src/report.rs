@@ -3,7 +3,7 @@
 use crate::collect::agreement::Agreement;
 use crate::collect::{
     CollectiveFigures, ConnectionFigures, CounterFigures, EventFigures, FlowFigures, GroupFigures, LoopbackFigures,
-    MeshFigures, OpcodeFigures, Origin, PathFigures, PdcFigures, Scope, Totals,
+    MeshFigures, OpcodeFigures, Origin, OwnerFigures, PathFigures, PdcFigures, Scope, Totals,
 };
 use crate::series::{Join, Series};
 use rocescope_diagnose::hosts::{HostVerdict, Unknown};
@@ -44,6 +44,8 @@ pub struct Report {
     pub groups: Option<GroupFigures>,
     /// Queue pairs.
     pub connections: ConnectionFigures,
+    /// Traffic by owner; `None` if no agent reported a queue pair.
+    pub owners: Option<OwnerFigures>,
     /// UET's packet delivery contexts.
     pub pdcs: PdcFigures,
     /// The events.

@@ -2,7 +2,7 @@
 
 use super::gathered::{Gathered, Settings};
 use super::history::annotate;
-use super::{collectives, hosts, loopback, mesh};
+use super::{collectives, hosts, loopback, mesh, owners};
 use crate::input::earlier;
 use crate::{Error, Input, Reads};
 use rocescope_diagnose::incidents::{Document, Wire, join};
@@ -26,7 +26,8 @@ pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
     mesh::add(settings, &mut gathered)?;
     loopback::add(settings, &mut gathered)?;
     collectives::add(settings, &mut gathered)?;
-    let incidents = join(gathered.incidents, &wire);
+    let mut incidents = join(gathered.incidents, &wire);
+    owners::name(settings, &mut incidents)?;
     gathered.notes.extend(wire.marks(&incidents));
     let mut document = Document {
         incidents,

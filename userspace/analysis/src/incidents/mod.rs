@@ -11,6 +11,7 @@
 //! | [`reporting`] | reports what opened, changed and closed |
 //! | [`on_incident`] | where changes go: a command, a server, an Alertmanager |
 //! | `mesh`, `hosts`, `loopback`, `collectives` | the faults of one analysis, as incidents |
+//! | `owners` | whose the victims are |
 
 mod background;
 mod collectives;
@@ -23,6 +24,7 @@ pub mod judging;
 mod loopback;
 pub(crate) mod mesh;
 pub mod on_incident;
+pub(crate) mod owners;
 pub mod reporting;
 
 pub use background::Background;

@@ -15,7 +15,10 @@ use crate::{Error, Input};
 use rocescope_collector::server::Rows;
 use rocescope_diagnose::incidents::changes::Changes;
 use rocescope_diagnose::incidents::{Document, Incident, Wire, join};
-use rocescope_model::{Cells as _, ConnectionRow, EventRow, IncidentRow, Row, SlaRow, Text, Time, VerdictRow};
+use rocescope_diagnose::owners::{Owners, naming};
+use rocescope_model::{
+    Cells as _, ConnectionRow, EventRow, IncidentRow, QueuePairRow, Row, SlaRow, Text, Time, VerdictRow,
+};
 use rocescope_store::{Batch, Query, TimeRange};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,6 +32,7 @@ const BACK_NS: i64 = 7 * 86_400_000_000_000;
 pub(super) struct Incidents {
     settings: Settings,
     wire: Wire,
+    owners: Owners,
     reporting: Reporting,
     /// When it looks again, and when it forgets again.
     next_ns: i64,
@@ -39,6 +43,7 @@ impl Incidents {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             wire: Wire::default(),
+            owners: Owners::default(),
             reporting: Self::reporting(settings, Changes::holding(hold_ns(settings))),
             settings: settings.clone(),
             next_ns: i64::MIN,
@@ -81,12 +86,19 @@ impl Incidents {
         self.reporting = Self::reporting(settings, changes);
 
         let time = TimeRange::since(Time(now_ns.saturating_sub(FORGET_NS)));
-        let tables = [EventRow::TABLE, ConnectionRow::TABLE, SlaRow::TABLE, VerdictRow::TABLE];
+        let tables = [
+            EventRow::TABLE,
+            ConnectionRow::TABLE,
+            QueuePairRow::TABLE,
+            SlaRow::TABLE,
+            VerdictRow::TABLE,
+        ];
         let found = Query::default()
             .tables(&tables)
             .within(earlier(time, FORGET_NS))
             .scan(&settings.dataset)
             .map_err(Error::Resume)?;
+        Input::new::<QueuePairRow>().read(&mut self.owners, &found, earlier(time, FORGET_NS))?;
         self.wire = Wire::within(time.from.map(|from| from.0), None);
         read_connections(&mut self.wire, &found, time, earlier(time, FORGET_NS))?;
         mesh.reporter.findings = stored(&found, time, &settings.observer)?.0;
@@ -99,6 +111,8 @@ impl Incidents {
             Input::new::<EventRow>().feed(&mut self.wire, rows);
         } else if table == ConnectionRow::TABLE {
             Input::new::<ConnectionRow>().feed(&mut self.wire, rows);
+        } else if table == QueuePairRow::TABLE {
+            Input::new::<QueuePairRow>().feed(&mut self.owners, rows);
         }
     }
 
@@ -114,6 +128,7 @@ impl Incidents {
         if is_time {
             self.forgets_ns = now_ns.saturating_add(FORGET_NS);
             self.wire.turn(now_ns);
+            self.owners.forget(now_ns.saturating_sub(2 * FORGET_NS));
             mesh.reporter.findings.forget(now_ns.saturating_sub(FORGET_NS));
             hosts.reporter.faults.forget(now_ns.saturating_sub(FORGET_NS));
         }
@@ -127,8 +142,10 @@ impl Incidents {
                 .faults
                 .incidents(hosts.analysis.open_faults(), is_sampled),
         );
+        let mut incidents = join(found, &self.wire);
+        naming::name(&mut incidents, &self.owners);
         let document = Document {
-            incidents: join(found, &self.wire),
+            incidents,
             ..Document::default()
         };
         let changes = self.reporting.report(&document, Some(now_ns));

@@ -2,7 +2,7 @@
 
 use crate::collector::{Collector, SECOND, START, WINDOW, counted};
 use rocescope_collector::metrics::page::{self, CollectorMetrics};
-use rocescope_model::{ConnectionRow, EventRow, IncidentRow, Time};
+use rocescope_model::{ConnectionRow, EventRow, IncidentRow, QueuePairRow, Time};
 use rocescope_store::scan;
 use std::fs;
 use std::net::IpAddr;
@@ -128,4 +128,66 @@ fn a_short_loss_that_a_capture_box_reports_late_opens_and_closes() {
     let said = collector.lines.lock().unwrap().clone();
     assert_eq!(said.matches(" opened: network_loss").count(), 1, "{said}");
     assert!(said.contains(" closed: network_loss"), "{said}");
+}
+
+/// The capture box has the queue pairs, and agents know whose they are: so does the next collector.
+#[test]
+fn an_incident_names_the_owners_of_its_victims() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    let at = |seconds: i64| START + seconds * SECOND;
+    let pair = |host: u8, rank: u32| QueuePairRow {
+        observer: format!("gpu-{host}").into(),
+        time: Time(at(-200)),
+        time_ns: at(-200),
+        first_ns: at(-200),
+        device: "mlx5_0".into(),
+        local_qpn: 7,
+        remote_qpn: Some(7),
+        pid: Some(42),
+        job: Some("4711".into()),
+        rank: Some(rank),
+        port_addresses: Some(format!("10.0.0.{host}").into()),
+        ..QueuePairRow::default()
+    };
+    let row = |seconds: i64| ConnectionRow {
+        observer: "tap".into(),
+        time: Time(at(seconds)),
+        time_ns: at(seconds),
+        role: "a_to_b".into(),
+        state: "active".into(),
+        src: [10, 0, 0, 1].into(),
+        dst: [10, 0, 0, 2].into(),
+        src_qpn: Some(7),
+        dst_qpn: Some(7),
+        packets: 10_000,
+        fabric_lost_upstream_packets: 700,
+        retransmitted_packets: 700,
+        first_ns: Some(at(-100)),
+        last_ns: at(seconds),
+        other_direction_seen: Some(true),
+        ..ConnectionRow::default()
+    };
+    let mut first = Collector::start(&dataset, START, None);
+    first.store(&vec![pair(1, 3), pair(2, 7)]);
+    first.stop();
+    let mut next = Collector::start(&dataset, at(1), None);
+    next.store(&vec![EventRow {
+        observer: "tap".into(),
+        time: Time(at(4)),
+        time_ns: at(4),
+        kind: "loss".into(),
+        src: Some([10, 0, 0, 1].into()),
+        dst: Some([10, 0, 0, 2].into()),
+        count: 700,
+        ..EventRow::default()
+    }]);
+    next.store(&vec![row(5)]);
+    next.advance_to(at(20));
+    next.due();
+    next.stop();
+    let stored = scan(&dataset).unwrap().rows::<IncidentRow>().unwrap();
+    let owners: Vec<Option<&str>> = stored.iter().map(|row| row.owners.as_deref()).collect();
+    // The event comes before the row of the connection, which has the numbers.
+    assert_eq!(owners, [None, Some("job 4711, ranks 3 and 7")]);
 }

@@ -6,7 +6,9 @@ use crate::units::count;
 use clap::{Args, ValueEnum};
 use rocescope_model::GroupBy;
 use rocescope_model::filter::Filter;
+use rocescope_report::collect::OwnedBy;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// `rocescope report`.
 #[derive(Debug, Args)]
@@ -33,15 +35,39 @@ pub struct ReportArguments {
     /// Include only flows, connections and events that match EXPR, such as `host 10.0.0.1`
     #[arg(long, value_name = "EXPR", value_parser = filter)]
     pub filter: Option<Filter>,
-    /// Group traffic by `src`, `dst`, `qp` or `opcode`; several keys and prefixes work too, as in `src/24,dst/24`
+    /// Group traffic by `src`, `dst`, `qp` or `opcode`; several keys and prefixes work too, as in `src/24,dst/24`. `job`, `host` and
+    /// `process` group it by the owners of queue pairs that agents report: default `job`
     #[arg(long, value_name = "KEYS")]
-    pub by: Option<GroupBy>,
+    pub by: Option<By>,
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,
     /// Include only rows of this capture box
     #[arg(long, value_name = "NAME")]
     pub observer: Option<String>,
+}
+
+/// What traffic is grouped by.
+#[derive(Clone, Copy, Debug)]
+pub enum By {
+    /// Columns of flows, or opcodes.
+    Traffic(GroupBy),
+    /// Owners of queue pairs.
+    Owner(OwnedBy),
+}
+
+impl FromStr for By {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(owned) => Ok(Self::Owner(owned)),
+            Err(_) => text
+                .parse()
+                .map(Self::Traffic)
+                .map_err(|error: String| format!("{error}; alone `job`, `host` or `process`")),
+        }
+    }
 }
 
 /// A table of a report.

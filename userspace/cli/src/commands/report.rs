@@ -7,7 +7,7 @@ use super::diagnose::{hosts, incidents};
 use super::paths::held;
 use super::readable::readable;
 use super::span::{self, CONNECTIONS_NS};
-use crate::arguments::{Format, ReportArguments, ReportTable};
+use crate::arguments::{By, Format, ReportArguments, ReportTable};
 use crate::rows;
 use anyhow::{Context, Result, bail};
 use rocescope_analysis::collectives::diagnosis;
@@ -16,9 +16,9 @@ use rocescope_collective::read::nccl_debug::Ranks;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
     ConnectionRow, CounterRow, EventRow, FLOW_PATH_TABLES, FlowRow, GroupBy, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
-    ProbeRow, Revised, Revisions, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
+    ProbeRow, QueuePairRow, Revised, Revisions, Row, SlaRow, StepRow, Time, VerdictRow, WindowRow, footer,
 };
-use rocescope_report::collect::CollectiveFigures;
+use rocescope_report::collect::{CollectiveFigures, OwnedBy};
 use rocescope_report::{Collector, Origin, Report, Scope, collect, html, json, markdown, tables, text};
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
@@ -37,11 +37,16 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         from: time.from,
         to: time.to,
         by: by(arguments),
+        owned_by: match arguments.by {
+            Some(By::Owner(by)) => by,
+            _ => OwnedBy::default(),
+        },
         observer: arguments.observer.clone(),
         filter: arguments.filter.clone(),
     };
     let names = arguments.hosts.names();
-    let stored = Query::default().tables(FLOW_PATH_TABLES).open(root)?;
+    let stored = [FLOW_PATH_TABLES, &[QueuePairRow::TABLE]].concat();
+    let stored = Query::default().tables(&stored).open(root)?;
     let mut report = collect((&found, &stored), scope, || Origin {
         dataset: source.name.clone(),
         ..origin(root, arguments.observer.as_deref(), &names, &found)
@@ -99,7 +104,10 @@ fn collective(found: &Scan) -> Result<Option<CollectiveFigures>> {
 fn by(arguments: &ReportArguments) -> Option<GroupBy> {
     let is_table =
         matches!(arguments.output, Some(Format::Csv | Format::Jsonl)) && arguments.table == ReportTable::Groups;
-    arguments.by.or(is_table.then(GroupBy::default))
+    match arguments.by {
+        Some(By::Traffic(by)) => Some(by),
+        _ => is_table.then(GroupBy::default),
+    }
 }
 
 const fn table(table: ReportTable) -> tables::Table {
@@ -128,7 +136,8 @@ pub(super) fn terminal_width() -> Option<usize> {
     Some(size.ws_col.into()).filter(|width| *width > 0)
 }
 
-/// Reads the rows of the scope; the tables of paths also have the runs of other times in `stored`.
+/// Reads the rows of the scope. `stored` has the tables of other times too: the runs of paths, and queue pairs that were written
+/// before.
 pub(super) fn collect(
     (found, stored): (&Scan, &Scan),
     scope: Scope,
@@ -157,6 +166,14 @@ pub(super) fn collect(
         collector.events(rows?);
     }
     let later = time.extended(CONNECTIONS_NS);
+    // Of all hosts: whose a connection is does not depend on who captured it. Agents write queue pairs every five minutes.
+    let alive = TimeRange {
+        from: time.from.map(|from| Time(from.0.saturating_sub(CONNECTIONS_NS))),
+        ..later
+    };
+    for rows in stored.select::<QueuePairRow>().within(alive).batches() {
+        collector.queue_pairs(&rows?);
+    }
     for rows in selected::<ConnectionRow>(found, observer, later).batches() {
         collector.connections(rows?);
     }

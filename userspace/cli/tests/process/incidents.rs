@@ -1,9 +1,12 @@
 //! `diagnose`, and the incidents that stand first in `capture` and `report`, over captures whose truth is known.
 
+use rocescope_model::{ConnectionRow, QUEUE_PAIR_TABLES, QueuePairRow};
+use rocescope_store::{Options, Writer, scan};
 use rocescope_testkit::command;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// What was planted into each recorded capture that is not healthy: class, and place.
 const PLANTED: &[(&str, &str, &str)] = &[
@@ -288,4 +291,56 @@ fn without_connections_the_capture_states_what_it_cannot_know() {
         said.contains("12 NAKs prove that packets were lost or reordered"),
         "{said}"
     );
+}
+
+/// A dataset of a capture and of the agents of both hosts: the incident names the owners of its connections.
+#[test]
+fn incidents_name_the_owners_of_their_victims_where_agents_report_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("d");
+    let path = dataset.display().to_string();
+    printed(&["capture", "-q", "-r", &capture("loss1_egress_node1"), "--out", &path]);
+    let before = json(&printed(&["diagnose", &path, "-o", "json"]));
+    assert_eq!(before["incidents"][0].get("owners"), None);
+    let connections = scan(&dataset).unwrap().rows::<ConnectionRow>().unwrap();
+    let first_ns = connections.iter().filter_map(|row| row.first_ns).min().unwrap();
+    // The job of a queue pair is that of its smaller number, as its rank.
+    let pairs = connections.iter().filter_map(|row| {
+        let (local, remote) = (row.src_qpn?, row.dst_qpn?);
+        Some(QueuePairRow {
+            observer: format!("host-of-{}", row.src).into(),
+            time_ns: first_ns,
+            first_ns,
+            device: "rxe0".into(),
+            local_qpn: local,
+            remote_qpn: Some(remote),
+            pid: Some(local),
+            job: Some(format!("{}", local.min(remote)).into()),
+            rank: Some(local),
+            local_address: Some(row.src),
+            ..QueuePairRow::default()
+        })
+    });
+    let options = Options {
+        tables: QUEUE_PAIR_TABLES,
+        ..Options::new("agent")
+    };
+    let mut writer = Writer::create(&dataset, options).unwrap();
+    writer.append_cells(&pairs.collect::<Vec<_>>(), Instant::now()).unwrap();
+    writer.finish().unwrap();
+
+    let document = json(&printed(&["diagnose", &path, "-o", "json"]));
+    let one = &document["incidents"][0];
+    let worst = &one["victims"]["worst"][0];
+    let (src, dst) = (worst["src_qpn"].as_u64().unwrap(), worst["dst_qpn"].as_u64().unwrap());
+    assert_eq!(worst["src_owner"]["rank"], src);
+    assert_eq!(worst["dst_owner"]["rank"], dst);
+    let expected = format!("job {}, ranks {} and {}", src.min(dst), src.min(dst), src.max(dst));
+    assert_eq!(one["owners"][0], expected.as_str());
+    // Nothing else changed.
+    assert_eq!(short(&document), short(&before));
+    let text = printed(&["diagnose", &path]);
+    assert!(text.contains(&format!("whose   {expected}")), "{text}");
+    let report = printed(&["report", &path]);
+    assert!(report.contains(&expected), "{report}");
 }

@@ -153,6 +153,9 @@ fn one(out: &mut String, incident: &Incident, width: usize) -> Result {
     if incident.victims.connections > 0 {
         line(out, "  flows   ", &victims(&incident.victims), width)?;
     }
+    if let Some(owners) = incident.victims.whose() {
+        line(out, "  whose   ", &owners, width)?;
+    }
     line(out, "  do      ", &incident.action, width)?;
     let sources: Vec<&str> = incident.sources.iter().map(|source| source.name()).collect();
     let why = format!(

@@ -2,6 +2,7 @@
 
 use super::history::Note;
 use super::place::Place;
+use crate::owners::Owner;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -131,12 +132,45 @@ pub struct Victim {
     pub src: IpAddr,
     /// Destination address.
     pub dst: IpAddr,
+    /// Queue pair at the source.
+    pub src_qpn: Option<u32>,
     /// Queue pair at the destination.
     pub dst_qpn: Option<u32>,
     /// Packets lost.
     pub lost_packets: u64,
     /// Packets retransmitted.
     pub retransmitted_packets: u64,
+    /// Time of its traffic, if it is known: its queue pairs had their owners then.
+    #[serde(skip)]
+    pub first_ns: Option<i64>,
+    /// The end of that time.
+    #[serde(skip)]
+    pub last_ns: Option<i64>,
+    /// Whose the queue pair at the source is, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub src_owner: Option<Owner>,
+    /// Whose the queue pair at the destination is, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dst_owner: Option<Owner>,
+}
+
+impl Victim {
+    /// Traffic from one address to another that lost nothing.
+    #[must_use]
+    pub const fn between(src: IpAddr, dst: IpAddr) -> Self {
+        Self {
+            src,
+            dst,
+            src_qpn: None,
+            dst_qpn: None,
+            lost_packets: 0,
+            retransmitted_packets: 0,
+            first_ns: None,
+            last_ns: None,
+            src_owner: None,
+            dst_owner: None,
+        }
+    }
 }
 
 impl fmt::Display for Victim {
@@ -354,6 +388,8 @@ impl Serialize for Incident {
             reason: &'a str,
             sources: &'a BTreeSet<Source>,
             victims: &'a Victims,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            owners: Vec<String>,
             evidence: &'a [Evidence],
             explains: &'a [Explained],
             unknown: &'a [String],
@@ -374,6 +410,7 @@ impl Serialize for Incident {
             reason: &self.reason,
             sources: &self.sources,
             victims: &self.victims,
+            owners: self.victims.owners(),
             evidence: &self.evidence,
             explains: &self.explains,
             unknown: &self.unknown,

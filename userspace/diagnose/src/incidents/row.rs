@@ -38,6 +38,7 @@ impl Incident {
             sources: list(self.sources.iter().map(|source| source.name().into()).collect()).into(),
             victims: has_victims.then_some(self.victims.connections),
             worst_victims: some(worst),
+            owners: self.victims.whose().map(Text::from),
             lost_packets: self.victims.lost_packets.filter(|_| has_victims),
             retransmitted_packets: self.victims.retransmitted_packets.filter(|_| has_victims),
             evidence: list(self.evidence.iter().map(ToString::to_string).collect()).into(),

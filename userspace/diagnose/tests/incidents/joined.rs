@@ -52,11 +52,10 @@ fn loss(src: u8, dst: u8, lost: u64) -> Incident {
     let mut incident = fault("network_loss", Place::pair(address(src), address(dst)), ToldBy::Wire);
     incident.certainty = Certainty::Certain;
     incident.victims = Victims::of(Vec::from([Victim {
-        src: address(src),
-        dst: address(dst),
         dst_qpn: Some(u32::from(src) * 256 + u32::from(dst)),
         lost_packets: lost,
         retransmitted_packets: 2 * lost,
+        ..Victim::between(address(src), address(dst))
     }]));
     incident
 }
@@ -239,13 +238,7 @@ fn queue(class: &str, switch: &str, flows: &[(u8, u8)], halted: (u8, u8)) -> Inc
         },
         ToldBy::Collectives,
     );
-    queue.victims = Victims::of(Vec::from([Victim {
-        src: address(halted.0),
-        dst: address(halted.1),
-        dst_qpn: None,
-        lost_packets: 0,
-        retransmitted_packets: 0,
-    }]));
+    queue.victims = Victims::of(Vec::from([Victim::between(address(halted.0), address(halted.1))]));
     queue
 }
 

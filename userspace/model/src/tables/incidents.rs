@@ -54,6 +54,9 @@ table! {
         victims: Option<u64>, None, [last], show "Victims";
         /// The connections that suffer most, as `source>destination QP number`, separated by commas.
         worst_victims: Option<Text>, None, [last], hide "Worst victims";
+        /// Whose these are, as far as `queue_pairs` names them: jobs with their ranks, pods, units or processes,
+        /// separated by semicolons; null if it is unknown.
+        owners: Option<Text>, None, [last], show "Whose";
         /// Packets that its victims lost; null if that is unknown.
         lost_packets: Option<u64>, Packets, [last], show "Lost";
         /// Packets that its victims retransmitted; null if that is unknown.

@@ -121,6 +121,7 @@ mod tests {
                 not_ecn_capable_packets: Some(0),
                 ..ConnectionRow::default()
             }),
+            ..Connection::default()
         }
     }
 
@@ -147,7 +148,7 @@ mod tests {
         let mut classes = Classes::default();
         classes.add(&Connection {
             a_to_b: Some(ConnectionRow::default()),
-            b_to_a: None,
+            ..Connection::default()
         });
         assert_eq!((classes.not_ecn_capable.count, classes.ecn_capable), (0, 0));
     }

@@ -15,7 +15,7 @@ use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
     ConnectionRow, CounterRow, EventRow, FlowPathRow, FlowRow, LinkLoadRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
-    ProbeRow, Row, SlaRow, VerdictRow, WindowRow,
+    ProbeRow, QueuePairRow, Row, SlaRow, VerdictRow, WindowRow,
 };
 use std::collections::BTreeSet;
 
@@ -102,7 +102,7 @@ impl Collector {
         Ok(Self {
             flows: Flows::default(),
             groups: scope.by.map(GroupFigures::new),
-            connections: Connections::new(scope.top),
+            connections: Connections::new(scope.top, scope.owned_by),
             events: Events::new(scope.top),
             not_stored: NotStored::default(),
             ended_early: Vec::new(),
@@ -217,6 +217,11 @@ impl Collector {
         }
     }
 
+    /// Adds queue pairs that agents reported, of all hosts and in any order; before the connections.
+    pub fn queue_pairs(&mut self, rows: &[QueuePairRow]) {
+        rows.iter().for_each(|row| self.connections.queue_pair(row));
+    }
+
     /// Adds directions of connections, those of one observer in the order in which they were written.
     pub fn connections(&mut self, rows: Vec<ConnectionRow>) {
         for row in rows {
@@ -321,7 +326,7 @@ impl Collector {
             ));
         }
         let ranged = self.scope.from.is_some() || self.scope.to.is_some();
-        let connections = self.connections.finish(&self.scope, self.filters.connections.as_ref());
+        let (connections, owners) = self.connections.finish(&self.scope, self.filters.connections.as_ref());
         if ranged && connections.count > 0 {
             notes.push(
                 "Connections are those that were alive in the requested time; their figures count from \
@@ -358,6 +363,7 @@ impl Collector {
             agreement: self.agreement,
             scope: self.scope,
             connections,
+            owners,
             origin,
             notes,
             series,

@@ -1,6 +1,7 @@
 //! The two directions of a connection, and their common metrics.
 
 use super::scope::Scope;
+use rocescope_diagnose::owners::Owner;
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 use serde::Serialize;
@@ -17,6 +18,12 @@ pub struct Connection {
     /// What `b` sent.
     #[serde(serialize_with = "crate::json::direction")]
     pub b_to_a: Option<ConnectionRow>,
+    /// Whose the queue pair of `a` is; absent if that is unknown, and unless the connection is listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a_owner: Option<Owner>,
+    /// Whose the queue pair of `b` is; likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub b_owner: Option<Owner>,
 }
 
 impl Connection {

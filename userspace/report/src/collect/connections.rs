@@ -7,10 +7,11 @@
 
 use super::classes::Classes;
 use super::connection::Connection;
+use super::owners::{OwnedBy, OwnerFigures, Owners};
 use super::scope::Scope;
 use super::top::Top;
 use rocescope_model::filter::RowFilter;
-use rocescope_model::{ConnectionRow, Over, Row, Value};
+use rocescope_model::{ConnectionRow, Over, QueuePairRow, Row, Value};
 use std::collections::BTreeMap;
 
 /// Number of connections at which the first search for ended ones starts.
@@ -136,6 +137,7 @@ struct Ended {
     ended: Top<u64, Connection>,
     worst: Top<[u64; 5], Connection>,
     slowest: Top<u64, Connection>,
+    owners: Owners,
 }
 
 impl Ended {
@@ -144,6 +146,7 @@ impl Ended {
             return;
         }
         self.figures.add(connection);
+        self.owners.add(connection);
         let share = connection.resent_share();
         if share >= RESENT_SHARE {
             // Parts per million: ranks must be integers.
@@ -161,7 +164,7 @@ impl Ended {
 }
 
 impl Connections {
-    pub(super) fn new(top: usize) -> Self {
+    pub(super) fn new(top: usize, owned_by: OwnedBy) -> Self {
         Self {
             living: BTreeMap::new(),
             ended: Ended {
@@ -170,8 +173,14 @@ impl Connections {
                 ended: Top::new(NAMED),
                 worst: Top::new(top),
                 slowest: Top::new(top),
+                owners: Owners::new(owned_by),
             },
         }
+    }
+
+    /// Adds a queue pair, before the connections.
+    pub(super) fn queue_pair(&mut self, row: &QueuePairRow) {
+        self.ended.owners.queue_pair(row);
     }
 
     pub(super) fn add(&mut self, row: ConnectionRow, scope: &Scope, filter: Option<&RowFilter>) {
@@ -208,24 +217,36 @@ impl Connections {
         }
     }
 
-    pub(super) fn finish(mut self, scope: &Scope, filter: Option<&RowFilter>) -> ConnectionFigures {
+    pub(super) fn finish(
+        mut self,
+        scope: &Scope,
+        filter: Option<&RowFilter>,
+    ) -> (ConnectionFigures, Option<OwnerFigures>) {
         let living = self.living.into_values().flat_map(|l| l.connections);
         for (_, connection) in living {
             self.ended.add(&connection, scope, filter);
         }
-        ConnectionFigures {
+        let Ended { figures, owners, .. } = self.ended;
+        let figures = ConnectionFigures {
             resent: self.ended.resent.into_sorted(),
             ended: self.ended.ended.into_sorted(),
-            worst: self.ended.worst.into_sorted(),
-            slowest: self.ended.slowest.into_sorted(),
-            ..self.ended.figures
-        }
+            worst: named(self.ended.worst.into_sorted(), &owners),
+            slowest: named(self.ended.slowest.into_sorted(), &owners),
+            ..figures
+        };
+        (figures, owners.finish())
     }
+}
+
+/// The connections with the owners of their ends.
+fn named(mut connections: Vec<Connection>, owners: &Owners) -> Vec<Connection> {
+    connections.iter_mut().for_each(|connection| owners.name(connection));
+    connections
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Connections, FIRST_LOOK};
+    use super::{Connections, FIRST_LOOK, OwnedBy};
     use crate::collect::Scope;
     use rocescope_model::{ConnectionRow, Time};
 
@@ -245,20 +266,20 @@ mod tests {
 
     #[test]
     fn of_rows_of_a_direction_the_latest_holds() {
-        let mut connections = Connections::new(5);
+        let mut connections = Connections::new(5, OwnedBy::Job);
         let scope = Scope::default();
         for (time_ns, packets) in [(10, 1), (30, 90), (20, 50)] {
             connections.add(row(1, "a_to_b", time_ns, packets), &scope, None);
         }
         connections.add(row(1, "b_to_a", 30, 10), &scope, None);
-        let figures = connections.finish(&scope, None);
+        let (figures, _) = connections.finish(&scope, None);
         assert_eq!((figures.count, figures.sum("packets")), (1, 100));
         assert_eq!(figures.sum("retransmitted_packets"), 10);
     }
 
     #[test]
     fn those_that_are_over_are_counted_once_and_not_kept() {
-        let mut connections = Connections::new(3);
+        let mut connections = Connections::new(3, OwnedBy::Job);
         let scope = Scope::default();
         let many = 5 * FIRST_LOOK as i64;
         for at in 0..many {
@@ -271,7 +292,7 @@ mod tests {
             }
             assert!(connections.living[""].connections.len() <= FIRST_LOOK + 1);
         }
-        let figures = connections.finish(&scope, None);
+        let (figures, _) = connections.finish(&scope, None);
         assert_eq!(figures.count, many.unsigned_abs());
         assert_eq!(figures.sum("packets"), 20 * many.unsigned_abs());
         assert_eq!(figures.worst.len(), 3);
@@ -280,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_time_chooses_connections_that_lived_and_their_rows_of_then() {
-        let mut connections = Connections::new(5);
+        let mut connections = Connections::new(5, OwnedBy::Job);
         let scope = Scope {
             from: Some(Time(100)),
             to: Some(Time(200)),
@@ -297,7 +318,7 @@ mod tests {
         ] {
             connections.add(row(connection, "a_to_b", time_ns, packets), &scope, None);
         }
-        let figures = connections.finish(&scope, None);
+        let (figures, _) = connections.finish(&scope, None);
         assert_eq!((figures.count, figures.sum("packets")), (2, 110));
     }
 }

@@ -8,6 +8,7 @@
 //! | `flows` | flows by key, bounded, with the error of each |
 //! | `unlisted_bounds` | bounds for flows that a window does not list |
 //! | `groups` | traffic by source, destination, queue pair or opcode |
+//! | `owners` | traffic by owner: job, host or process |
 //! | `opcodes` | one sum for each opcode |
 //! | `connection` | the two directions of a connection |
 //! | `connections` | live connections, sums of ended ones, the worst |
@@ -32,6 +33,7 @@ mod groups;
 mod loopback;
 mod mesh;
 mod opcodes;
+mod owners;
 mod paths;
 mod pdcs;
 mod scope;
@@ -52,6 +54,7 @@ pub use groups::GroupFigures;
 pub use loopback::LoopbackFigures;
 pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
+pub use owners::{OwnedBy, OwnerFigures, OwnerSums};
 pub use paths::{PathFigures, PathFlow, Unevenness};
 pub use pdcs::PdcFigures;
 pub use scope::{MAX_NAMES, Origin, Scope};

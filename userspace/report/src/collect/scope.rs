@@ -1,5 +1,6 @@
 //! The request, and the source of the rows.
 
+use super::owners::OwnedBy;
 use rocescope_model::filter::Filter;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{GroupBy, Time};
@@ -38,6 +39,8 @@ pub struct Scope {
     pub to: Option<Time>,
     /// What traffic is grouped by.
     pub by: Option<GroupBy>,
+    /// What owners are grouped by.
+    pub owned_by: OwnedBy,
     /// Only rows of this observer.
     pub observer: Option<String>,
     /// Only flows, connections and events that match.
@@ -51,6 +54,7 @@ impl Default for Scope {
             from: None,
             to: None,
             by: None,
+            owned_by: OwnedBy::default(),
             observer: None,
             filter: None,
         }

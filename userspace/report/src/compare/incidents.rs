@@ -207,11 +207,10 @@ mod tests {
         let (src, dst) = ([10, 0, 0, 1].into(), dst.into());
         let mut incident = Incident::new(class, Place::pair(src, dst), ToldBy::Wire, Source::Capture);
         incident.victims = Victims::of(vec![Victim {
-            src,
-            dst,
             dst_qpn: Some(17),
             lost_packets,
             retransmitted_packets: lost_packets * 2,
+            ..Victim::between(src, dst)
         }]);
         incident
     }

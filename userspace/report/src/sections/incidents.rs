@@ -56,6 +56,9 @@ pub(crate) fn sentences(incident: &Incident) -> String {
         let all = plural(victims.connections, "connection");
         text += &format!(" {all} affected: {}{more}.", names.join(", "));
     }
+    if let Some(owners) = victims.whose() {
+        text += &format!(" Whose: {owners}.");
+    }
     let certainty = capital(incident.certainty.name());
     let (sources, id) = (sources(incident), incident.id());
     text + &format!(" To do: {}. {certainty}, seen by {sources} [{id}].", incident.action)

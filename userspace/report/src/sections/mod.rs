@@ -14,6 +14,7 @@
 //! | `spread` | how evenly do senders spray packets over their ports? |
 //! | `groups` | who sends, who receives, and what? |
 //! | `connections` | which connections have problems? |
+//! | `owners` | whose traffic is it? |
 //! | `pdcs` | which packet delivery contexts of UET have problems? |
 //! | `events` | which events happened? |
 //! | `congestion` | was there congestion? |
@@ -47,6 +48,7 @@ mod loss;
 mod mesh;
 mod opcodes;
 mod overview;
+mod owners;
 mod paths;
 mod paths_drawn;
 mod pdcs;
@@ -91,6 +93,9 @@ pub fn all(report: &Report) -> Vec<Section> {
     let captured = !report.is_empty() || !other;
     if captured || report.connections.count > 0 {
         sections.push(connections::section(report));
+    }
+    if let Some(owners) = report.owners.as_ref().filter(|owners| !owners.rows.is_empty()) {
+        sections.push(owners::section(report, owners));
     }
     sections.extend(pdcs::section(report));
     if captured || !report.events.kinds.is_empty() {

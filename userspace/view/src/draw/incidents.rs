@@ -39,6 +39,7 @@ pub(super) fn text(row: &IncidentRow, hosts: &Hosts, area: Rect, pen: &mut Pen<'
         ("incident", row.sentence.to_string(), Tone::Heading),
         ("do", row.action.to_string(), Tone::Text),
         ("flows", some(&row.worst_victims), Tone::Text),
+        ("whose", some(&row.owners), Tone::Text),
         ("why", why, Tone::Text),
         ("also", some(&row.explains), Tone::Text),
         ("unknown", some(&row.unknown), Tone::Faint),

@@ -121,24 +121,27 @@ impl Direction {
     }
 
     /// As a victim.
-    pub(super) const fn victim(&self) -> Victim {
+    pub(super) fn victim(&self) -> Victim {
         Victim {
-            src: self.src,
-            dst: self.dst,
+            src_qpn: self.src_qpn,
             dst_qpn: self.dst_qpn,
             lost_packets: self.lost(),
             retransmitted_packets: self.retransmitted,
+            first_ns: Some(self.first_ns),
+            last_ns: Some(self.last_ns),
+            ..Victim::between(self.src, self.dst)
         }
     }
 
     /// The other direction as a victim: what this one carries NAKs about.
-    pub(super) const fn sender_as_victim(&self, retransmitted_packets: u64) -> Victim {
+    pub(super) fn sender_as_victim(&self, retransmitted_packets: u64) -> Victim {
         Victim {
-            src: self.dst,
-            dst: self.src,
+            src_qpn: self.dst_qpn,
             dst_qpn: self.src_qpn,
-            lost_packets: 0,
             retransmitted_packets,
+            first_ns: Some(self.first_ns),
+            last_ns: Some(self.last_ns),
+            ..Victim::between(self.dst, self.src)
         }
     }
 }
