@@ -222,7 +222,8 @@ impl Owners {
     fn of_process(&mut self, pid: u32, seen_ns: i64, has_ended: bool, now: Now) -> Option<Arc<Owner>> {
         let process = Process::new(&self.places.proc, pid);
         let Some(started) = process.started() else {
-            if !has_ended {
+            // It may just have ended; the first process never does.
+            if !has_ended && Process::new(&self.places.proc, 1).started().is_none() {
                 self.is_hidden.get_or_insert(true);
             }
             return None;

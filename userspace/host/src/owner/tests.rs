@@ -281,7 +281,12 @@ fn commands_and_users_are_private_if_asked() {
 #[test]
 fn a_process_that_cannot_be_seen_is_reported_once() {
     let host = Host::new();
+    host.run(1, &Made::default());
     let mut owners = host.owners();
+    assert_eq!(complete(&mut owners, row(17, 42, 10), 10).user, None);
+    // It has ended.
+    assert_eq!(owners.notice(), None);
+    host.end(1);
     assert_eq!(complete(&mut owners, row(17, 42, 10), 10).user, None);
     assert!(owners.notice().unwrap().contains("hidden"));
     complete(&mut owners, row(18, 42, 10), 10);
