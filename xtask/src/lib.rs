@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `ci` | the checks of a change |
 //! | `docs` | the generated pages |
-//! | [`ebpf`] | builds the XDP program, and compares the committed object with its lock |
+//! | [`ebpf`] | builds the kernel programs, and compares the committed objects with their locks |
 //! | `fuzz` | seeds and runs the fuzzer |
 //! | `graph` | checks the crates against `ARCHITECTURE.md`, and their files for cycles |
 //! | [`package`] | the Debian package |
@@ -39,7 +39,7 @@ cargo xtask <task>
 
   ci [--full | STEP…]           run every check of a change; --full adds the slow ones; names run these steps alone
   docs [--check]                write the generated pages, or fail if one is stale
-  ebpf [--check]                build the XDP program, or check the committed one against its lock
+  ebpf [--check]                build the kernel programs, or check the committed ones against their locks
   graph                         check crates against the table in ARCHITECTURE.md, and files for cycles
   fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
   fuzz --mutated COUNT [FIRST]  feed COUNT damaged files of every input format to their readers

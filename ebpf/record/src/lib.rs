@@ -19,6 +19,7 @@
 //! | [`mirror`] | gaps in the sequence numbers of mirrors |
 //! | [`control_packet`] | CM datagrams and TCP handshakes, exported beside the runs |
 //! | [`uet`] | headers of UET packets, exported in the place of runs |
+//! | [`queue_pair`] | queue pairs that come, change and go, from the kernel's verbs core |
 //! | [`handshake`] | from three TCP segments to one handshake |
 //! | [`observer`] | all of it together, for user space |
 //!
@@ -40,6 +41,7 @@ pub mod handshake;
 pub mod mirror;
 pub mod moment;
 pub mod observer;
+pub mod queue_pair;
 pub mod run;
 pub mod slot;
 pub mod uet;

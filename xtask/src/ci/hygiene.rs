@@ -6,9 +6,10 @@ use anyhow::Result;
 
 /// Packages outside the workspace, and the options of their lints. Those of the kernel are linted for this machine:
 /// lints do not depend on the target, and need no other compiler.
-const OUTSIDE: [(&str, &[&str]); 4] = [
+const OUTSIDE: [(&str, &[&str]); 5] = [
     ("lab/ebpf/Cargo.toml", &["--release"]),
     ("ebpf/program/Cargo.toml", &["--release"]),
+    ("ebpf/queue_pairs/Cargo.toml", &["--release"]),
     ("fuzz/Cargo.toml", &["--all-targets"]),
     ("lab/sketches/Cargo.toml", &["--all-targets"]),
 ];
@@ -54,7 +55,7 @@ pub(super) fn fleet() -> Result<()> {
 
 /// Checks licences, duplicate versions and sources of all dependencies, by the rules of `deny.toml`.
 pub(super) fn dependencies() -> Result<()> {
-    for manifest in ["Cargo.toml", "ebpf/program/Cargo.toml"] {
+    for manifest in ["Cargo.toml", "ebpf/program/Cargo.toml", "ebpf/queue_pairs/Cargo.toml"] {
         let deny = ["deny", "--manifest-path", manifest, "--config", "deny.toml", "check"];
         run(command("cargo", &deny).args(["bans", "licenses", "sources"]))?;
     }

@@ -12,16 +12,21 @@ const TARGET: &str = "bpfel-unknown-none";
 /// A package for the kernel: its directory and its binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Package {
-    directory: &'static str,
+    pub(super) directory: &'static str,
     binary: &'static str,
 }
 
-/// The program in releases.
+/// The XDP program.
 pub const PROGRAM: Package = Package {
     directory: "ebpf/program",
     binary: "rocescope-ebpf",
 };
-/// The programs that it is measured against.
+/// The programs that see queue pairs come, change and go.
+pub const QUEUE_PAIRS: Package = Package {
+    directory: "ebpf/queue_pairs",
+    binary: "rocescope-ebpf-queue-pairs",
+};
+/// The programs that the XDP program is measured against.
 pub const BENCH: Package = Package {
     directory: "lab/ebpf",
     binary: "rocescope-ebpf-bench",
@@ -149,7 +154,7 @@ pub fn object(toolchain: &Toolchain, package: Package) -> Result<Vec<u8>> {
         .env_remove("RUSTUP_TOOLCHAIN")
         .status()
         .context("cargo")?;
-    ensure!(status.success(), "the XDP program does not build: {status}");
+    ensure!(status.success(), "{} does not build: {status}", package.directory);
     let built = target.join(TARGET).join("release").join(package.binary);
     let stripped = built.with_extension("o");
     output(

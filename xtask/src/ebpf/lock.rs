@@ -1,7 +1,7 @@
-//! `ebpf/rocescope.bpf.o.lock`: the sources and tools of the committed object.
+//! `OBJECT.lock`: the sources and tools of a committed object.
 
 use super::build::{FLAGS, Toolchain};
-use super::sources;
+use super::{Committed, sources};
 use crate::process::root;
 use anyhow::{Context, Result};
 use std::fs;
@@ -20,8 +20,8 @@ pub(super) struct Lock {
     pub(super) object: String,
 }
 
-fn path() -> PathBuf {
-    root().join("ebpf/rocescope.bpf.o.lock")
+fn path(of: &Committed) -> PathBuf {
+    root().join(format!("{}.lock", of.file))
 }
 
 impl Lock {
@@ -36,8 +36,8 @@ impl Lock {
         }
     }
 
-    pub(super) fn read() -> Result<Self> {
-        let path = path();
+    pub(super) fn read(of: &Committed) -> Result<Self> {
+        let path = path(of);
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let value = |key: &str| {
             text.lines()
@@ -56,14 +56,15 @@ impl Lock {
         })
     }
 
-    pub(super) fn write(&self) -> Result<()> {
+    pub(super) fn write(&self, of: &Committed) -> Result<()> {
+        let object = of.file.rsplit('/').next().unwrap_or_default();
         let text = format!(
-            "# Written by `cargo xtask ebpf`: what rocescope.bpf.o was built from and with.\n\
+            "# Written by `cargo xtask ebpf`: what {object} was built from and with.\n\
              rustc = \"{}\"\nllvm = \"{}\"\nbpf_linker = \"{}\"\nflags = \"{}\"\n\
              sources = \"{}\"\nobject = \"{}\"\n",
             self.rustc, self.llvm, self.bpf_linker, self.flags, self.sources, self.object
         );
-        let path = path();
+        let path = path(of);
         fs::write(&path, text).with_context(|| path.display().to_string())
     }
 

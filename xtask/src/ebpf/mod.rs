@@ -1,14 +1,14 @@
-//! `cargo xtask ebpf`: builds the XDP program and its lock.
+//! `cargo xtask ebpf`: builds the kernel programs and their locks.
 //!
-//! `ebpf/rocescope.bpf.o` is committed, so that users need only stable Rust; its lock records its sources and tools.
-//! `--check` builds it again and compares the two.
+//! The objects are committed, so that users need only stable Rust; the lock beside each records its sources and tools.
+//! `--check` builds them again and compares.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`build`] | the compiler call, and the versions of the tools |
-//! | `sources` | one hash over all sources of the object |
-//! | `lock` | `ebpf/rocescope.bpf.o.lock` |
-//! | `check` | the rules for the committed object |
+//! | `sources` | one hash over all sources of an object |
+//! | `lock` | the lock of an object |
+//! | `check` | the rules for the committed objects |
 
 pub mod build;
 mod check;
@@ -19,13 +19,43 @@ use crate::process::root;
 use crate::product::text;
 use crate::testbed;
 use anyhow::{Context, Result, bail};
+use build::{Package, Toolchain};
 use lock::Lock;
 use std::fs;
 use std::path::PathBuf;
 
-/// The path of the object.
-fn object_path() -> PathBuf {
-    root().join("ebpf/rocescope.bpf.o")
+/// An object that is committed, with its lock beside it.
+#[derive(Clone, Copy, Debug)]
+struct Committed {
+    package: Package,
+    /// Its path in the tree.
+    file: &'static str,
+    /// The packages that it is built from: their manifests and everything below `src`.
+    sources: &'static [&'static str],
+}
+
+/// The XDP program.
+const XDP: Committed = Committed {
+    package: build::PROGRAM,
+    file: "ebpf/rocescope.bpf.o",
+    sources: &["ebpf/program", "ebpf/record", "ebpf/wire"],
+};
+/// The programs on functions of the verbs core. Only a kernel with RDMA runs them: `cargo xtask softroce queue_pairs`.
+const QUEUE_PAIRS: Committed = Committed {
+    package: build::QUEUE_PAIRS,
+    file: "ebpf/queue_pairs.bpf.o",
+    sources: &["ebpf/queue_pairs", "ebpf/record", "ebpf/wire"],
+};
+
+impl Committed {
+    fn path(&self) -> PathBuf {
+        root().join(self.file)
+    }
+
+    /// The object in the tree.
+    fn read(&self) -> Result<Vec<u8>> {
+        fs::read(self.path()).context(self.file)
+    }
 }
 
 /// `cargo xtask ebpf [--check]`.
@@ -37,14 +67,15 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     }
 }
 
-/// Builds the object and writes it and its lock.
+/// Builds the objects and writes them and their locks.
 fn write() -> Result<()> {
-    let toolchain = build::Toolchain::find()?;
-    let object = build::object(&toolchain, build::PROGRAM)?;
-    let lock = Lock::new(&toolchain, sources::hash()?, &object);
-    let path = object_path();
-    fs::write(&path, &object).with_context(|| path.display().to_string())?;
-    lock.write()?;
-    println!("{}: {} bytes", path.display(), object.len());
-    testbed::run(&["object", &text(&path)])
+    let toolchain = Toolchain::find()?;
+    for committed in [XDP, QUEUE_PAIRS] {
+        let object = build::object(&toolchain, committed.package)?;
+        let lock = Lock::new(&toolchain, sources::hash(&committed)?, &object);
+        fs::write(committed.path(), &object).context(committed.file)?;
+        lock.write(&committed)?;
+        println!("{}: {} bytes", committed.file, object.len());
+    }
+    testbed::run(&["object", &text(&XDP.path())])
 }

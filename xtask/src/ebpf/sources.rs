@@ -1,5 +1,6 @@
-//! One hash over all sources of the object.
+//! One hash over all sources of an object.
 
+use super::Committed;
 use crate::process::root;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
@@ -7,14 +8,11 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The packages of the XDP program: their manifests and everything below `src`.
-const PACKAGES: [&str; 3] = ["ebpf/program", "ebpf/record", "ebpf/wire"];
-
 /// The hash over names and contents, ordered by name.
-pub(super) fn hash() -> Result<String> {
+pub(super) fn hash(of: &Committed) -> Result<String> {
     let root = root();
-    let mut files = vec![PathBuf::from("ebpf/program/Cargo.lock")];
-    for package in PACKAGES {
+    let mut files = vec![Path::new(of.package.directory).join("Cargo.lock")];
+    for package in of.sources {
         files.push(Path::new(package).join("Cargo.toml"));
         collect(&root, &Path::new(package).join("src"), &mut files)?;
     }
@@ -59,16 +57,17 @@ fn collect(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::super::{lock::Lock, object_path};
+    use super::super::{QUEUE_PAIRS, XDP, lock::Lock};
     use super::{hash, hash_of};
 
     /// Guards against a change of kernel code that only user space gets.
     #[test]
-    fn the_committed_object_is_of_these_sources() {
-        let lock = Lock::read().unwrap();
-        let remedy = "run `cargo xtask ebpf` and commit ebpf/rocescope.bpf.o and its lock";
-        assert_eq!(lock.sources, hash().unwrap(), "{remedy}");
-        let object = std::fs::read(object_path()).unwrap();
-        assert_eq!(lock.object, hash_of(&object), "{remedy}");
+    fn the_committed_objects_are_of_these_sources() {
+        for committed in [XDP, QUEUE_PAIRS] {
+            let lock = Lock::read(&committed).unwrap();
+            let remedy = format!("run `cargo xtask ebpf` and commit {} and its lock", committed.file);
+            assert_eq!(lock.sources, hash(&committed).unwrap(), "{remedy}");
+            assert_eq!(lock.object, hash_of(&committed.read().unwrap()), "{remedy}");
+        }
     }
 }
