@@ -8,7 +8,8 @@
 //! | [`sniffer`] | the frames of an RDMA device, from a raw-packet queue pair |
 //! | [`history`] | the last frames, for a flight recorder |
 //! | [`inject`] | nothing: it sends frames onto an interface |
-//! | [`doctor`] | checks of XDP, with the command that fixes each problem |
+//! | [`queue_pairs`] | events of the queue pairs of this host, from programs in the kernel |
+//! | [`doctor`] | checks of kernel programs, with the command that fixes each problem |
 //!
 //! Frames go through `rocescope-record` and leave as run records, which `rocescope-pipeline` interprets.
 
@@ -18,5 +19,6 @@ pub mod doctor;
 pub mod file;
 pub mod history;
 pub mod inject;
+pub mod queue_pairs;
 pub mod sniffer;
 pub mod xdp;

@@ -25,6 +25,8 @@ pub const GRANTED: [Capability; 4] = [BPF, NET_ADMIN, NET_RAW, TRUST];
 pub const LIVE_FRAMES: [Capability; 3] = [BPF, TRUST, NET_ADMIN];
 /// Needed to read the environments of processes of other users.
 pub const TRACE: Capability = capability(CapabilitySet::SYS_PTRACE, "cap_sys_ptrace");
+/// Needed for programs on functions of the kernel.
+pub const EVENTS: [Capability; 2] = [BPF, TRUST];
 /// Needed to change the settings of an interface.
 pub const SETTINGS: [Capability; 1] = [NET_ADMIN];
 /// Needed for `AF_PACKET`.

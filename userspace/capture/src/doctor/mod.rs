@@ -1,16 +1,19 @@
-//! Checks of XDP on this machine; `rocescope_host::doctor` checks the machine itself.
+//! Checks of kernel programs on this machine; `rocescope_host::doctor` checks the machine itself.
 //!
 //! | module | what it checks |
 //! |---|---|
 //! | `program` | the cost of the XDP program on this host, and the gain of `CAP_PERFMON` |
 //! | `modes` | whether an interface supports XDP programs |
+//! | `queue_pairs` | whether the kernel reports queue pairs as they come and go |
 //!
-//! They change nothing, except that `modes` attaches a program and detaches it at once if `--try` is set.
+//! They change nothing, except that `modes` and `queue_pairs` attach programs and detach them at once if `--try` is set.
 
 mod modes;
 mod program;
+mod queue_pairs;
 
 pub use program::program;
+pub use queue_pairs::queue_pairs;
 
 use rocescope_host::doctor::{self, Finding};
 use rocescope_host::interface::Interface;

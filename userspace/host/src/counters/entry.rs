@@ -4,6 +4,7 @@ use super::parse::Sample;
 use super::track::{Change, change};
 use rocescope_model::catalogue::{self, Driver, Found, Kind, Measure, Place, Width};
 use rocescope_model::{CounterRow, Text, Time};
+use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
 /// The time of a read.
@@ -13,6 +14,32 @@ pub struct Moment {
     pub time: Time,
     /// Monotonic time since any fixed point, for rates.
     pub clock: Duration,
+}
+
+impl Moment {
+    /// Now, by `CLOCK_MONOTONIC`, which the kernel's events have too.
+    #[must_use]
+    pub fn now() -> Self {
+        let nanos = |id| {
+            let now = clock_gettime(id);
+            now.tv_sec * 1_000_000_000 + now.tv_nsec
+        };
+        Self {
+            time: Time(nanos(ClockId::Realtime)),
+            clock: Duration::from_nanos(nanos(ClockId::Monotonic).unsigned_abs()),
+        }
+    }
+
+    /// The moment of another reading of this clock, not long before or after.
+    #[must_use]
+    pub fn at(self, clock: Duration) -> Self {
+        let nanos = |clock: Duration| clock.as_nanos() as i64;
+        let since = nanos(clock) - nanos(self.clock);
+        Self {
+            time: Time(self.time.0.saturating_add(since)),
+            clock,
+        }
+    }
 }
 
 /// A counter.

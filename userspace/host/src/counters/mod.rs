@@ -13,7 +13,7 @@
 //! | [`track`] | increase, wrap and reset; pure |
 //! | [`addresses`] | RoCEv2 addresses of ports, for the rows of queue pairs |
 //! | [`parse`] | the texts of `/sys` and `/proc`; pure |
-//! | [`queue_pairs`] | queue pairs from read to read; pure |
+//! | [`queue_pairs`] | queue pairs from read to read and from event to event; pure |
 //! | [`rdma`] | RDMA netlink: statistics and resources |
 
 pub mod addresses;

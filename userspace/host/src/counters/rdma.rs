@@ -152,9 +152,10 @@ fn read_queue_pairs(body: &[u8]) -> Vec<QueuePair> {
         Some(QueuePair {
             port: find(entry, PORT_INDEX).and_then(number),
             local_qpn: find(entry, LOCAL_QPN).and_then(number)?,
-            remote_qpn: find(entry, REMOTE_QPN).and_then(number),
-            kind: byte(entry, QP_TYPE).map_or("unknown", type_name),
-            state: byte(entry, QP_STATE).map_or("unknown", state_name),
+            // 0 before it is connected.
+            remote_qpn: find(entry, REMOTE_QPN).and_then(number).filter(|number| *number != 0),
+            kind: byte(entry, QP_TYPE).map_or("unknown", |kind| type_name(kind.into())),
+            state: byte(entry, QP_STATE).map_or("unknown", |state| state_name(state.into())),
             pid: find(entry, PROCESS_ID).and_then(number),
             process: find(entry, KERNEL_NAME).and_then(text).unwrap_or_default(),
         })
@@ -162,8 +163,9 @@ fn read_queue_pairs(body: &[u8]) -> Vec<QueuePair> {
     entries.filter_map(|(_, entry)| pair(entry)).collect()
 }
 
-/// Source: `enum ib_qp_type` in `include/rdma/ib_verbs.h`.
-const fn type_name(number: u8) -> &'static str {
+/// The name of a type: `enum ib_qp_type` in `include/rdma/ib_verbs.h`.
+#[must_use]
+pub const fn type_name(number: u32) -> &'static str {
     match number {
         0 => "SMI",
         1 => "GSI",
@@ -181,8 +183,9 @@ const fn type_name(number: u8) -> &'static str {
     }
 }
 
-/// Source: `enum ib_qp_state` in `include/rdma/ib_verbs.h`.
-const fn state_name(number: u8) -> &'static str {
+/// The name of a state: `enum ib_qp_state` in `include/rdma/ib_verbs.h`.
+#[must_use]
+pub const fn state_name(number: u32) -> &'static str {
     match number {
         0 => "RESET",
         1 => "INIT",

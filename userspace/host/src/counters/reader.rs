@@ -318,7 +318,7 @@ impl Reader {
     /// The rows of the queue pairs that are new, changed, gone or due since `known` was read, with the addresses of their
     /// ports and their owners.
     pub fn queue_pair_rows(&mut self, known: &mut QueuePairs, moment: Moment, refresh: Duration) -> Vec<QueuePairRow> {
-        let mut rows = known.rows(self.queue_pairs(), moment, refresh, &self.observer);
+        let mut rows = known.read(self.queue_pairs(), moment, refresh, &self.observer);
         self.complete(&mut rows, moment);
         rows
     }
@@ -335,6 +335,12 @@ impl Reader {
     /// A line on what of the owners of queue pairs may not be read here, once for each reason.
     pub fn owners_notice(&mut self) -> Option<&'static str> {
         self.owners.as_mut().and_then(Owners::notice)
+    }
+
+    /// The name of this host in every row.
+    #[must_use]
+    pub const fn observer(&self) -> &Text {
+        &self.observer
     }
 
     /// Devices whose names are given whole have a row from the first read on, whether they exist or not.
