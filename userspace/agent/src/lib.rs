@@ -10,6 +10,7 @@
 //! | [`settings`] | what a controller may change while an agent runs |
 //! | [`relay`] | sends rows to the collector |
 //! | [`counters`] | reads the counters of the host |
+//! | [`queue_pairs`] | follows the queue pairs of the host |
 //! | [`collective`] | follows the files of jobs, and asks about slow steps |
 //! | [`probes`] | probes from the NICs of the host |
 //! | [`subscription`] | the connection of a capture box to the controller |
@@ -22,6 +23,7 @@ pub mod error;
 pub mod hostping;
 pub mod part;
 pub mod probes;
+pub mod queue_pairs;
 pub mod relay;
 pub mod settings;
 pub mod subscription;

@@ -3,6 +3,7 @@
 
 use crate::collective::MonitorSettings;
 use crate::counters::Pace;
+use crate::queue_pairs::QueuePairPace;
 use rocescope_probe::{Agent, Nanos};
 
 /// The settings of each part that runs.
@@ -12,6 +13,8 @@ pub struct Settings {
     pub probe: Option<ProbePace>,
     /// The pace of counters.
     pub counters: Option<Pace>,
+    /// The pace of queue pairs.
+    pub queue_pairs: Option<QueuePairPace>,
     /// The rules of the monitor of collectives.
     pub monitor: Option<MonitorSettings>,
 }

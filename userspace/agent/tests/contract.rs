@@ -7,10 +7,12 @@ use rocescope_agent::collective::follow::Following;
 use rocescope_agent::counters::{Counters, Pace};
 use rocescope_agent::hostping::settings::TopologySource;
 use rocescope_agent::hostping::{Boxed, HostpingSettings, Tester, Testing};
+use rocescope_agent::queue_pairs::{QueuePairPace, QueuePairs};
 use rocescope_agent::{AgentError, Part, Rows, Settings};
 use rocescope_collective::read::follow::Format;
 use rocescope_diagnose::hostping::{Rule, Topology};
-use rocescope_host::counters::{Reader, Sources, Wanted};
+use rocescope_host::counters::queue_pairs::event::{Event, Events, Identity, Lost, Owner, What};
+use rocescope_host::counters::{Moment, Reader, Sources, Wanted};
 use rocescope_lab::hostping::host::Host;
 use rocescope_lab::hostping::loopback::Simulated;
 use rocescope_model::Cells;
@@ -19,8 +21,8 @@ use rocescope_probe::loopback::schedule::Timing;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -33,8 +35,8 @@ struct Case {
     _directory: TempDir,
 }
 
-fn cases() -> [Case; 3] {
-    [counters(), collectives(), hostping()]
+fn cases() -> [Case; 4] {
+    [counters(), queue_pairs(), collectives(), hostping()]
 }
 
 /// Counters that are read every hour, until settings say otherwise.
@@ -57,7 +59,6 @@ fn counters() -> Case {
     let pace = |interval| Pace {
         interval,
         refresh: Duration::from_secs(3_600),
-        queue_pairs: false,
     };
     let mut value = 1;
     Case {
@@ -69,6 +70,64 @@ fn counters() -> Case {
         }),
         settings: Settings {
             counters: Some(pace(Duration::from_millis(10))),
+            ..Settings::default()
+        },
+        _directory: directory,
+    }
+}
+
+/// Events that wait.
+#[derive(Clone, Default)]
+struct Script(Arc<Mutex<Vec<Event>>>);
+
+impl Events for Script {
+    fn wait(&mut self, limit: Duration) {
+        std::thread::sleep(limit.min(Duration::from_millis(1)));
+    }
+
+    fn take(&mut self) -> Vec<Event> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+
+    fn lost(&self) -> Lost {
+        Lost::default()
+    }
+
+    fn sees_cm(&self) -> bool {
+        true
+    }
+}
+
+/// Queue pairs of a kernel that reports them, on a device that no read lists.
+fn queue_pairs() -> Case {
+    let directory = tempfile::tempdir().unwrap();
+    let script = Script::default();
+    let reader = Reader::new(Sources::copy(directory.path().into()), Wanted::default(), "h0");
+    let pace = |interval| QueuePairPace {
+        interval,
+        refresh: Duration::from_secs(3_600),
+    };
+    let part = QueuePairs::open(reader, Some(Box::new(script.clone())), pace(Duration::from_secs(3_600)));
+    let mut number = 0;
+    Case {
+        name: "queue pairs",
+        part: Box::new(part),
+        cause: Box::new(move || {
+            number += 1;
+            let owner = Owner {
+                kind: "RC",
+                pid: Some(7),
+                process: "train".into(),
+            };
+            script.0.lock().unwrap().push(Event {
+                moment: Moment::now(),
+                device: "mlx5_0".into(),
+                number,
+                what: What::Created(Identity(number.into()), owner),
+            });
+        }),
+        settings: Settings {
+            queue_pairs: Some(pace(Duration::from_millis(10))),
             ..Settings::default()
         },
         _directory: directory,

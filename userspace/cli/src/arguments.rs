@@ -20,6 +20,7 @@ mod live;
 mod measure;
 mod paths;
 mod probe;
+mod queue_pairs;
 mod recorder;
 mod report;
 mod retention;
@@ -64,6 +65,7 @@ pub use paths::{
     WorkloadArguments,
 };
 pub use probe::{ProbeArguments, ProbeBackend, RailsOfPeers};
+pub use queue_pairs::{KernelEvents, QueuePairsPartArguments};
 pub use recorder::RecorderArguments;
 pub use report::{By, ReportArguments, ReportTable};
 pub use retention::RetentionArguments;
@@ -335,7 +337,7 @@ pub struct DoctorArguments {
     /// Interface to check; default: all except the loopback
     #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
     pub interfaces: Vec<String>,
-    /// Attach an XDP program that passes every frame, and detach it immediately
+    /// Attach an XDP program that passes every frame, and programs that report queue pairs, and detach them immediately
     #[arg(long = "try")]
     pub attempt: bool,
     /// Format of the findings

@@ -17,7 +17,6 @@ use crate::error::Result;
 use crate::part::{Part, Rows};
 use crate::settings::Settings;
 use crate::worker::Worker;
-use rocescope_host::counters::queue_pairs::QueuePairs;
 use rocescope_host::counters::{Counts, Reader, Rows as Wanted};
 use rocescope_model::CounterRow;
 use rocescope_model::human::plural;
@@ -87,7 +86,6 @@ fn read(
 ) -> Reader {
     let begun = Instant::now();
     let mut rows: Vec<CounterRow> = Vec::new();
-    let mut queue_pairs = QueuePairs::default();
     let mut next = begun;
     loop {
         let began = Instant::now();
@@ -101,12 +99,6 @@ fn read(
             && let Some(nothing) = unknown_metrics(&reader)
         {
             status!("{nothing}");
-        }
-        if pace.queue_pairs {
-            sink.append(&reader.queue_pair_rows(&mut queue_pairs, moment(begun), pace.refresh));
-            if let Some(unknown) = reader.owners_notice() {
-                status!("queue pairs: {unknown}");
-            }
         }
         let last = next;
         next = following(last, began, pace.interval);

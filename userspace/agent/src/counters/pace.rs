@@ -13,8 +13,6 @@ pub struct Pace {
     pub interval: Duration,
     /// Write unchanged counters again after this time.
     pub refresh: Duration,
-    /// Whether to read queue pairs too.
-    pub queue_pairs: bool,
 }
 
 impl Pace {

@@ -1,11 +1,15 @@
 //! The arguments of `rocescope agent`.
 
-use super::{CollectivePartArguments, CountersArguments, HostpingPartArguments, Output, ProbeArguments, SendArguments};
+use super::{
+    CollectivePartArguments, CountersArguments, HostpingPartArguments, Output, ProbeArguments, QueuePairsPartArguments,
+    SendArguments,
+};
 use crate::units::{HOUR, name, positive_duration, within};
 use clap::Args;
 use rocescope_agent::Settings;
 use rocescope_agent::collective::MonitorSettings;
 use rocescope_agent::counters::Pace;
+use rocescope_agent::queue_pairs::QueuePairPace;
 use rocescope_agent::settings::ProbePace;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -50,6 +54,8 @@ pub struct Parts {
     pub probe: Option<Box<ProbeArguments>>,
     /// The table `[counters]`.
     pub counters: Option<Box<CountersArguments>>,
+    /// The table `[queue-pairs]`.
+    pub queue_pairs: Option<Box<QueuePairsPartArguments>>,
     /// The table `[hostping]`.
     pub hostping: Option<Box<HostpingPartArguments>>,
     /// The table `[collective]`.
@@ -61,6 +67,7 @@ impl From<&Parts> for Settings {
         Self {
             probe: parts.probe.as_deref().map(ProbePace::from),
             counters: parts.counters.as_deref().map(Pace::from),
+            queue_pairs: parts.queue_pairs.as_deref().map(QueuePairPace::from),
             monitor: parts.collective.as_deref().map(MonitorSettings::from),
         }
     }

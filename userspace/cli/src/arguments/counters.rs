@@ -15,8 +15,8 @@ pub struct CountersArguments {
     /// Read once and print every value
     #[arg(long)]
     pub once: bool,
-    /// Print the queue pairs of every device, and whose each is: process, user, unit, container, pod, job, rank; with `--out` and in
-    /// an agent, write those that are new, changed or gone at every read
+    /// Print the queue pairs of every device, and whose each is: process, user, unit, container, pod, job, rank; with `--out`, write
+    /// those that are new, changed or gone at every read
     #[arg(long, conflicts_with_all = ["once", "metric"])]
     pub queue_pairs: bool,
     /// Do not read the command lines of processes that have queue pairs
@@ -85,7 +85,6 @@ impl From<&CountersArguments> for Pace {
         Self {
             interval: arguments.interval,
             refresh: arguments.refresh,
-            queue_pairs: arguments.queue_pairs,
         }
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     };
     let mut findings = host();
     findings.extend(doctor::program());
+    findings.push(doctor::queue_pairs(arguments.attempt));
     let is_named = !arguments.interfaces.is_empty();
     let is_down = |interface: &&Interface| !is_named && interface.state() == State::Down;
     let down: Vec<&str> = interfaces.iter().filter(is_down).map(|one| one.name.as_str()).collect();

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The settings that a controller may set, by command.
-const SETTINGS: [(&str, &[&str]); 4] = [
+const SETTINGS: [(&str, &[&str]); 5] = [
     (
         "probe",
         &[
@@ -26,6 +26,7 @@ const SETTINGS: [(&str, &[&str]); 4] = [
         ],
     ),
     ("counters", &["interval", "refresh"]),
+    ("queue-pairs", &["interval", "refresh"]),
     (
         "collective",
         &["threshold", "min-delay", "detections", "interval", "burst"],

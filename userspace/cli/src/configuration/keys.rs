@@ -1,12 +1,12 @@
 //! Which options a configuration file or the environment can set, and their names.
 
 use super::file::ConfigurationFile;
-use crate::arguments::{self, CollectivePartArguments, HostpingPartArguments};
+use crate::arguments::{self, CollectivePartArguments, HostpingPartArguments, QueuePairsPartArguments};
 use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Args, Command};
 
 /// The tables of a configuration file: those of commands, and [`PARTS`].
-pub const TABLES: [&str; 10] = [
+pub const TABLES: [&str; 11] = [
     "agent",
     "capture",
     "collective",
@@ -16,6 +16,7 @@ pub const TABLES: [&str; 10] = [
     "hostping",
     "operator",
     "probe",
+    "queue-pairs",
     "top",
 ];
 
@@ -29,7 +30,7 @@ const OF_COLLECTOR: [(&str, &[&str]); 2] = [
 pub const FORMER_TABLES: [(&str, &str); 2] = [("collect", "collector"), ("control", "operator")];
 
 /// Tables of what an agent alone does: no command has their settings.
-pub const PARTS: [&str; 2] = ["collective", "hostping"];
+pub const PARTS: [&str; 3] = ["collective", "hostping", "queue-pairs"];
 
 /// A table as a command: its options are the settings, with their layers.
 #[must_use]
@@ -38,6 +39,7 @@ pub fn table(name: &str, file: Option<&ConfigurationFile>) -> Option<Command> {
     match name {
         "collective" => Some(settable(CollectivePartArguments::augment_args(part), name, file)),
         "hostping" => Some(settable(HostpingPartArguments::augment_args(part), name, file)),
+        "queue-pairs" => Some(settable(QueuePairsPartArguments::augment_args(part), name, file)),
         name => {
             let command = command(file);
             match OF_COLLECTOR.iter().find(|(table, _)| *table == name) {

@@ -22,7 +22,7 @@ pub mod text;
 use crate::Arguments;
 use crate::arguments::{
     AgentArguments, CollectivePartArguments, Command, FILE_VARIABLE, HostpingPartArguments, Parts, ProbeBackend,
-    SendMethod, settle,
+    QueuePairsPartArguments, SendMethod, settle,
 };
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -100,7 +100,7 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
         let why = "an agent runs what its configuration file asks for: set --config";
         return Err(unusable(why).into());
     };
-    for name in ["probe", "counters", "hostping", "collective"]
+    for name in ["probe", "counters", "queue-pairs", "hostping", "collective"]
         .into_iter()
         .filter(|name| file.has_table(name))
     {
@@ -113,6 +113,8 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
                     return Err(unusable(why).into());
                 }
                 parts.hostping = Some(hostping.into());
+            } else if name == "queue-pairs" {
+                parts.queue_pairs = Some(QueuePairsPartArguments::from_arg_matches(&matches)?.into());
             } else {
                 let collective = CollectivePartArguments::from_arg_matches(&matches)?;
                 let probes = parts.probe.as_ref().filter(|probe| probe.backend == ProbeBackend::Raw);
@@ -145,6 +147,10 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
                     let why = "[counters]: an agent sends its rows to the collector: remove `out`";
                     return Err(unusable(why).into());
                 }
+                if counters.queue_pairs {
+                    let why = "[counters]: queue pairs have a table of their own: remove `queue-pairs`, and add [queue-pairs]";
+                    return Err(unusable(why).into());
+                }
                 parts.counters = Some(counters);
             }
             _ => {}
@@ -154,10 +160,12 @@ fn parts(agent: &AgentArguments, file: Option<&ConfigurationFile>) -> Result<Par
         Parts {
             probe: None,
             counters: None,
+            queue_pairs: None,
             hostping: None,
             collective: None,
         } => Err(unusable(
-            "nothing to do: the configuration file has none of the tables [probe], [counters], [hostping] and [collective]",
+            "nothing to do: the configuration file has none of the tables [probe], [counters], [queue-pairs], [hostping] and \
+             [collective]",
         )
         .into()),
         parts => Ok(parts),

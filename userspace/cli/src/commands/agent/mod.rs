@@ -1,12 +1,14 @@
 //! `rocescope agent`: what the configuration asks for on a host, in one process: probes and paths if it has the table
-//! `[probe]`, counters if it has `[counters]`, loopback tests if it has `[hostping]`, steps of collectives if it has
-//! `[collective]`. One spool and one connection carry all rows to the collector.
+//! `[probe]`, counters if it has `[counters]`, queue pairs if it has `[queue-pairs]`, loopback tests if it has
+//! `[hostping]`, steps of collectives if it has `[collective]`. One spool and one connection carry all rows to the collector.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `guide` | takes the controller's configuration |
+//! | `queue_pairs` | opens the part that follows queue pairs |
 
 mod guide;
+mod queue_pairs;
 
 use super::counters;
 use super::membership::Membership;
@@ -48,6 +50,8 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
         None => host_name()?,
     };
     let counters = counters(arguments, &observer)?;
+    let queue_pairs = arguments.parts.queue_pairs.as_deref();
+    let queue_pairs = queue_pairs.map(|queue_pairs| queue_pairs::open(queue_pairs, &observer));
     let settings = arguments.parts.probe.as_deref().map(ProbeSettings::from);
     let opened = settings
         .as_ref()
@@ -80,6 +84,9 @@ pub(super) fn run(arguments: &AgentArguments) -> Result<ExitCode> {
     let monitor = monitor.transpose().context("[collective]")?.flatten();
     if let Some(counters) = counters {
         parts.add(counters);
+    }
+    if let Some(queue_pairs) = queue_pairs {
+        parts.add(queue_pairs);
     }
     if let Some(hostping) = hostping {
         parts.add(hostping);

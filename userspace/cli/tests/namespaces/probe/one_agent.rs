@@ -152,7 +152,7 @@ fn an_agent_without_something_to_do_is_a_usage_error() {
     assert!(said.contains("an agent sends its rows: set --collector"), "{said}");
     let said = refused(&format!("[agent]\n{send}"));
     assert!(
-        said.contains("none of the tables [probe], [counters], [hostping] and [collective]"),
+        said.contains("none of the tables [probe], [counters], [queue-pairs], [hostping] and [collective]"),
         "{said}"
     );
     let said = refused(&format!("[agent]\n{send}[probe]\n"));
@@ -201,7 +201,7 @@ fn config_check_refuses_what_the_agent_refuses() {
         ),
         (
             "[agent]\n",
-            "none of the tables [probe], [counters], [hostping] and [collective]",
+            "none of the tables [probe], [counters], [queue-pairs], [hostping] and [collective]",
         ),
     ] {
         let (is_valid, said) = check(&text.replace("[agent]", "[agent]\ncollector = \"https://c:4792\""));
