@@ -60,8 +60,13 @@ pub(super) fn run(fabric: &mut Fabric) -> Result<Vec<Value>> {
 
 /// Starts the collector, and all agents for this number of seconds.
 pub(super) fn begin(fabric: &mut Fabric, seconds: u64) -> Result<()> {
+    begin_with(fabric, seconds, probes)
+}
+
+/// The same with agents that have these tables in their configuration, by the names of their peers.
+pub(super) fn begin_with(fabric: &mut Fabric, seconds: u64, tables: impl Fn(&[&str]) -> String) -> Result<()> {
     certificates(fabric)?;
-    configure(fabric)?;
+    configure(fabric, tables)?;
     for (guest, longer) in fabric.guests().zip([0, LONGER, LONGER]) {
         start(guest, seconds + longer)?;
     }
@@ -158,7 +163,7 @@ fn start(guest: &mut Guest, seconds: u64) -> Result<()> {
 }
 
 /// Copies certificates and configurations into the guests, and starts the collector with its controller.
-fn configure(fabric: &mut Fabric) -> Result<()> {
+fn configure(fabric: &mut Fabric, tables: impl Fn(&[&str]) -> String) -> Result<()> {
     let results = fabric.results.clone();
     let names = &NAMES[..fabric.shape.guests().into()];
     for (guest, name) in fabric.guests().zip(names) {
@@ -166,7 +171,7 @@ fn configure(fabric: &mut Fabric) -> Result<()> {
             guest.put(file, &fs::read_to_string(results.join(file))?)?;
         }
         let peers: Vec<&str> = names.iter().copied().filter(|other| other != name).collect();
-        guest.put("agent.toml", &configuration(name, &peers))?;
+        guest.put("agent.toml", &(configuration(name) + &tables(&peers)))?;
     }
     for file in ["collector.pem", "collector.key"] {
         let content = fs::read_to_string(fabric.results.join(file))?;
@@ -182,11 +187,16 @@ fn configure(fabric: &mut Fabric) -> Result<()> {
     Ok(())
 }
 
-fn configuration(name: &str, peers: &[&str]) -> String {
+fn configuration(name: &str) -> String {
     format!(
         "observer = \"{name}\"\n[agent]\ncollector = \"https://10.77.0.2:{PORT}\"\ncert = \"{name}.pem\"\n\
-         key = \"{name}.key\"\nca = \"ca.pem\"\nspool = \"spool\"\n[probe]\nbackend = \"verbs\"\n\
-         all = true\nmax-cpu = 1.0\ntimeout = \"2s\"\n\
+         key = \"{name}.key\"\nca = \"ca.pem\"\nspool = \"spool\"\n"
+    )
+}
+
+fn probes(peers: &[&str]) -> String {
+    format!(
+        "[probe]\nbackend = \"verbs\"\nall = true\nmax-cpu = 1.0\ntimeout = \"2s\"\n\
          operations = \"1s\"\noperations-peers = {peers:?}\n"
     )
 }

@@ -13,6 +13,7 @@
 //! | `perftest` | what `connections` reports of the mirror with perftest's own report |
 //! | `probe` | probes between two NICs of a guest with the mirror |
 //! | `verdicts` | what `diagnose mesh` names, with a NIC that loses or delays, or an agent that is killed |
+//! | `queue_pairs` | what agents report of queue pairs with perftest, the mirror and a program that opens a thousand |
 //! | `recorder` | the flight recorder with the NAKs of the mirror; part of `loss` |
 
 mod captures;
@@ -25,6 +26,7 @@ mod mesh;
 mod operations;
 mod perftest;
 mod probe;
+mod queue_pairs;
 mod recorder;
 mod verdicts;
 
@@ -79,6 +81,12 @@ pub(super) const CHECKS: &[Check] = &[
         "what the mesh names: a NIC that loses or delays, an agent that is killed",
         Guests::TwoOrThree,
         verdicts::run,
+    ),
+    (
+        "queue_pairs",
+        "agents follow queue pairs of perftest, and a thousand in a loop",
+        Guests::Two,
+        queue_pairs::run,
     ),
     ("killed", "a receiver is killed under load", Guests::Two, killed::run),
     (
