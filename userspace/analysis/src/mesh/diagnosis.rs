@@ -63,6 +63,9 @@ pub fn diagnose(found: &Scan, settings: &Settings) -> Result<Document, Error> {
         .select::<ConnectionRow>()
         .within(settings.time)
         .for_each(|row: ConnectionRow| classes.add(row.data_dscp.as_deref().unwrap_or_default(), row.payload_bytes))?;
+    if !classes.is_captured() {
+        Input::new::<CounterRow>().read(&mut classes, found, settings.time)?;
+    }
     document.unprobed_classes = classes.warning(&analyzer.dscps());
     document.join(&Insides::of(tests.rows::<LoopbackRow>()?, Rule::SEED), &counted);
     Ok(document)

@@ -10,6 +10,7 @@ pub mod diagnosis;
 
 use crate::{Analysis, Input, Reads};
 use rocescope_diagnose::hostmesh::counted::Counted;
+use rocescope_diagnose::hostmesh::traffic_class::TrafficClasses;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
 use rocescope_model::{Column, CounterRow, PathRow, ProbeRow, Time};
 
@@ -85,6 +86,21 @@ impl Reads<PathRow> for Analyzer {
 
     fn row(&mut self, row: &PathRow) {
         self.path(row);
+    }
+}
+
+/// What NICs sent by priority, where no capture has the DSCPs of the jobs.
+impl Reads<CounterRow> for TrafficClasses {
+    fn is_read(column: &Column) -> bool {
+        ["time_ns", "metric", "priority", "increase"].contains(&column.name)
+    }
+
+    fn time_ns(row: &CounterRow) -> i64 {
+        row.time_ns
+    }
+
+    fn row(&mut self, row: &CounterRow) {
+        self.add_counter(row);
     }
 }
 

@@ -114,6 +114,15 @@ pub(super) const METRICS: &[Metric] = &[
     .of_receiver()
     .from(&[Source::ethtool(MLX5, "tx_pause_storm_error_events")]),
     load(
+        "tx_prio_bytes",
+        Measure::Bytes,
+        "Bytes of a priority that the port sent: RDMA and all else.",
+    )
+    .from(&[
+        Source::ethtool(MLX5, "tx_prio#_bytes"),
+        Source::ethtool(BNXT, "tx_bytes_pri#"),
+    ]),
+    load(
         "rx_prio_discards",
         Measure::Frames,
         "Frames of a priority that the port dropped on receipt, for lack of buffers.",

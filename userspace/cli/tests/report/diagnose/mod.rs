@@ -292,6 +292,33 @@ fn a_nic_of_the_mesh_and_the_path_behind_it_are_joined() {
 }
 
 #[test]
+fn without_a_capture_the_priority_of_what_nics_sent_is_that_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("d");
+    dataset(&root);
+    let probes = scan(&root).unwrap().rows::<ProbeRow>().unwrap();
+    let time_ns = probes[0].time_ns;
+    let counter = CounterRow {
+        time: Time(time_ns),
+        time_ns,
+        metric: Some("tx_prio_bytes".into()),
+        priority: Some(3),
+        increase: Some(1_000),
+        ..CounterRow::default()
+    };
+    let options = Options {
+        tables: COUNTER_TABLES,
+        ..Options::new("h0")
+    };
+    let mut writer = Writer::create(&root, options).unwrap();
+    writer.append_cells(&vec![counter], Instant::now()).unwrap();
+    writer.finish().unwrap();
+    let warning = "probes have DSCP 0, and 100 % of the bytes that NICs sent have priority 3";
+    let printed = text(&diagnose(folder.path(), &["d"]));
+    assert!(printed.contains(&format!("\nclass     {warning}")), "{printed}");
+}
+
+#[test]
 fn captured_traffic_of_a_class_that_no_probe_has_is_one_warning() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("d");
