@@ -35,7 +35,7 @@ impl Shape {
         }
     }
 
-    /// What the kernel's command line tells the first process of a guest.
+    /// What the kernel's command line has for the first process of a guest.
     pub(super) fn words(self) -> String {
         let [first, second] = self.nics();
         format!("guests={} nics={first},{second}", self.guests())

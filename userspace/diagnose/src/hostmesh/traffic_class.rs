@@ -32,7 +32,7 @@ impl TrafficClasses {
         }
     }
 
-    /// Whether DSCPs of captured connections are known: then what NICs count says no more.
+    /// Whether DSCPs of captured connections are known: then what NICs count adds nothing.
     #[must_use]
     pub fn is_captured(&self) -> bool {
         !self.bytes.is_empty()

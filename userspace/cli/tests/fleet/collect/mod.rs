@@ -10,7 +10,7 @@ mod rig;
 
 use rig::{Collector, acknowledged, agent, certificates};
 use rocescope_collector::Spool;
-use rocescope_model::{CounterRow, HostVerdictRow, ProbeRow, SlaRow, Time};
+use rocescope_model::{CounterRow, HostVerdictRow, ProbeRow, SlaRow, Time, VerdictRow};
 use rocescope_store::{repair, scan};
 use rocescope_testkit::binary;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,9 @@ fn windows_are_analysed_as_they_end_and_a_killed_collector_resumes() {
     windows.sort_unstable();
     assert!(windows.len() >= 4, "{windows:?}");
     assert!(windows.is_sorted_by(|a, b| a < b), "each once: {windows:?}");
-    assert!(sla.iter().all(|row| row.verdicts == 0));
+    // On a busy machine no probe may be written for a while.
+    let verdicts = scan(&directory.join("dataset")).unwrap().rows::<VerdictRow>().unwrap();
+    assert!(verdicts.iter().all(|row| &*row.symptom == "silence"), "{verdicts:?}");
     let analysed: u64 = sla.iter().map(|row| row.probes).sum();
     assert!(analysed > next / 2, "{analysed} of {next}");
 }
