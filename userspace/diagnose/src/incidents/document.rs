@@ -1,6 +1,7 @@
 //! Incidents as text and as JSON: what, where, since when and what to do come first.
 
-use super::incident::{Incident, Victims};
+use super::incident::Incident;
+use super::victims::Victims;
 use crate::second;
 use alloc::format;
 use alloc::string::{String, ToString};

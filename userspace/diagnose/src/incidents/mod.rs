@@ -6,6 +6,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`incident`] | [`Incident`]: the form of all faults |
+//! | [`victims`] | the connections that suffer |
 //! | `row` | an incident as a row, and back |
 //! | [`place`] | where a fault is, and what traffic meets it |
 //! | [`wire`] | faults that captured connections show |
@@ -29,11 +30,13 @@ pub mod join;
 pub mod place;
 mod row;
 mod rules;
+pub mod victims;
 pub mod wire;
 
 pub use captured::Captured;
 pub use document::Document;
-pub use incident::{Certainty, Evidence, Incident, Source, ToldBy, Victim, Victims};
+pub use incident::{Certainty, Evidence, Incident, Source, ToldBy};
 pub use join::join;
 pub use place::Place;
+pub use victims::{Victim, Victims};
 pub use wire::Wire;

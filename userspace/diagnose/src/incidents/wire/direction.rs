@@ -1,6 +1,6 @@
 //! What is kept of a direction of a connection.
 
-use crate::incidents::incident::Victim;
+use crate::incidents::victims::Victim;
 use core::net::IpAddr;
 use rocescope_model::{ConnectionRow, Text};
 

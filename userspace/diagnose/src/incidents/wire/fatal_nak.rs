@@ -2,8 +2,9 @@
 
 use super::View;
 use super::episodes::Sign;
-use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victims};
+use crate::incidents::incident::{Certainty, Incident, Source, ToldBy};
 use crate::incidents::place::Place;
+use crate::incidents::victims::Victims;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::ToString;

@@ -3,7 +3,8 @@
 use super::ends::{Group, Share, group};
 use super::episodes::{Episode, Sign};
 use super::{Direction, Found, View, lossy, no_answer, order, queue_pair, traces};
-use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victim, Victims};
+use crate::incidents::incident::{Certainty, Incident, Source, ToldBy};
+use crate::incidents::victims::{Victim, Victims};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -30,8 +30,9 @@ mod taps;
 mod timeouts;
 mod traces;
 
-use super::incident::{Incident, Victims};
+use super::incident::Incident;
 use super::place::Place;
+use super::victims::Victims;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -4,7 +4,8 @@
 use super::ends::{Group, group_at_once};
 use super::episodes::{Episode, Sign};
 use super::{Direction, View, loss, queue_pair};
-use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victims};
+use crate::incidents::incident::{Certainty, Incident, Source, ToldBy};
+use crate::incidents::victims::Victims;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};

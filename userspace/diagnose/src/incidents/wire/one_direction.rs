@@ -2,8 +2,9 @@
 
 use super::episodes::{Episode, Sign};
 use super::{Direction, Found, View, no_answer, queue_pair};
-use crate::incidents::incident::{Incident, Source, ToldBy, Victims};
+use crate::incidents::incident::{Incident, Source, ToldBy};
 use crate::incidents::place::Place;
+use crate::incidents::victims::Victims;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::ToString;

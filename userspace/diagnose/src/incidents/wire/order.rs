@@ -3,8 +3,9 @@
 use super::ends::group;
 use super::episodes::{Episode, Sign};
 use super::{Direction, Found, View, loss, queue_pair};
-use crate::incidents::incident::{Certainty, Incident, Source, ToldBy, Victims};
+use crate::incidents::incident::{Certainty, Incident, Source, ToldBy};
 use crate::incidents::place::Place;
+use crate::incidents::victims::Victims;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::ToString;

@@ -4,7 +4,8 @@
 use super::ends::group_at_once;
 use super::episodes::Episode;
 use super::{Direction, Found, View, loss};
-use crate::incidents::incident::{Incident, Source, ToldBy, Victims};
+use crate::incidents::incident::{Incident, Source, ToldBy};
+use crate::incidents::victims::Victims;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
