@@ -145,7 +145,7 @@ fn an_incident_names_the_owners_of_its_victims() {
         local_qpn: 7,
         remote_qpn: Some(7),
         pid: Some(42),
-        job: Some("4711".into()),
+        job_id: Some("4711".into()),
         rank: Some(rank),
         port_addresses: Some(format!("10.0.0.{host}").into()),
         ..QueuePairRow::default()

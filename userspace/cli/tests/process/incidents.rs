@@ -315,7 +315,7 @@ fn incidents_name_the_owners_of_their_victims_where_agents_report_them() {
             local_qpn: local,
             remote_qpn: Some(remote),
             pid: Some(local),
-            job: Some(format!("{}", local.min(remote)).into()),
+            job_id: Some(format!("{}", local.min(remote)).into()),
             rank: Some(local),
             local_address: Some(row.src),
             ..QueuePairRow::default()

@@ -46,8 +46,8 @@ impl Owner {
             container: text(&row.container),
             pod: text(&row.pod),
             namespace: text(&row.namespace),
-            job: text(&row.job),
-            step: text(&row.step),
+            job: text(&row.job_id),
+            step: text(&row.job_step),
             rank: row.rank,
         }
     }
@@ -63,8 +63,8 @@ impl Owner {
             && same(&self.container, &row.container)
             && same(&self.pod, &row.pod)
             && same(&self.namespace, &row.namespace)
-            && same(&self.job, &row.job)
-            && same(&self.step, &row.step)
+            && same(&self.job, &row.job_id)
+            && same(&self.step, &row.job_step)
             && self.rank == row.rank
     }
 

@@ -250,7 +250,7 @@ fn a_queue_pair_that_changed_its_peer_may_have_either() {
 #[test]
 fn names_that_come_later_are_those_of_the_whole_life() {
     let named = QueuePairRow {
-        job: Some("4711".into()),
+        job_id: Some("4711".into()),
         rank: Some(3),
         ..row(1, 17, 42, 100, 150)
     };

@@ -30,7 +30,7 @@ fn incident(victims: Vec<Victim>) -> Incident {
 fn of_job(host: u8, qpn: u32, job: &str, rank: u32) -> QueuePairRow {
     QueuePairRow {
         remote_qpn: Some(qpn),
-        job: Some(job.to_owned().into()),
+        job_id: Some(job.to_owned().into()),
         rank: Some(rank),
         ..row(host, qpn, 1_000 + rank, 100, 100)
     }

@@ -301,7 +301,7 @@ fn fill(row: &mut QueuePairRow, owner: &Owner) {
     row.container.clone_from(&owner.container);
     row.pod.clone_from(&owner.pod);
     row.namespace.clone_from(&owner.namespace);
-    row.job.clone_from(&owner.job);
-    row.step.clone_from(&owner.step);
+    row.job_id.clone_from(&owner.job);
+    row.job_step.clone_from(&owner.step);
     row.rank = owner.rank;
 }

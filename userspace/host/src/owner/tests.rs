@@ -115,8 +115,8 @@ fn a_rank_of_a_slurm_job_has_all_its_names() {
         user: Some("ana".into()),
         unit: Some("slurmstepd.scope".into()),
         // That of the control group, whatever is in the environment.
-        job: Some("4711".into()),
-        step: Some("0".into()),
+        job_id: Some("4711".into()),
+        job_step: Some("0".into()),
         rank: Some(11),
         ..row(17, 42, 10)
     };

@@ -47,9 +47,9 @@ table! {
         /// Kubernetes namespace of that pod.
         namespace: Option<Text>, None, [last], hide "Namespace";
         /// Job of a scheduler to which the process belongs: the number of a Slurm job, or the ID of another scheduler's.
-        job: Option<Text>, None, [last], show "Job";
+        job_id: Option<Text>, None, [last], show "Job";
         /// Step of a Slurm job: a number, `batch`, `extern` or `interactive`.
-        step: Option<Text>, None, [last], hide "Step";
+        job_step: Option<Text>, None, [last], hide "Step";
         /// Rank of the process in its job, as its environment names it: torchrun, MPI, PMI or Slurm.
         rank: Option<u32>, None, [last], show "Rank";
         /// What happened since the read before: `first` seen, `changed`, `gone`; null if nothing did.

@@ -240,7 +240,7 @@ mod tests {
             time_ns: 10_000_000_000,
             pid: Some(42),
             process: "python".into(),
-            job: Some(job.to_owned().into()),
+            job_id: Some(job.to_owned().into()),
             rank: Some(qpn),
             local_address: Some([10, 0, 0, host].into()),
             ..QueuePairRow::default()
