@@ -62,6 +62,8 @@ struct Host {
 #[derive(Debug, Default)]
 struct Counts {
     reads: u64,
+    /// Reads that the kernel did not answer whole.
+    failed: u64,
     events: u64,
     rows: u64,
     lost: Lost,
@@ -115,6 +117,9 @@ fn summary(counts: &Counts) -> String {
     let mut line = format!("{} in {}", plural(counts.rows, "row"), plural(counts.reads, "read"));
     if counts.events > 0 {
         line += &format!(" and {}", plural(counts.events, "event"));
+    }
+    if counts.failed > 0 {
+        line += &format!("; {} failed", plural(counts.failed, "read"));
     }
     if counts.lost.total() > 0 {
         line += &format!("; {}", counts.lost);
@@ -185,6 +190,17 @@ impl Host {
         // What happened before the read was complete.
         self.report(rows);
         self.counts.reads += 1;
+        let pairs = match pairs {
+            Ok(pairs) => pairs,
+            Err(error) => {
+                // Once: what is wrong with a kernel is so at every read.
+                if self.counts.failed == 0 {
+                    status!("queue pairs: RDMA netlink: {error}; what it does not list is kept until a read succeeds");
+                }
+                self.counts.failed += 1;
+                return;
+            }
+        };
         let made = self.known.read(pairs, moment, pace.refresh, self.reader.observer());
         self.append(made, rows);
     }

@@ -38,6 +38,15 @@ impl Socket {
         })
     }
 
+    /// A socket in whose other end a test is the kernel.
+    #[cfg(test)]
+    pub(crate) fn made(end: std::os::unix::net::UnixDatagram) -> Self {
+        Self {
+            file: File::from(std::os::fd::OwnedFd::from(end)),
+            answer: vec![0; BUFFER_BYTES],
+        }
+    }
+
     /// Sends a request and passes the body of each message of the answer to `take`.
     ///
     /// # Errors
@@ -53,8 +62,11 @@ impl Socket {
         self.file.write_all(&message(kind, flags, body))?;
         loop {
             let read = self.file.read(&mut self.answer)?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             let is_done = each(self.answer.get(..read).unwrap_or_default(), &mut take)?;
-            if is_done || !is_dump || read == 0 {
+            if is_done || !is_dump {
                 return Ok(());
             }
         }
@@ -141,9 +153,12 @@ pub(crate) fn message(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
 pub(crate) fn each(mut bytes: &[u8], take: &mut impl FnMut(&[u8])) -> io::Result<bool> {
     while let Some((kind, body, behind)) = split(bytes) {
         match kind {
-            DONE => return Ok(true),
-            ERROR => {
+            DONE | ERROR => {
                 let code = body.first_chunk().map_or(0, |code| i32::from_ne_bytes(*code));
+                // The end of a list has a code as well: below 0, if the kernel stopped before it was whole.
+                if kind == DONE && code >= 0 {
+                    return Ok(true);
+                }
                 return Err(io::Error::from_raw_os_error(code.saturating_neg()));
             }
             _ => take(body),

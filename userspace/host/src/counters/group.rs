@@ -215,7 +215,7 @@ impl Group {
                 |text| parse::sample(self.place, &entry.name, text),
             );
             if let Err(error) = &read {
-                counts.unreadable(&path.join(&*entry.name), error);
+                counts.unreadable(path.join(&*entry.name).display(), error);
             }
             entry.set(read.ok());
         }
@@ -253,7 +253,7 @@ impl Group {
                     let number = file.file_name().to_str()?.parse().ok()?;
                     let gid = read_text(&file.path());
                     if let Err(error) = &gid {
-                        counts.unreadable(&file.path(), error);
+                        counts.unreadable(file.path().display(), error);
                     }
                     Some((number, gid.ok()?))
                 })
@@ -355,7 +355,7 @@ impl Group {
 
     fn fail(&mut self, error: &io::Error, counts: &mut Counts) {
         let name = format!("{}/{}", self.owner.device, self.place.name());
-        counts.unreadable(Path::new(&name), error);
+        counts.unreadable(name, error);
         for entry in &mut self.entries {
             entry.set(None);
         }

@@ -73,6 +73,12 @@ impl Rdma {
         Ok(Self(Socket::open(libc::NETLINK_RDMA)?))
     }
 
+    /// A connection to a kernel that a test plays.
+    #[cfg(test)]
+    pub(crate) const fn over(socket: Socket) -> Self {
+        Self(socket)
+    }
+
     /// The devices of this network namespace.
     ///
     /// # Errors

@@ -1,16 +1,17 @@
 //! All devices of a host, and what came or went since the last read.
 
-use super::addresses::PortAddresses;
+mod queue_pairs;
+
 use super::device::Device;
 use super::entry::{Moment, Owner, Wanted as Which};
 use super::group::{Group, Identity, Origin};
-use super::queue_pairs::QueuePairs;
-use super::rdma::{QueuePair, Rdma};
+use super::rdma::Rdma;
 use crate::interface::Interface;
-use crate::owner::{Now, Owners, Places, Privacy};
+use crate::owner::{Owners, Places, Privacy};
 use rocescope_model::catalogue::{self, Driver, Place};
 use rocescope_model::filter::matches;
-use rocescope_model::{CounterRow, QueuePairRow, Text};
+use rocescope_model::{CounterRow, Text};
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -120,11 +121,11 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub(super) fn unreadable(&mut self, path: &Path, error: &io::Error) {
+    pub(super) fn unreadable(&mut self, what: impl Display, error: &io::Error) {
         self.unreadable += 1;
         // One is enough, and the first stays: the text is made once.
         if self.last_unreadable.is_none() {
-            self.last_unreadable = Some(format!("{}: {error}", path.display()));
+            self.last_unreadable = Some(format!("{what}: {error}"));
         }
     }
 }
@@ -298,38 +299,6 @@ impl Reader {
         let devices = self.found.iter().chain(&self.interfaces);
         let groups = devices.flat_map(|device| &device.groups).chain(&self.host);
         groups.map(|group| group.names().count()).sum()
-    }
-
-    /// The queue pairs of every device, and whose they are; none if the kernel does not tell.
-    pub fn queue_pairs(&mut self) -> Vec<(String, QueuePair)> {
-        let Some(rdma) = &mut self.rdma else {
-            return Vec::new();
-        };
-        let mut all = Vec::new();
-        for device in rdma.devices().unwrap_or_default() {
-            if self.devices.is_empty() || is_any(&self.devices, &device.name) {
-                let pairs = rdma.queue_pairs(device.index).unwrap_or_default();
-                all.extend(pairs.into_iter().map(|pair| (device.name.clone(), pair)));
-            }
-        }
-        all
-    }
-
-    /// The rows of the queue pairs that are new, changed, gone or due since `known` was read, with the addresses of their
-    /// ports and their owners.
-    pub fn queue_pair_rows(&mut self, known: &mut QueuePairs, moment: Moment, refresh: Duration) -> Vec<QueuePairRow> {
-        let mut rows = known.read(self.queue_pairs(), moment, refresh, &self.observer);
-        self.complete(&mut rows, moment);
-        rows
-    }
-
-    /// Adds to rows of queue pairs, wherever they come from, what this host knows: the addresses of their ports and their
-    /// owners.
-    pub fn complete(&mut self, rows: &mut [QueuePairRow], moment: Moment) {
-        PortAddresses::new(self.sources.class()).complete(rows);
-        if let Some(owners) = &mut self.owners {
-            owners.complete(rows, Now::at(moment.time.0));
-        }
     }
 
     /// A line on what of the owners of queue pairs may not be read here, once for each reason.

@@ -4,7 +4,7 @@ mod outputs;
 
 use crate::arguments::{CountersArguments, Format};
 use crate::rows;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use outputs::CounterOutputs;
 use rocescope_agent::counters::document::{Lines, once as values};
 use rocescope_agent::counters::{CounterMetrics, following, moment, serve, summary, unknown_metrics};
@@ -41,6 +41,7 @@ pub(super) fn run(arguments: &CountersArguments) -> Result<ExitCode> {
         );
         let mut none = QueuePairs::default();
         let pairs = reader.queue_pair_rows(&mut none, moment(Instant::now()), arguments.refresh);
+        let pairs = pairs.context("the kernel did not list the queue pairs")?;
         crate::print(&rows::text(&pairs, arguments.output, &Hosts::default()))?;
         if let Some(unknown) = reader.owners_notice().filter(|_| !arguments.quiet) {
             status!("{unknown}");
@@ -203,7 +204,10 @@ fn watch(
             status!("{nothing}");
         }
         let pairs = match &mut queue_pairs {
-            Some(known) => reader.queue_pair_rows(known, moment(begun), arguments.refresh),
+            // A failed read is counted, and what was known stays.
+            Some(known) => reader
+                .queue_pair_rows(known, moment(begun), arguments.refresh)
+                .unwrap_or_default(),
             None => Vec::new(),
         };
         cost.shrink()?;
