@@ -4,6 +4,7 @@ use super::findings::Findings;
 use super::gathered::{Gathered, Settings};
 use crate::mesh::diagnosis;
 use crate::{Error, dataset};
+use rocescope_diagnose::hostmesh::document::FewDrops;
 use rocescope_diagnose::hostmesh::{self, Analyzer};
 use rocescope_diagnose::incidents::convert::{self, Addresses};
 use rocescope_model::human::plural;
@@ -37,32 +38,39 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
     let incidents = found.map(|finding| convert::mesh(finding, &document.addresses, last));
     gathered.incidents.extend(incidents);
     let windows = plural(document.windows.len() as u64, "window");
-    gathered
-        .judged
-        .push(format!("{} of {windows}", plural(probes, "probe")));
+    let judged = format!("{} of {windows}", plural(probes, "probe"));
+    gathered.judged.push(with_few(judged, FewDrops::of(&document.windows)));
     Ok(())
+}
+
+/// What was judged, with the probes that were lost without a verdict.
+fn with_few(judged: String, few: FewDrops) -> String {
+    match few.sentence() {
+        Some(few) => format!("{judged} ({few})"),
+        None => judged,
+    }
 }
 
 /// The verdicts of a collector, or of an earlier `diagnose mesh --write`: probes need not be read again.
 fn add_stored(settings: &Settings, found: &Scan, analyzer: &str, gathered: &mut Gathered) -> Result<(), Error> {
-    let (findings, windows) = stored(found, settings.time, analyzer)?;
+    let (findings, windows, few) = stored(found, settings.time, analyzer)?;
     // The addresses of NICs are in the verdicts on them.
     gathered.incidents.extend(findings.incidents(&Addresses::new()));
     let windows = plural(windows, "window");
-    gathered
-        .judged
-        .push(format!("verdicts of {analyzer} over {windows} of probes"));
+    let judged = format!("verdicts of {analyzer} over {windows} of probes");
+    gathered.judged.push(with_few(judged, few));
     Ok(())
 }
 
-/// The problems that an analyzer has stored of a time, and the number of its windows.
-pub(crate) fn stored(found: &Scan, time: TimeRange, analyzer: &str) -> Result<(Findings, u64), Error> {
+/// The problems that an analyzer has stored of a time, the number of its windows, and what these lost without a verdict.
+pub(crate) fn stored(found: &Scan, time: TimeRange, analyzer: &str) -> Result<(Findings, u64, FewDrops), Error> {
     let revisions = found.revisions(time)?;
-    let (mut findings, mut windows) = (Findings::default(), 0);
+    let (mut findings, mut windows, mut few) = (Findings::default(), 0, FewDrops::default());
     let analyses = found.select::<SlaRow>().within(time).written_by(Some(analyzer));
     analyses.for_each(|row| {
         if revisions.has(&row) {
             windows += 1;
+            few.add(&row);
             findings.window(row.window_start_ns);
         }
     })?;
@@ -72,7 +80,7 @@ pub(crate) fn stored(found: &Scan, time: TimeRange, analyzer: &str) -> Result<(F
             findings.add(&row);
         }
     })?;
-    Ok((findings, windows))
+    Ok((findings, windows, few))
 }
 
 /// The analyzer with the most rows in `sla`, the first by name of several; `None` without any.

@@ -1,8 +1,9 @@
 //! A healthy fabric gives no verdicts.
 
 use crate::hostmesh::run::{Run, lines};
-use rocescope_diagnose::hostmesh::Settings;
+use rocescope_diagnose::hostmesh::{Document, Settings};
 use rocescope_fabric::{Clocks, FaultKind, FaultLocation, Rails, Role};
+use rocescope_model::human::grouped;
 
 #[test]
 fn an_hour_without_faults_gives_no_verdict() {
@@ -32,13 +33,21 @@ fn the_accepted_background_loss_gives_no_verdict() {
         let place = FaultLocation::Node(rocescope_fabric::NodeId(node));
         run.fault(FaultKind::Loss { probability: 3e-5 }, place, 0);
     }
-    let mut drops = 0;
+    let mut document = Document::default();
     for _ in 0..60 {
         let found = run.window();
         assert_eq!(lines(&found), [""; 0]);
-        drops += found.sla.timeouts;
+        document.add(found, &[], Vec::new());
     }
+    let lossy = || document.windows.iter().filter(|window| window.timeouts > 0);
+    let (windows, drops) = (lossy().count(), lossy().map(|window| window.timeouts).sum::<u64>());
     assert!(drops > 20, "{drops}");
+    // It is stated all the same.
+    let probes = grouped(lossy().map(|window| window.probes).sum());
+    let stated = format!(
+        "no problems found; {drops} of {probes} probes lost in {windows} windows, too few in each for a verdict\n"
+    );
+    assert!(document.text().starts_with(&stated), "{}", document.text());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::theme::Tone;
 use crate::view::View;
 use crate::zone::Zone;
+use rocescope_diagnose::hostmesh::document::FewDrops;
 use rocescope_diagnose::hostmesh::problem::evidence;
 use rocescope_model::human::wrap;
 use rocescope_model::human::{grouped, readable};
@@ -33,7 +34,10 @@ pub(crate) fn verdicts(view: &View, width: u16) -> Vec<Vec<Line>> {
     }
     let (text, tone) = match mesh.sla.first() {
         Some(sla) if !sla.unjudged.is_empty() => (format!("not judged: {}", sla.unjudged), Tone::Notice),
-        Some(_) => ("no problem found in this window".into(), Tone::Good),
+        Some(sla) => match FewDrops::of([sla]).sentence() {
+            Some(few) => (few, Tone::Notice),
+            None => ("no problem found in this window".into(), Tone::Good),
+        },
         None => (
             format!(
                 "this window is not analyzed yet: run `rocescope diagnose mesh {} --write`",

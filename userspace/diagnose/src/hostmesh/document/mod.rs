@@ -2,13 +2,16 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `few` | probes that were lost without a verdict |
 //! | `findings` | merges verdicts of many windows into problems |
 //! | `text`, `json` | the output |
 
+mod few;
 mod findings;
 mod json;
 mod text;
 
+pub use few::FewDrops;
 pub use findings::Finding;
 
 use super::counted::Counted;

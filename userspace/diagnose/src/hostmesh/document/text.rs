@@ -1,6 +1,6 @@
 //! The diagnosis as text: the problems first, then the state of the mesh.
 
-use super::{Document, Finding};
+use super::{Document, FewDrops, Finding};
 use crate::hostmesh::problem::evidence;
 use crate::second;
 use alloc::collections::BTreeSet;
@@ -17,8 +17,12 @@ const MAX_NAMES: usize = 4;
 
 pub(super) fn write(out: &mut String, diagnosis: &Document) -> Result {
     let windows = &diagnosis.windows;
+    let few = FewDrops::of(windows).sentence();
     if diagnosis.findings.is_empty() {
-        writeln!(out, "no problems found")?;
+        match &few {
+            Some(few) => writeln!(out, "no problems found; {few}")?,
+            None => writeln!(out, "no problems found")?,
+        }
     }
     for finding in &diagnosis.findings {
         problem(out, finding, diagnosis.has_flows)?;
@@ -50,6 +54,9 @@ pub(super) fn write(out: &mut String, diagnosis: &Document) -> Result {
             sum(|w| w.unlocated_drops.unwrap_or(0)),
             sum(|w| w.rnic_drops),
         )?;
+        if let Some(few) = few.filter(|_| !diagnosis.findings.is_empty()) {
+            writeln!(out, "few       {few}")?;
+        }
         if last.silent_hosts > 0 {
             writeln!(
                 out,

@@ -93,7 +93,10 @@ mod tests {
 
     fn devices(names: &[&str]) -> Vec<u8> {
         let device = |(index, name): (usize, &&str)| {
-            let parts = [attribute(1, &(index as u32).to_ne_bytes()), attribute(2, name.as_bytes())];
+            let parts = [
+                attribute(1, &(index as u32).to_ne_bytes()),
+                attribute(2, name.as_bytes()),
+            ];
             message(DEVICES, 0, &parts.concat())
         };
         names.iter().enumerate().flat_map(device).chain(end(0)).collect()
@@ -154,7 +157,10 @@ mod tests {
         }
         assert_eq!(reader.counts().unreadable, 4);
         let reason = reader.counts().last_unreadable.as_deref().unwrap();
-        assert!(reason.starts_with("queue pairs by RDMA netlink: No buffer space"), "{reason}");
+        assert!(
+            reason.starts_with("queue pairs by RDMA netlink: No buffer space"),
+            "{reason}"
+        );
         assert!(read(&mut reader, &kernel, &mut known, &whole).unwrap().is_empty());
         // A device that is gone takes its queue pairs along.
         let gone = [both, list(7), refused(-libc::EINVAL), devices(&["mlx5_0"])];

@@ -192,8 +192,15 @@ fn a_window_that_is_not_analysed_or_not_judged_gives_the_reason() {
     rig.view.mesh(rows.clone());
     rig.shows(&["not judged: only 7 probes"]);
     rows.sla = vec![SlaRow::default()];
-    rig.view.mesh(rows);
+    rig.view.mesh(rows.clone());
     rig.shows(&["no problem found in this window"]);
+    rows.sla = vec![SlaRow {
+        probes: 3_200,
+        timeouts: 2,
+        ..SlaRow::default()
+    }];
+    rig.view.mesh(rows);
+    rig.shows(&["2 of 3,200 probes lost in 1 window"]);
 }
 
 /// With captured traffic: verdicts are in every header, flows with the pair, and a frozen screen keeps both.
