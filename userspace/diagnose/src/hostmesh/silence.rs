@@ -2,8 +2,9 @@
 //!
 //! Only a host itself reports its probes, so a host that is gone loses none: its probes just stop. A host that sent at a
 //! steady rate sends nothing for a time `t` with the probability `exp(-rate t)`, a Poisson process. So its silence has
-//! the score `rate t`, and like any score it needs `ln(hosts / chance)`. It must also last for half a window, longer than
-//! the restart of an agent, and an agent that stops with all others stopped with the capture: in a dataset silence
+//! the score `rate t`, and like any score it needs `ln(hosts / chance)`. The rate is that of the last two windows with
+//! probes of it, the larger one, for it may have stopped early in the last. It must also be silent for half a window, longer
+//! than the restart of an agent, and an agent that stops with all others stopped with the capture: in a dataset silence
 //! counts up to the last probe of any host, in a live mesh up to the end of the window.
 
 use super::faint::Earlier;
@@ -33,6 +34,8 @@ struct Heard {
     last_ns: i64,
     /// Probes in the last window in which the host was heard.
     probes: u64,
+    /// The same in the last such window before it.
+    before: u64,
     /// The number of that window.
     window: i64,
 }
@@ -54,6 +57,7 @@ impl Silence {
         self.hosts[host as usize] = Heard {
             last_ns,
             probes,
+            before: 0,
             window,
         };
     }
@@ -90,6 +94,7 @@ impl Silence {
                 *heard = Heard {
                     last_ns: last_ns.max(usual.last_ns),
                     probes,
+                    before: usual.probes,
                     window: number,
                 };
             }
@@ -108,6 +113,11 @@ impl Silence {
 }
 
 impl Heard {
+    /// Probes of a window that is heard as a whole.
+    fn usual(&self) -> u64 {
+        self.probes.max(self.before)
+    }
+
     /// Whether a host that is not heard in a window is missed there.
     const fn is_missed_in(self, number: i64) -> bool {
         self.probes > 0 && number - self.window <= REMOVED
@@ -124,21 +134,20 @@ fn missing(host: u32, usual: Heard, last_ns: i64, until_ns: i64, hosts: usize, s
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "probes of one window, and a share of it"
+        reason = "probes of one window, and of a time"
     )]
     let (score, missing, needed) = {
-        let share = silent_ns.min(settings.window_ns) as f64 / settings.window_ns as f64;
-        let expected = usual.probes as f64 * share;
+        let expected = |silent_ns: i64| usual.usual() as f64 * silent_ns as f64 / settings.window_ns as f64;
         (
-            expected,
-            libm::round(expected) as u64,
+            expected(silent_ns),
+            libm::round(expected(silent_ns.min(settings.window_ns))) as u64,
             libm::log(hosts as f64 / settings.chance),
         )
     };
     (score > needed).then(|| Suspect {
         place: FaultLocation::Host(host),
         also: Vec::new(),
-        probes: usual.probes,
+        probes: usual.usual(),
         anomalous: missing,
         score,
         earlier: Some(Earlier {

@@ -41,6 +41,34 @@ fn a_host_that_stops_is_named_with_its_last_probe_until_it_is_back() {
     }
 }
 
+/// What it sent in its last window says nothing about how much it usually sends.
+#[test]
+fn a_host_that_stops_right_after_the_start_of_a_window_is_named_in_that_window() {
+    let mut run = mesh();
+    run.silent = vec![("h1", 2 * WINDOW + SECOND / 10, FOR_EVER)];
+    for window in 0..5 {
+        let expected: &[&str] = if window < 2 { &[] } else { &["silent host h1"] };
+        assert_eq!(lines(&run.window()), expected, "window {window}");
+    }
+}
+
+/// Three probes a window: in one of them, chance explains that none came.
+#[test]
+fn a_host_with_few_probes_is_named_when_it_has_missed_enough_of_them() {
+    let mut run = mesh();
+    run.mesh.interval_ns = WINDOW / 3;
+    run.silent = vec![("h1", 4 * WINDOW, FOR_EVER)];
+    let silent: Vec<bool> = (0..10)
+        .map(|_| {
+            let found = lines(&run.window());
+            assert!(found.is_empty() || found == ["silent host h1"], "{found:?}");
+            !found.is_empty()
+        })
+        .collect();
+    let first = silent.iter().position(|silent| *silent).unwrap();
+    assert!(first > 4 && silent[first..].iter().all(|silent| *silent), "{silent:?}");
+}
+
 #[test]
 fn a_short_restart_and_the_end_of_the_data_are_no_silence() {
     let mut run = mesh();
