@@ -6,6 +6,7 @@ use crate::live::running::Live;
 use crate::live::totals::capture;
 use rocescope_model::{ConnectionRow, EventRow, Row, WindowRow};
 use rocescope_testkit::{binary, until};
+use rustix::thread::sched_getcpu;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -77,9 +78,12 @@ fn sum(windows: &[WindowRow], of: fn(&WindowRow) -> u64) -> u64 {
     windows.iter().map(of).sum()
 }
 
+/// Sends frames. On one processor: those that wait on another one could reach the capture later, which no cable does.
 fn generate(namespace: &Namespace, scenario: &Path, arguments: &[&str]) -> Child {
-    let mut command = namespace.command(binary());
-    command.arg("generate").arg(scenario);
+    let mut command = namespace.command("taskset");
+    command
+        .args(["-c", &sched_getcpu().to_string(), binary(), "generate"])
+        .arg(scenario);
     command.args(["--iface", SENDER, "-o", "json"]).args(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
