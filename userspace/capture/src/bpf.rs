@@ -3,6 +3,7 @@
 //! `aya` loads compiled objects. A program that passes every frame has two instructions, the one that
 //! sends frames has thirty: both are assembled here and need no object.
 
+use aya::programs::ProgramError;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -121,6 +122,32 @@ fn call<T>(command: libc::c_long, attributes: &mut T) -> io::Result<libc::c_long
     }
 }
 
+/// The most attempts to load a program: each ends early only if a signal comes meanwhile.
+const ATTEMPTS: usize = 100;
+
+/// Loads a program. A signal, as of a terminal or of a debugger, ends the verification of the kernel, which then asks to try
+/// again.
+pub(crate) fn load_again<E>(
+    mut load: impl FnMut() -> Result<(), E>,
+    cause: impl Fn(&E) -> Option<i32>,
+) -> Result<(), E> {
+    for _ in 1..ATTEMPTS {
+        match load() {
+            Err(error) if cause(&error) == Some(libc::EAGAIN) => {}
+            result => return result,
+        }
+    }
+    load()
+}
+
+/// As [`load_again`], of a program of an object.
+pub(crate) fn load_program(load: impl FnMut() -> Result<(), ProgramError>) -> Result<(), ProgramError> {
+    load_again(load, |error| match error {
+        ProgramError::LoadError { io_error, .. } => io_error.raw_os_error(),
+        _ => None,
+    })
+}
+
 fn owned(fd: libc::c_long) -> OwnedFd {
     // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
     unsafe { OwnedFd::from_raw_fd(fd as RawFd) }
@@ -154,7 +181,13 @@ pub(crate) fn load(kind: ProgramKind, named: &str, program: &[Instruction]) -> i
         },
         ..Load::default()
     };
-    call(PROG_LOAD, &mut attributes).map(owned)
+    let mut loaded = 0;
+    let load = || {
+        loaded = call(PROG_LOAD, &mut attributes)?;
+        Ok(())
+    };
+    load_again(load, io::Error::raw_os_error)?;
+    Ok(owned(loaded))
 }
 
 /// Opens a loaded program by its number.
@@ -374,5 +407,32 @@ pub(crate) mod op {
     /// `to = address of the only value of map`
     pub(crate) fn value(to: u8, map: &OwnedFd) -> [Instruction; 2] {
         [of(0x18, to, 2, 0, map.as_raw_fd()), of(0, 0, 0, 0, 0)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often a program is loaded that fails so often, with this error.
+    fn attempts(failures: usize, errno: i32) -> (usize, bool) {
+        let mut attempts = 0;
+        let load = || {
+            attempts += 1;
+            match attempts <= failures {
+                true => Err(io::Error::from_raw_os_error(errno)),
+                false => Ok(()),
+            }
+        };
+        let result = load_again(load, io::Error::raw_os_error);
+        (attempts, result.is_ok())
+    }
+
+    #[test]
+    fn a_verification_that_a_signal_ended_is_repeated_and_a_refusal_is_not() {
+        assert_eq!(attempts(0, libc::EAGAIN), (1, true));
+        assert_eq!(attempts(3, libc::EAGAIN), (4, true));
+        assert_eq!(attempts(usize::MAX, libc::EAGAIN), (ATTEMPTS, false));
+        assert_eq!(attempts(3, libc::EACCES), (1, false));
     }
 }

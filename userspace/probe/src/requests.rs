@@ -141,6 +141,13 @@ impl<T: Copy> Requests<T> {
         self.all.remove(at)
     }
 
+    /// The host delayed the agent after it read the clock: one was sent at this time or later.
+    pub fn delayed(&mut self, number: u64, until: Nanos) {
+        if let Some(request) = self.find(number).and_then(|at| self.all.get_mut(at)) {
+            request.sent = request.sent.max(until);
+        }
+    }
+
     /// Records when one left (2); returns it if its answer had already arrived, which completes it.
     pub fn left(&mut self, number: u64, nic_sent: Nanos) -> Option<Request<T>> {
         let at = self.find(number)?;

@@ -179,8 +179,12 @@ impl Session {
         self.in_flight.remove(sequence.0)
     }
 
-    /// Records when a probe left (2). Returns the probe if it had already arrived.
-    pub fn left(&mut self, sequence: Sequence, nic_sent: Nanos) -> Option<Request<Probe>> {
+    /// Records when a probe left (2). Returns the probe if it had already arrived. On the clock of the agent, its time begins
+    /// then: what delays the agent itself is no timeout.
+    pub fn left(&mut self, sequence: Sequence, nic_sent: Nanos, is_own_clock: bool) -> Option<Request<Probe>> {
+        if !is_own_clock {
+            self.in_flight.delayed(sequence.0, nic_sent);
+        }
         self.in_flight.left(sequence.0, nic_sent)
     }
 
@@ -288,7 +292,7 @@ mod tests {
     fn comes(at: i64) -> Matched {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
-        session.left(due.sequence, Nanos(1));
+        session.left(due.sequence, Nanos(1), true);
         session.arrived((due.sequence, due.probe.dst), arrival(at), |probe| {
             Nanos(at) - probe.sent
         })
@@ -315,13 +319,23 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_that_is_delayed_before_it_sends_gives_the_probe_its_whole_time() {
+        for (is_own_clock, expiry) in [(false, 2501), (true, 501)] {
+            let mut session = session(0, 2, 1);
+            let due = session.next(Nanos(0), 1).unwrap();
+            assert_eq!(session.left(due.sequence, Nanos(2000), is_own_clock), None);
+            assert_eq!(session.expiry(), Some(Nanos(expiry)));
+        }
+    }
+
+    #[test]
     fn an_arrival_waits_for_its_departure_timestamp() {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
         let to = (due.sequence, due.probe.dst);
         assert_eq!(session.arrived(to, arrival(9), |_| Nanos(9)), Matched::Waits);
         assert_eq!(session.arrived(to, arrival(9), |_| Nanos(9)), Matched::Duplicate);
-        let done = session.left(due.sequence, Nanos(2)).unwrap();
+        let done = session.left(due.sequence, Nanos(2), true).unwrap();
         assert_eq!(done.nic_sent, Some(Nanos(2)));
         assert_eq!(done.arrival, Some(arrival(9)));
         assert_eq!(session.in_flight(), 0);

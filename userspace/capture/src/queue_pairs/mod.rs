@@ -14,6 +14,7 @@ mod layout;
 
 pub use error::Error;
 
+use crate::bpf::load_program;
 use aya::maps::{Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::KProbe;
 use aya::{Ebpf, EbpfLoader};
@@ -122,7 +123,8 @@ impl QueuePairEvents {
         loaded.dedup();
         for name in loaded {
             let refused = |error| Error::Load("the kernel refuses the programs", Box::new(error));
-            program(&mut programs, name)?.load().map_err(refused)?;
+            let program = program(&mut programs, name)?;
+            load_program(|| program.load()).map_err(refused)?;
         }
         Ok(Self {
             programs,

@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::object::{FLUSH, PROGRAM, aligned, program_mut};
 use super::{cpu, stack};
+use crate::bpf::load_program;
 use aya::EbpfLoader;
 use rocescope_host::privileges::{self, Capability};
 use std::thread;
@@ -58,7 +59,7 @@ fn load(object: &[u8]) -> Result<Vec<Cost>, Error> {
     for name in [PROGRAM, FLUSH] {
         let program = program_mut(&mut programs, name)?;
         let before = Instant::now();
-        program.load()?;
+        load_program(|| program.load())?;
         let load_time = before.elapsed();
         let info = program.info()?;
         costs.push(Cost {

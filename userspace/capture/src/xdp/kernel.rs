@@ -7,6 +7,7 @@ use super::options::Options;
 use super::rings::RingMaps;
 use super::warnings::Warnings;
 use super::{clock, cpu};
+use crate::bpf::load_program;
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfError, EbpfLoader};
@@ -130,7 +131,8 @@ impl Kernel {
         let control_packets = take(&mut programs, "CONTROL_PACKETS")?;
         let warnings = Warnings::new(&mut programs)?;
         for name in [PROGRAM, FLUSH] {
-            program_mut(&mut programs, name)?.load()?;
+            let program = program_mut(&mut programs, name)?;
+            load_program(|| program.load())?;
         }
         let kernel = Self {
             programs,

@@ -9,6 +9,7 @@ use super::object::{OBJECT, PROGRAM, aligned, program_mut, take};
 use super::options::Options;
 use super::order::Order;
 use super::rings::Rings;
+use crate::bpf::load_program;
 use aya::maps::{Array, MapData, PerCpuArray, ProgramArray, RingBuf};
 use aya::programs::{ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
@@ -158,7 +159,8 @@ impl Bench {
     fn load(object: &[u8], other: Option<&[u8]>, config: Config) -> Result<Self, Error> {
         let mut programs = aligned(object, |object| Ok(EbpfLoader::new().load(object)?))?;
         for name in PROGRAMS {
-            program_mut(&mut programs, name)?.load()?;
+            let program = program_mut(&mut programs, name)?;
+            load_program(|| program.load())?;
         }
         let mut ours = vec![Ours::load(OBJECT, config)?];
         if let Some(other) = other {

@@ -188,8 +188,8 @@ impl Prober for LocalProbes {
     }
 
     fn left(&mut self, payload: &Payload, nic_sent: Nanos, host: &mut Host) {
-        let session = self.sessions.get_mut(payload.src.at());
-        if let Some(probe) = session.and_then(|session| session.left(payload.sequence, nic_sent)) {
+        let (session, own) = (self.sessions.get_mut(payload.src.at()), host.clock.own);
+        if let Some(probe) = session.and_then(|session| session.left(payload.sequence, nic_sent, own)) {
             self.received(payload.src, &probe, host);
         }
     }

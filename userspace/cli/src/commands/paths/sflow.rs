@@ -20,8 +20,8 @@ const STRIDE: Duration = Duration::from_millis(100);
 /// full, the kernel drops datagrams, which count as missing.
 const WAITING: i32 = 8 << 20;
 
-/// How long datagrams are read that came before the end.
-const DRAIN: Duration = Duration::from_secs(1);
+/// How many datagrams are read at the end, at most: more than may wait, for the kernel counts at least 512 bytes for each.
+const WAITED: usize = 32_768;
 
 pub(super) fn run(arguments: &SflowArguments) -> Result<ExitCode> {
     let ports = udp_ports(&arguments.udp_ports)?;
@@ -48,7 +48,11 @@ pub(super) fn run(arguments: &SflowArguments) -> Result<ExitCode> {
     }
     let took = started.elapsed();
     socket.set_nonblocking(true)?;
-    while started.elapsed() < took + DRAIN && receive()? {}
+    for _ in 0..WAITED {
+        if !receive()? {
+            break;
+        }
+    }
     let found = flows.flows(took);
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {

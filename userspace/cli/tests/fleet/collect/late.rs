@@ -4,7 +4,7 @@ use crate::collect::rig::{Collector, acknowledged, agent, certificates};
 use rocescope_collector::{Sender, Spool};
 use rocescope_model::{LinkRow, PathRow, ProbeRow, SlaRow, Time, VerdictRow};
 use rocescope_store::{repair, scan};
-use rocescope_testkit::binary;
+use rocescope_testkit::{binary, until};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,8 @@ const STEP: Duration = Duration::from_millis(100);
 const PROBES: u64 = 20;
 /// Rows are sealed soon, so that windows are analyzed again soon.
 const SOON: [&str; 2] = ["--segment-age", "300ms"];
-/// The collector waits for the seal, a second, and some ticks.
+/// Longer than a collector with nothing else to do waits before it analyzes windows again: for the seal, a second, and some
+/// ticks.
 const PAUSE: Duration = Duration::from_millis(3_500);
 
 fn now_ns() -> i64 {
@@ -105,32 +106,49 @@ impl Host {
 }
 
 /// Two hosts that send for a while. Then the second one does not reach the collector for some seconds, and loses probes to
-/// one of its NICs in two of them; at the end its rows come.
-fn outage(hosts: &mut [Host; 2]) {
-    let mut withheld = Vec::new();
+/// one of its NICs in two of them. Its rows come when the collector has analyzed these windows without them.
+fn outage(hosts: &mut [Host; 2], collector: &Collector) {
+    let (mut withheld, first) = (Vec::new(), window(now_ns()));
     for host in hosts.iter() {
         host.spool.append(&host.paths()).unwrap();
     }
-    for step in 0..110 {
+    // The windows that begin before the loss ends.
+    let mut windows = u64::MAX;
+    for step in 0.. {
         let [h0, h1] = &mut *hosts;
         let rows = h0.probes(false);
         h0.spool.append(&rows).unwrap();
         let rows = h1.probes((65..85).contains(&step));
         match step {
-            50..100 => withheld.push(rows),
-            100 => {
-                withheld.push(rows);
-                for rows in withheld.drain(..) {
-                    h1.spool.append(&rows).unwrap();
-                }
-            }
-            _ => h1.spool.append(&rows).unwrap(),
+            ..50 => h1.spool.append(&rows).unwrap(),
+            _ => withheld.push(rows),
         }
         std::thread::sleep(STEP);
+        if step == 85 {
+            windows = (window(now_ns()) - first).unsigned_abs() + 1;
+        }
+        if step >= 100 && collector.windows() >= windows {
+            break;
+        }
+    }
+    for rows in withheld {
+        hosts[1].spool.append(&rows).unwrap();
     }
     for host in hosts.iter() {
         acknowledged(&host.spool);
     }
+}
+
+/// The number of the window of a time.
+fn window(time_ns: i64) -> i64 {
+    time_ns.div_euclid(1_000_000_000)
+}
+
+/// Waits until the rows of every window are analyzed.
+fn until_complete(directory: &Path, sent: u64) {
+    until("every window is analyzed with all its rows", || {
+        Stored::sealed(&directory.join("dataset")).is_some_and(|stored| stored.is_complete(sent))
+    });
 }
 
 struct Stored {
@@ -143,21 +161,32 @@ struct Stored {
 impl Stored {
     fn read(dataset: &Path) -> Self {
         repair(dataset).unwrap();
-        let found = scan(dataset).unwrap();
+        Self::sealed(dataset).unwrap()
+    }
+
+    /// What is sealed so far.
+    fn sealed(dataset: &Path) -> Option<Self> {
+        let found = scan(dataset).ok()?;
         let sla = found.rows::<SlaRow>().unwrap();
-        let window_ns = sla[0].window_ns;
+        let window_ns = sla.first()?.window_ns;
         let mut probes: BTreeMap<i64, u64> = BTreeMap::new();
         for row in found.rows::<ProbeRow>().unwrap() {
             *probes
                 .entry(row.time_ns - row.time_ns.rem_euclid(window_ns))
                 .or_default() += 1;
         }
-        Self {
+        Some(Self {
             sla,
             verdicts: found.rows().unwrap(),
             links: found.rows().unwrap(),
             probes,
-        }
+        })
+    }
+
+    /// Whether all probes are stored, and the latest analysis of each window has all of its probes.
+    fn is_complete(&self, hosts_sent: u64) -> bool {
+        let is_current = |(start, row): (&i64, &&SlaRow)| self.probes.get(start).copied().unwrap_or(0) == row.probes;
+        self.probes.values().sum::<u64>() == hosts_sent && self.latest().iter().all(is_current)
     }
 
     /// The latest row of `sla` of each window.
@@ -263,10 +292,16 @@ fn a_host_that_could_not_reach_the_collector_is_not_silent_and_its_loss_is_found
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     certificates(directory);
-    let collector = Collector::start(directory, 0, &SOON);
+    let collector = Collector::start(directory, 0, "500ms", &SOON);
     let mut hosts = [("h0", 1), ("h1", 2)].map(|(name, number)| Host::new(directory, collector.port, name, number));
-    outage(&mut hosts);
-    std::thread::sleep(2 * PAUSE);
+    outage(&mut hosts, &collector);
+    until_complete(directory, hosts.iter().map(|host| host.sent).sum());
+    let reported = [
+        "found in rows that came late: ",
+        "no longer holds, rows came late: silence at h1",
+    ];
+    // It reports when it has stored the rows.
+    reported.iter().for_each(|line| collector.until_said(line));
     for host in hosts {
         host.sender.finish(Duration::from_secs(5));
     }
@@ -279,10 +314,7 @@ fn a_host_that_could_not_reach_the_collector_is_not_silent_and_its_loss_is_found
     assert!(!latest.contains("silence h1"), "{latest:?}\n{lines}");
     assert!(latest.contains("loss h1/n0 or h1/n1"), "{latest:?}\n{lines}");
     assert!(!stored.verdicts(false).contains("loss h1/n0 or h1/n1"), "{lines}");
-    for line in [
-        "found in rows that came late: ",
-        "no longer holds, rows came late: silence at h1",
-    ] {
+    for line in reported {
         assert_eq!(lines.matches(line).count(), 1, "{line}\n{lines}");
     }
     read_once(&dataset, &stored);
@@ -293,10 +325,12 @@ fn a_collector_that_was_killed_analyzes_late_rows_once() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     certificates(directory);
-    let collector = Collector::start(directory, 0, &SOON);
+    // It seals rows, and so analyzes those that come late, after a minute.
+    let collector = Collector::start(directory, 0, "500ms", &[]);
     let port = collector.port;
     let mut hosts = [("h0", 1), ("h1", 2)].map(|(name, number)| Host::new(directory, port, name, number));
-    outage(&mut hosts);
+    outage(&mut hosts, &collector);
+    let sent = hosts.iter().map(|host| host.sent).sum();
     // The late rows are stored, and not analyzed.
     collector.kill();
     for host in hosts {
@@ -306,8 +340,8 @@ fn a_collector_that_was_killed_analyzes_late_rows_once() {
     let stored = Stored::read(&dataset);
     assert!(stored.sla.iter().all(|row| row.revision == Some(0)));
     assert!(stored.verdicts(true).contains("silence h1"));
-    let collector = Collector::start(directory, port, &SOON);
-    std::thread::sleep(2 * PAUSE);
+    let collector = Collector::start(directory, port, "500ms", &SOON);
+    until_complete(directory, sent);
     let (_, lines) = collector.end();
     let stored = Stored::read(&dataset);
     stored.check();
@@ -317,8 +351,8 @@ fn a_collector_that_was_killed_analyzes_late_rows_once() {
         "{latest:?}\n{lines}"
     );
     // Another one finds nothing to do.
-    let collector = Collector::start(directory, port, &SOON);
-    std::thread::sleep(2 * PAUSE);
+    let collector = Collector::start(directory, port, "500ms", &SOON);
+    std::thread::sleep(PAUSE);
     let (_, lines) = collector.end();
     let again = Stored::read(&dataset);
     again.check();

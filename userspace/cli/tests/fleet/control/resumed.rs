@@ -103,7 +103,7 @@ fn a_fault_that_goes_on_is_listed_and_one_that_is_gone_ends() {
     // It goes on, however often the collector is killed.
     for log in ["second.log", "third.log"] {
         let again = collect(&rig, log);
-        until_file_has(&rig.path(log), "collecting at ");
+        until_file_has(&rig.path(log), "  link_down: gpu-1 mlx5_0/1");
         kill(again);
         let said = std::fs::read_to_string(rig.path(log)).unwrap();
         assert!(

@@ -85,7 +85,9 @@ fn full_for(time: Duration, mode: &str) {
     drop(ballast);
     until("storing resumes", || read("storing_stopped") == Some(0));
     let sent: Value = serde_json::from_slice(&generator.wait_with_output().unwrap().stdout).unwrap();
-    sleep(Duration::from_secs(1));
+    until("every window is exported", || {
+        read("frames_total") == sent["accepted"].as_u64()
+    });
     let missing = read("not_stored_windows_total").unwrap();
     let (summary, said, status) = live.end_with_signal();
 

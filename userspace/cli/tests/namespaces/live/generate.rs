@@ -6,8 +6,6 @@ use rocescope_testkit::binary;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
 const SCENARIO: &str = "../generate/scenarios/demo.toml";
 
@@ -26,11 +24,6 @@ fn sent(command: &mut Command) -> Value {
     assert!(output.status.success(), "{said}");
     assert_eq!(said, "");
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// The other end of a veth pair accepts frames when the kernel polls its queue.
-fn settle() {
-    std::thread::sleep(std::time::Duration::from_millis(300));
 }
 
 #[test]
@@ -57,14 +50,13 @@ fn a_capture_sees_what_the_kernel_accepted() {
         &["--pps", "20000", "--count", "2000"],
         &["--full-speed", "--count", "20000", "--by", "packet"],
     ] {
-        let before = namespace.receiver()["stats64"]["rx"]["dropped"].as_u64();
+        let before = namespace.received();
         let live = Live::begin(&namespace, &["--mode", "native", "--verdict", "drop"]);
         let sent = sent(&mut generate(&namespace, arguments));
-        settle();
-        let (summary, _) = live.stop();
-        let dropped = namespace.receiver()["stats64"]["rx"]["dropped"].as_u64();
-        let dropped = dropped.unwrap() - before.unwrap();
         let accepted = sent["accepted"].as_u64().unwrap();
+        namespace.until_received(before.0 + accepted);
+        let (summary, _) = live.stop();
+        let dropped = namespace.received().1 - before.1;
         // The other end also counts what the driver refused.
         assert_eq!(sent["dropped"].as_u64(), Some(dropped), "{arguments:?}");
         assert_eq!(summary["frames"].as_u64(), Some(accepted), "{arguments:?}");
@@ -82,7 +74,7 @@ fn a_scenario_is_sent_at_its_own_times() {
     };
     let live = Live::begin(&namespace, &["--mode", "native"]);
     let sent = sent(&mut generate(&namespace, &["--duration", "500ms"]));
-    settle();
+    namespace.until_received(sent["accepted"].as_u64().unwrap());
     let (summary, _) = live.stop();
     assert_eq!(summary["frames"], sent["accepted"]);
     assert_eq!(sent["by"], "a packet socket");
@@ -97,12 +89,13 @@ fn a_signal_ends_the_sending_and_the_count_stays_exact() {
     let live = Live::begin(&namespace, &["--mode", "native", "--verdict", "drop"]);
     let mut command = generate(&namespace, &["--full-speed"]);
     let sender = command.stdout(Stdio::piped()).spawn().unwrap();
-    sleep(Duration::from_millis(700));
+    namespace.until_received(1);
     let pid = sender.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let output = sender.wait_with_output().unwrap();
     assert!(output.status.success());
     let sent: Value = serde_json::from_slice(&output.stdout).unwrap();
+    namespace.until_received(sent["accepted"].as_u64().unwrap());
     let (summary, _) = live.stop();
     assert_eq!(summary["frames"], sent["accepted"]);
 }

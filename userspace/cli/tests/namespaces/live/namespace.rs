@@ -1,6 +1,6 @@
 //! A namespace with a veth pair, removed after the test.
 
-use rocescope_testkit::Namespaces;
+use rocescope_testkit::{Namespaces, until};
 use std::process::Command;
 
 /// The end that sends frames, and the end that captures them.
@@ -34,6 +34,17 @@ impl Namespace {
     /// A program in the namespace.
     pub(crate) fn command(&self, program: &str) -> Command {
         self.0.command("n", program)
+    }
+
+    /// Frames that the receiver has counted, and those that it dropped.
+    pub(crate) fn received(&self) -> (u64, u64) {
+        let count = |name: &str| self.receiver()["stats64"]["rx"][name].as_u64().unwrap();
+        (count("packets"), count("dropped"))
+    }
+
+    /// Waits until the receiver has counted so many frames: with XDP it takes them when the kernel polls its queue.
+    pub(crate) fn until_received(&self, frames: u64) {
+        until("every frame is received", || self.received().0 >= frames);
     }
 
     /// The program on the receiver, and whether the interface is promiscuous.

@@ -4,10 +4,9 @@ use crate::live::namespace::{Namespace, RECEIVER, SENDER};
 use crate::live::replay::replay;
 use crate::live::running::Live;
 use crate::live::totals::capture;
-use rocescope_testkit::binary;
+use rocescope_testkit::{binary, until};
 use serde_json::Value;
 use std::process::Output;
-use std::time::{Duration, Instant};
 
 fn doctor(namespace: &Namespace, arguments: &[&str]) -> (Output, Value) {
     let mut command = namespace.command(binary());
@@ -171,6 +170,7 @@ fn interface_drops_are_part_of_the_identity() {
     sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);
     sender.args(["--full-speed", "--count", "300000"]);
     let sent: Value = serde_json::from_slice(&sender.output().unwrap().stdout).unwrap();
+    namespace.until_received(sent["accepted"].as_u64().unwrap());
     let (summary, _) = live.stop();
     let seen = summary["frames"].as_u64().unwrap();
     let dropped = summary["live"]["interface_dropped"].as_u64().unwrap();
@@ -245,9 +245,6 @@ fn tags_stay_in_frames_while_a_capture_runs() {
         } else {
             live.stop();
         }
-        let begun = Instant::now();
-        while !strips(&namespace) {
-            assert!(begun.elapsed() < Duration::from_secs(10), "killed: {killed}");
-        }
+        until("tags are stripped again", || strips(&namespace));
     }
 }

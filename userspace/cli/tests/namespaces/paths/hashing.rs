@@ -147,7 +147,7 @@ fn a_switch_that_does_not_state_what_it_hashes_is_not_guessed() {
         json!(["IP_PROTOCOL", "DST_IP", "SRC_IP", "L4_SRC_PORT"])
     );
     assert_eq!(device(&found, "sonic-unset")["hash_fields"], Value::Null);
-    let shown = run_in(&discover_text("flows.json"), folder);
+    let shown = run_in(&discover_text("flows.json", &[]), folder);
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("--assume-5-tuple"), "{shown}");
     // The user states that it is the 5-tuple: a switch that states otherwise is still not guessed.

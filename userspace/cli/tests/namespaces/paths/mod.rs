@@ -24,9 +24,13 @@ fn json(arguments: &[&str], folder: &Path) -> Value {
     rocescope_testkit::json(&run_in(arguments, folder))
 }
 
-/// `paths discover` of a list of flows, with the topology `fabric.toml` and the client's configuration `ssh`: its text.
-fn discover_text(list: &str) -> [&str; 8] {
-    [
+/// Limits that only a hang reaches, also on a busy machine.
+const LIMITS: [[&str; 2]; 2] = [["--time-limit", "300s"], ["--connect-limit", "300s"]];
+
+/// `paths discover` of a list of flows, with the topology `fabric.toml` and the client's configuration `ssh`: its text. The
+/// options may have another limit.
+fn discover_text<'a>(list: &'a str, options: &[&'a str]) -> Vec<&'a str> {
+    let call = [
         "paths",
         "discover",
         "--topology",
@@ -35,12 +39,17 @@ fn discover_text(list: &str) -> [&str; 8] {
         "ssh",
         "--flows",
         list,
-    ]
+    ];
+    let limits = LIMITS.into_iter().filter(|[limit, _]| !options.contains(limit));
+    call.into_iter()
+        .chain(limits.flatten())
+        .chain(options.iter().copied())
+        .collect()
 }
 
 /// The same as JSON.
 fn discover<'a>(list: &'a str, options: &[&'a str]) -> Vec<&'a str> {
-    [&discover_text(list)[..], &["-o", "json"], options].concat()
+    discover_text(list, &[&["-o", "json"], options].concat())
 }
 
 fn discovered(folder: &Path, list: &str, options: &[&str]) -> Value {

@@ -3,11 +3,8 @@
 use super::devices::{Device, Prints, prepare};
 use super::discover;
 use rocescope_testkit::{Running, binary, until};
-use serde_json::json;
 use std::fs;
 use std::process::Command;
-use std::thread::sleep;
-use std::time::Duration;
 
 /// Processes whose command line has this text.
 fn processes(text: &str) -> usize {
@@ -34,7 +31,8 @@ fn a_signal_ends_the_sessions_and_what_was_answered_is_printed() {
             let _ = fs::remove_file(folder.join(format!("{device}.log")));
         }
         let mut command = Command::new(binary());
-        let options = ["--time-limit", "300s"];
+        // One session at a time: when the third flow is asked about, the first two have their answers.
+        let options = ["--sessions", "1"];
         command.args(discover("flows.json", &options)).current_dir(folder);
         let mut run = Running::spawn(&mut command);
         let sockets = format!("rocescope-{}-", run.id());
@@ -43,16 +41,16 @@ fn a_signal_ends_the_sessions_and_what_was_answered_is_printed() {
             log.map_or(0, |log| log.matches("show load-balance destination").count())
         };
         until("both are asked", || asked("hangs") > 0 && asked("answers") == 3);
-        // The last answer is on its way.
-        sleep(Duration::from_secs(2));
         assert!(processes(&sockets) >= 2, "{signal}");
         run.signal(signal);
         until("it ends", || run.has_ended());
         let printed = run.end().json();
-        assert_eq!(
-            printed["outcomes"],
-            json!({"complete": 3, "interrupted": 3}),
-            "{signal}"
+        let outcomes = &printed["outcomes"];
+        let [complete, interrupted] = ["complete", "interrupted"].map(|outcome| outcomes[outcome].as_u64().unwrap());
+        // The last answer may have been on its way.
+        assert!(
+            complete + interrupted == 6 && (2..=3).contains(&complete),
+            "{signal} {outcomes}"
         );
         until("its clients end", || processes(&sockets) == 0);
         let left: Vec<_> = fs::read_dir(std::env::temp_dir()).unwrap().flatten().collect();

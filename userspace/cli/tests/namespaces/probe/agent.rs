@@ -29,7 +29,7 @@ pub(crate) fn sender(rails: &Rails, directory: &Path, address: &str, probe: &str
     let at = |name: &str| directory.join(name).display().to_string();
     let configuration = format!(
         "observer = \"h0\"\n[agent]\ncollector = \"https://{address}:4792\"\ncert = \"{}\"\nkey = \"{}\"\nca = \"{}\"\n\
-        spool = \"{}\"\n[probe]\nall = true\nwindow = \"1s\"\nmax-cpu = 1\n{probe}\n",
+        spool = \"{}\"\n[probe]\nall = true\nwindow = \"500ms\"\nmax-cpu = 1\n{probe}\n",
         at("h0.pem"),
         at("h0.key"),
         at("ca.pem"),
@@ -42,28 +42,55 @@ pub(crate) fn sender(rails: &Rails, directory: &Path, address: &str, probe: &str
 }
 
 impl Agent {
-    /// Starts an agent, of all NICs unless `-i` names some; returns when its first line reports that it probes.
+    /// Starts an agent, of all NICs unless `-i` names some; returns when its first line reports that it probes. Its windows are
+    /// as short as they can be. On a busy machine it probes less often, whatever its share of a core.
     pub(crate) fn begin(rails: &Rails, arguments: &[&str]) -> Self {
         let mut command = rails.command("h", binary());
         let all = if arguments.contains(&"-i") { None } else { Some("--all") };
         command.arg("probe").args(all).args(arguments);
         let out = tempfile::tempdir().unwrap();
         command
-            .args(["-o", "json", "--seed", "7", "--observer", "h0", "--out"])
+            .args(["-o", "json", "--seed", "7", "--observer", "h0"])
+            .args(["--window", "500ms", "--max-cpu", "1", "--out"])
             .arg(out.path());
         let running = Running::begin(&mut command, "probing between ");
         Self { running, out }
     }
 
-    /// Waits until it has reported this many windows.
-    pub(crate) fn until_windows(&self, windows: usize) {
-        until("a window is reported", || {
-            self.running.messages().matches(" received + ").count() >= windows
+    /// Waits until the windows that it has reported have this many probes.
+    pub(crate) fn until_probes(&self, probes: u64) {
+        until("the probes are reported", || {
+            reported(&self.running.messages()) >= probes
         });
     }
 
-    pub(crate) fn signal(&self, name: &str) {
-        self.running.signal(name);
+    /// Waits until it has reported this many probes that it decided after this call.
+    pub(crate) fn until_more_probes(&self, probes: u64) {
+        let windows = || self.running.messages().matches(WINDOW).count();
+        let before = windows();
+        // The window that goes on has earlier ones.
+        until("a window ends", || windows() > before);
+        self.until_probes(reported(&self.running.messages()) + probes);
+    }
+
+    /// Waits until it says this.
+    pub(crate) fn until_said(&self, text: &str) {
+        self.running.until_said(text);
+    }
+
+    /// Waits until every probe of the last window that it has reported was received.
+    pub(crate) fn until_all_received(&self) {
+        until("all are received", || {
+            let messages = self.running.messages();
+            let last = messages.lines().rfind(|line| line.contains(WINDOW));
+            last.is_some_and(|line| line.contains(" received + 0 timed out + 0 corrupt + 0 unsent"))
+        });
+    }
+
+    /// Ends it with a signal; as [`end`](Self::end).
+    pub(crate) fn stop(self, signal: &str) -> Done {
+        self.running.signal(signal);
+        self.end()
     }
 
     /// Waits for a successful end. Checks the invariant of the counters, and that every probe has a row.
@@ -83,6 +110,15 @@ impl Agent {
         assert_eq!(found.row_count(ProbeRow::TABLE.name), done.probes.len() as u64);
         done
     }
+}
+
+/// In the line of a window.
+const WINDOW: &str = " probes = ";
+
+/// The probes of the windows that an agent has reported, one line each.
+pub(crate) fn reported(messages: &str) -> u64 {
+    let windows = messages.lines().filter_map(|line| line.split_once(WINDOW));
+    windows.filter_map(|(probes, _)| probes.parse::<u64>().ok()).sum()
 }
 
 impl Done {

@@ -4,7 +4,7 @@ use crate::probe::agent::sender;
 use crate::probe::rails::Rails;
 use rocescope_model::ProbeRow;
 use rocescope_store::{repair, scan};
-use rocescope_testkit::{Running, binary, make_as_documented};
+use rocescope_testkit::{Running, binary, make_as_documented, until};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread::sleep;
@@ -53,6 +53,13 @@ fn agent(rails: &Rails, directory: &Path, address: &str) -> Running {
     Running::begin(&mut command, "probing between ")
 }
 
+/// Waits until an agent has reported so many windows, and so has written their rows.
+fn windows(agent: &Running, count: usize) {
+    until("its windows", || {
+        agent.messages().matches(" probes = ").count() >= count
+    });
+}
+
 /// Waits until the spool is acknowledged and empty.
 fn acknowledged(directory: &Path) {
     let end = Instant::now() + Duration::from_secs(90);
@@ -83,7 +90,7 @@ fn a_network_cut_and_kills_on_both_sides_lose_and_duplicate_nothing() {
 
     let first = collector(&rails, directory, &address);
     let killed = agent(&rails, directory, &address);
-    sleep(Duration::from_secs(4));
+    windows(&killed, 4);
     acknowledged(directory);
     // Packets are lost in both directions, without an ICMP error.
     let cut = [format!("from {address} blackhole"), format!("to {address} blackhole")];
@@ -94,6 +101,7 @@ fn a_network_cut_and_kills_on_both_sides_lose_and_duplicate_nothing() {
     first.kill();
     let second = collector(&rails, directory, &address);
     sleep(part);
+    windows(&killed, 6);
     killed.kill();
     let restarted_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i64;
     let ended = agent(&rails, directory, &address);
@@ -104,7 +112,6 @@ fn a_network_cut_and_kills_on_both_sides_lose_and_duplicate_nothing() {
     let healed = Instant::now();
     acknowledged(directory);
     let caught_up = healed.elapsed();
-    sleep(Duration::from_secs(2));
     let ended = ended.stop("-TERM").success();
     let said = &ended.stderr;
     assert!(said.contains("0 left in the spool"), "{said}");

@@ -3,9 +3,7 @@
 use crate::probe::rails::Rails;
 use rocescope_model::{EventRow, PathRow, ProbeRow};
 use rocescope_store::scan;
-use rocescope_testkit::{Ballast, Running, SmallDisk, binary};
-use std::thread::sleep;
-use std::time::Duration;
+use rocescope_testkit::{Ballast, Running, SmallDisk, binary, until};
 
 #[test]
 fn an_agent_resumes_after_a_full_disk_and_names_the_gap() {
@@ -28,11 +26,14 @@ fn an_agent_resumes_after_a_full_disk_and_names_the_gap() {
     ]);
     command.args(["--keep-free", "1", "--out", root.to_str().unwrap()]);
     let agent = Running::begin(&mut command, "probing between ");
-    sleep(Duration::from_secs(3));
+    let rows = || scan(&root).map_or(0, |found| found.row_count("probes"));
+    until("rows before the gap", || rows() > 0);
     let ballast = Ballast::fill(disk.path().join("ballast"));
-    sleep(Duration::from_secs(5));
+    agent.until_said("not stored so far");
     drop(ballast);
-    sleep(Duration::from_secs(3));
+    agent.until_said("the dataset is written again");
+    let before = rows();
+    until("rows after the gap", || rows() > before);
     let ended = agent.stop("-INT");
     let (summary, said) = (ended.json(), &ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{said}");

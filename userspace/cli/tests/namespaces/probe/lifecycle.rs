@@ -1,8 +1,8 @@
 //! Signals, invalid arguments, privileges.
 
-use crate::probe::agent::Agent;
+use crate::probe::agent::{Agent, reported};
 use crate::probe::rails::Rails;
-use rocescope_testkit::{binary, until};
+use rocescope_testkit::{Running, binary, until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -15,17 +15,13 @@ fn a_signal_ends_it_after_the_probes_in_flight() {
         return;
     };
     for signal in ["-INT", "-TERM"] {
-        let agent = Agent::begin(&rails, &["--window", "500ms"]);
-        agent.until_windows(3);
-        agent.signal(signal);
-        let done = agent.end();
+        let agent = Agent::begin(&rails, &["--interval", "10ms"]);
+        agent.until_probes(21);
+        let done = agent.stop(signal);
         assert!(done.count("received") > 20, "{}", done.summary);
-        // One line per window.
-        let lines = done
-            .said
-            .lines()
-            .filter(|line| line.contains(" received + 0 timed out"));
-        assert!((2..=5).contains(&lines.count()), "{}", done.said);
+        // Each window has one line.
+        let reported = reported(&done.said);
+        assert!((21..=done.count("probes")).contains(&reported), "{}", done.said);
     }
 }
 
@@ -44,19 +40,19 @@ fn one_capability_suffices_and_is_dropped() {
         for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
             command.arg(format!("{set}=-all{capabilities}"));
         }
-        command.arg(&program).args(["probe", "--all", "--duration", "2s"]);
+        command.arg(&program).args(["probe", "--all"]);
         command
     };
     let out = directory.path().join("dataset");
     let mut command = unprivileged(",+net_raw");
-    let mut child = command.arg("--out").arg(&out).spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
+    let agent = Running::spawn(command.arg("--out").arg(&out));
+    let status = format!("/proc/{}/status", agent.id());
     until("it drops every capability", || {
         let status = fs::read_to_string(&status).unwrap();
         let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:\t"));
         effective == Some("0000000000000000")
     });
-    assert!(child.wait().unwrap().success());
+    agent.stop("-TERM").success();
 
     let output = unprivileged("").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -107,17 +103,21 @@ fn probes_of_a_second_agent_count_as_foreign() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
-    let first = Agent::begin(&rails, &["--duration", "3s"]);
+    let options = ["--timeout", "60s", "--interval", "20ms"];
+    let first = Agent::begin(&rails, &options);
     let output = rails
         .command("h", binary())
         .args(["probe", "--all", "--duration", "1s", "-o", "json"])
+        .args(options)
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("is used by another process"), "{said}");
     let second: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(second["received"], second["probes"]);
-    let first = first.end();
+    // It has read what the second one sent.
+    first.until_more_probes(30);
+    let first = first.stop("-INT");
     assert_eq!(first.count("received"), first.count("probes"));
     // All probes of the second agent, and the packets of its traces that arrived.
     let strangers = first.count("foreign_datagrams");

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Tuple = (String, String, u16);
 
 /// Enough traces to see every path once: 3 NICs, 2 targets, 4 ports.
-const OFTEN: [&str; 10] = [
+const OFTEN: [&str; 12] = [
     // The longest period: a port changes at twelve moments of a day, and hardly ever meanwhile.
     "--renew",
     "1d",
@@ -20,7 +20,12 @@ const OFTEN: [&str; 10] = [
     "4",
     "--max-hops",
     "6",
+    "--interval",
+    "10ms",
 ];
+
+/// As many probes: each NIC has begun 24 traces, one for every five of its probes, and has eight 5-tuples.
+const TRACED: u64 = 360;
 
 /// The last path of each 5-tuple.
 fn paths(done: &Done) -> BTreeMap<Tuple, Vec<String>> {
@@ -57,11 +62,13 @@ fn every_path_matches_the_routers(is_v6: bool) {
     let Some(rails) = Rails::new(2, is_v6) else {
         return;
     };
-    let arguments = [&OFTEN[..], &["--duration", "4s"]].concat();
-    let done = Agent::begin(&rails, &arguments).end();
+    // IPv6 routers first have to discover each other, which may take a second: a trace that waits for that is repeated.
+    let timeout = if is_v6 { "500ms" } else { "60s" };
+    let agent = Agent::begin(&rails, &[&OFTEN[..], &["--timeout", timeout]].concat());
+    agent.until_probes(TRACED);
+    let done = agent.stop("-INT");
     let paths = paths(&done);
     assert_all_are_there(&paths, &done);
-    // IPv6 routers first have to discover each other, which may take a second.
     assert!(is_v6 || done.count("traces_incomplete") == 0);
     assert_eq!(done.count("path_changes"), 0);
     let mut spines = BTreeSet::new();
@@ -106,22 +113,28 @@ fn a_changed_path_is_written_again_with_its_time() {
     let Some(rails) = Rails::new(2, false) else {
         return;
     };
-    let arguments = [&OFTEN[..], &["--duration", "6s"]].concat();
-    let agent = Agent::begin(&rails, &arguments);
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    let agent = Agent::begin(&rails, &OFTEN);
+    agent.until_probes(TRACED);
     let moved = std::time::SystemTime::now();
     let moved = moved.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64;
     // From rail 0 all packets take the second spine.
     for nic in 1..3 {
         rails.ip("r0", &format!("route replace 10.0.{nic}.0/24 via 10.0.110.254"));
     }
-    let done = agent.end();
+    agent.until_more_probes(TRACED);
+    let done = agent.stop("-INT");
     let changed: Vec<_> = done.paths.iter().filter(|row| &*row.reason == "changed").collect();
     assert_eq!(done.count("path_changes") * 4, changed.len() as u64);
     assert!(!changed.is_empty());
+    // The agent reads the clock before it reads the answers that it has then.
+    let early: BTreeSet<i64> = changed
+        .iter()
+        .map(|row| row.time_ns)
+        .filter(|time| *time <= moved)
+        .collect();
+    assert!(early.len() <= 1, "{early:?}");
     for row in changed {
         assert_eq!(&*row.src_nic, "rail0");
-        assert!(row.time_ns > moved);
         if row.hop == 2 {
             assert_eq!(row.address.unwrap().to_string(), "10.0.110.254");
         }
@@ -136,11 +149,11 @@ fn an_incomplete_trace_keeps_the_known_path() {
     let Some(rails) = Rails::new(2, false) else {
         return;
     };
-    let arguments = [&OFTEN[..], &["--duration", "5s"]].concat();
-    let agent = Agent::begin(&rails, &arguments);
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    let agent = Agent::begin(&rails, &OFTEN);
+    agent.until_probes(TRACED);
     rails.ip("r2", "link set p2 down");
-    let done = agent.end();
+    agent.until_more_probes(TRACED);
+    let done = agent.stop("-INT");
     assert!(done.count("traces_incomplete") > 0);
     assert_eq!(done.count("path_changes"), 0, "{}", done.summary);
     assert_all_are_there(&paths(&done), &done);
@@ -153,8 +166,9 @@ fn a_spine_that_never_had_a_route_ends_the_paths_over_it_and_is_among_those_name
         return;
     };
     rails.ip("s1", "route del 10.0.2.0/24");
-    let arguments = [&OFTEN[..], &["--duration", "13s"]].concat();
-    let done = Agent::begin(&rails, &arguments).end();
+    let agent = Agent::begin(&rails, &OFTEN);
+    agent.until_probes(600);
+    let done = agent.stop("-INT");
     let cut = paths(&done)
         .into_iter()
         .filter(|(_, path)| path.last().is_some_and(|last| last == "*"));
@@ -166,7 +180,11 @@ fn a_spine_that_never_had_a_route_ends_the_paths_over_it_and_is_among_those_name
             "{tuple:?} {path:?}"
         );
     }
-    let settings = Settings::default().scaled(5);
+    // All probes are in one window, or in two if one ends meanwhile; most are in one of them, however long they took.
+    let settings = Settings {
+        window_ns: 1_000_000_000_000,
+        ..Settings::default()
+    };
     let mut analyzer = Analyzer::new(settings, "test").unwrap();
     for router in 0..3 {
         analyzer.know(rails.gateway(router).parse().unwrap(), &format!("r{router}"));
@@ -183,13 +201,12 @@ fn a_spine_that_never_had_a_route_ends_the_paths_over_it_and_is_among_those_name
     for found in analyzer.finish() {
         let lossy = found.verdicts.iter().filter(|verdict| &*verdict.symptom == "loss");
         let places: BTreeSet<&str> = lossy.map(|verdict| &*verdict.place).collect();
-        // The first and the last window may have too few probes for a place.
-        if found.sla.probes >= 100 {
+        if found.sla.probes >= 300 {
             windows += 1;
             let guilty = ["s1 or its next hops", "r0 or its next hops", "r1 or its next hops"];
             let is_right = !places.is_empty() && places.iter().all(|place| guilty.contains(place));
             assert!(is_right, "{:?}", found.verdicts);
         }
     }
-    assert!(windows >= 2, "{windows}");
+    assert!(windows >= 1, "{windows}");
 }

@@ -33,9 +33,10 @@ fn the_host_sends_no_port_unreachable(is_v6: bool) {
     };
     let (router, _) = rails.router(0);
     let tcpdump = record(&rails, &router, "any", &file, unreachable);
-    let agent = Agent::begin(&rails, &["--duration", "2s", "--paths-rate", "5"]);
+    let agent = Agent::begin(&rails, &["--interval", "10ms", "--timeout", "60s", "--paths-rate", "5"]);
     ask(&rails, &rails.address(1));
-    let done = agent.end();
+    agent.until_more_probes(30);
+    let done = agent.stop("-INT");
     assert_eq!(done.count("received"), done.count("probes"));
     let port = ["icmp.code", "icmpv6.code", "udp.dstport"];
     let to_us = |line: &Vec<String>| line[2].split(',').any(|port| port == "4791");

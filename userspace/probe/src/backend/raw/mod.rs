@@ -271,7 +271,7 @@ impl Raw {
             let flags = ready.flags;
             let port = self.ports.get_mut(ready.data.u64() as usize);
             if let Some(port) = port.filter(|_| flags.contains(epoll::EventFlags::ERR)) {
-                let had = port.socket.departure(|frame, stamps| {
+                let had = port.socket.departures(|frame, stamps| {
                     let own = frame::own(frame).filter(|(_, port)| *port == udp_dst_port);
                     if let (Some((payload, _)), Some(nic_sent)) = (own, stamping.choose(stamps)) {
                         events.push(Event::Sent { payload, nic_sent });
@@ -391,6 +391,8 @@ impl Backend for Raw {
             woken = self.poll(until.min(self.refresh.due) - system_clock::now())?;
         }
         let seen = system_clock::now();
+        // A signal may have ended the wait, and this process may not have run since: what came until now is there.
+        woken |= self.poll(Nanos(0))?;
         if let Some(by) = self.system_clock.step() {
             self.refresh.due = self.refresh.due + by;
             events.push(Event::Stepped { by });

@@ -45,14 +45,15 @@ impl Socket {
         self.socket.as_fd()
     }
 
-    /// Passes one departed frame and its times to `take`, if there is one; returns whether there was. The socket stays
-    /// ready while there are more.
-    pub(super) fn departure(&mut self, take: impl FnOnce(&[u8], Stamps)) -> bool {
+    /// Passes the departed frames and their times to `take`; returns whether there were any.
+    pub(super) fn departures(&mut self, mut take: impl FnMut(&[u8], Stamps)) -> bool {
         let mut buffer = [0; FRAME_MAX];
-        let Some((bytes, stamps)) = self.receive(&mut buffer, libc::MSG_ERRQUEUE) else {
-            return false;
-        };
-        take(buffer.get(..bytes).unwrap_or_default(), stamps);
+        for frame in 0..BURST {
+            let Some((bytes, stamps)) = self.receive(&mut buffer, libc::MSG_ERRQUEUE) else {
+                return frame > 0;
+            };
+            take(buffer.get(..bytes).unwrap_or_default(), stamps);
+        }
         true
     }
 

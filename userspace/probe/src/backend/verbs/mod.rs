@@ -155,13 +155,15 @@ impl Backend for Verbs {
 
     fn wait(&mut self, until: Nanos, events: &mut Vec<Event>) -> Result<Waited, Error> {
         let mut woken = false;
-        let mut ready = Vec::new();
         // After a clock step the time to wait is meaningless.
         if !self.system_clock.is_set() {
             let due = self.frames.as_ref().map(|frames| frames.next_due());
-            (ready, woken) = self.poll(due.map_or(until, |due| due.min(until)) - now())?;
+            woken = self.poll(due.map_or(until, |due| due.min(until)) - now())?.1;
         }
         let seen = now();
+        // A signal may have ended the wait, and this process may not have run since: what came until now is there.
+        let (ready, again) = self.poll(Nanos(0))?;
+        woken |= again;
         if let Some(by) = self.system_clock.step() {
             events.push(Event::Stepped { by });
         }

@@ -2,61 +2,47 @@
 
 use super::super::{discovered, json, text};
 use super::{Fabric, Sent, bipartite, refusals, shell, write_list};
+use rocescope_testkit::{Running, until};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
 
 const FLOWS: usize = 256;
 
 /// Egress ports by flow, as tcpdump saw them: `up1-0  Out IP 10.0.0.2.49152 > 10.2.0.2.4791: UDP, length 8`.
 pub(super) type Seen = BTreeMap<(String, u16), BTreeSet<(String, String)>>;
 
-/// Starts tcpdump on each switch.
-fn watch(fabric: &Fabric, filter: &str) -> Vec<(String, Child)> {
-    let mut children = Vec::new();
-    for name in fabric.switches() {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &fabric.ns(name), "tcpdump"]);
-        command.args([
-            "--immediate-mode",
-            "-nlq",
-            "-i",
-            "any",
-            "-Q",
-            "out",
-            "-B",
-            "8192",
-            filter,
-        ]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut ready = [0; 1];
-        let mut text = Vec::new();
-        // It captures once it has printed `listening on`.
-        let errors = child.stderr.as_mut().unwrap();
-        while !String::from_utf8_lossy(&text).contains("listening on") && errors.read(&mut ready).unwrap() > 0 {
-            text.push(ready[0]);
-        }
-        children.push((name.to_owned(), child));
-    }
-    children
+/// Starts tcpdump on each switch; its lines go to a file named after it.
+fn watch(fabric: &Fabric, filter: &str, folder: &Path) -> Vec<(String, Running)> {
+    let start = |switch: &str| {
+        let mut command = Command::new("sh");
+        let line = format!(
+            "exec ip netns exec {} tcpdump --immediate-mode -nlq -i any -Q out -B 8192 '{filter}' > {}",
+            fabric.ns(switch),
+            folder.join(switch).display()
+        );
+        let tcpdump = Running::spawn(command.args(["-c", &line]));
+        tcpdump.until_said("listening on");
+        (switch.to_owned(), tcpdump)
+    };
+    fabric.switches().map(start).collect()
 }
 
-/// Sends a packet of each flow and returns where it left switches.
+/// Sends a packet of each flow and returns where it left switches: a leaf, a spine and a leaf.
 fn seen(fabric: &Fabric, flows: &[Sent]) -> Seen {
-    let watching = watch(fabric, "udp and dst port 4791");
+    let folder = tempfile::tempdir().unwrap();
+    let watching = watch(fabric, "udp and dst port 4791", folder.path());
     fabric.send(flows, 1);
-    std::thread::sleep(Duration::from_millis(500));
+    let read = |switch: &str| fs::read_to_string(folder.path().join(switch)).unwrap();
+    let lines = || -> usize { fabric.switches().map(|switch| read(switch).lines().count()).sum() };
+    until("every packet is seen at three switches", || lines() >= 3 * flows.len());
     let mut seen = Seen::new();
-    for (switch, mut child) in watching {
-        // SIGTERM lets tcpdump write what it has.
-        super::run("kill", &["-TERM", &child.id().to_string()]);
-        let mut text = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-        child.wait().unwrap();
-        for line in text.lines() {
+    for (switch, tcpdump) in watching {
+        tcpdump.stop("-TERM");
+        for line in read(&switch).lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             let Some(arrow) = words.iter().position(|word| *word == ">") else {
                 continue;
@@ -116,7 +102,7 @@ fn every_path_is_that_of_real_packets_and_a_dead_link_is_reported() {
 }
 
 /// The link from leaf 0 to spine 1 goes down: its flows move, and the comparison names them.
-fn dead_link(fabric: &Fabric, folder: &std::path::Path) {
+fn dead_link(fabric: &Fabric, folder: &Path) {
     let before = discovered(folder, "flows0.json", &[]);
     fs::write(folder.join("before.json"), before.to_string()).unwrap();
     shell(&format!("ip -n {} link set up1-0 down", fabric.ns("leaf0")));

@@ -3,7 +3,7 @@
 
 use super::super::{discover, json};
 use super::{Fabric, LEAVES, Sent, bipartite, run, shell, write_list};
-use rocescope_testkit::run_in;
+use rocescope_testkit::{run_in, until};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,7 +11,6 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 const FLOWS: usize = 64;
 
@@ -127,6 +126,24 @@ fn crossed(folder: &Path) -> BTreeMap<(String, u64), BTreeSet<(String, String)>>
     found
 }
 
+/// The packets in all files.
+fn captured(folder: &Path) -> usize {
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    let count = |bytes: &[u8]| {
+        let mut rest = bytes.get(24..).unwrap_or_default();
+        let mut packets = 0;
+        while let Some(length) = rest.get(8..12) {
+            let length = u32::from_ne_bytes(length.try_into().unwrap()) as usize;
+            let Some(next) = rest.get(16 + length..) else { break };
+            (rest, packets) = (next, packets + 1);
+        }
+        packets
+    };
+    files.map(|bytes| count(&bytes)).sum()
+}
+
 #[test]
 fn the_underlay_is_asked_about_the_outer_header() {
     let Some(fabric) = Fabric::up(1) else { return };
@@ -156,7 +173,10 @@ fn the_underlay_is_asked_about_the_outer_header() {
     fs::create_dir(&captures).unwrap();
     let watching = watch(&fabric, &captures);
     fabric.send(&flows, 3);
-    std::thread::sleep(Duration::from_millis(500));
+    // Each leaves a leaf and a spine.
+    until("every packet is captured twice", || {
+        captured(&captures) >= 2 * 3 * FLOWS
+    });
     for mut child in watching {
         run("kill", &["-TERM", &child.id().to_string()]);
         child.wait().unwrap();
