@@ -11,6 +11,7 @@
 //! | [`mesh`], [`hosts`] | probes and paths of a mesh; counters of hosts and captured traffic |
 //! | [`hostping`], [`collectives`] | loopback tests inside hosts; steps of collectives |
 //! | [`incidents`] | all analyses that rows allow, joined |
+//! | [`owners`] | whose captured traffic is, from the queue pairs that agents report |
 //! | [`live`] | windows that are analyzed as they end by the clock, and again when rows come late |
 //! | [`pinglists`] | hands out whom agents probe, by the switches that traces show |
 //! | [`topology`] | the topology file: addresses and ports of switches, and the links between them |
@@ -25,6 +26,7 @@ pub mod incidents;
 pub mod input;
 pub mod live;
 pub mod mesh;
+pub mod owners;
 pub mod paths;
 pub mod pinglists;
 pub mod topology;

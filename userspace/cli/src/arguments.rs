@@ -75,12 +75,11 @@ pub use subscription::SubscriptionArguments;
 pub use top::{AppearanceArguments, OnceArguments, TableName, ThemeName, TopArguments};
 pub(crate) use words::settle;
 
-use crate::filters::{address_filter, row_filter, run_filter};
+use crate::filters::{address_filter, connection_filter, run_filter};
 use crate::units::positive_duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rocescope_analysis::incidents::OnIncident;
 use rocescope_engine::anonymize::anonymizer;
-use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
@@ -279,8 +278,9 @@ pub struct ConnectionsArguments {
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,
-    /// Print only connections with a direction that matches EXPR, such as `unfilled_gaps > 0 or qp 17`
-    #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
+    /// Print only connections with a direction that matches EXPR, such as `unfilled_gaps > 0 or qp 17`; of a dataset with
+    /// queue pairs of agents also `src_job_id = 4711`
+    #[arg(long, value_name = "EXPR", value_parser = connection_filter)]
     pub filter: Option<RowFilter>,
     /// Format; of the connections alone in `jsonl`, `csv` and `markdown`, one row for each direction
     #[arg(short, long, value_name = "FORMAT", value_parser = formats(ALL), default_value = "table")]

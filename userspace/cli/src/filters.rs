@@ -1,7 +1,7 @@
 //! Filters as arguments. Names of hosts are resolved once the hosts file is read: see `arguments::settle`.
 
-use rocescope_model::Row;
 use rocescope_model::filter::{Filter, FilterError, Names, RowFilter};
+use rocescope_model::{OWNED_CONNECTIONS, Row, Table};
 use rocescope_pipeline::filter::RunFilter;
 
 /// Parses a filter.
@@ -33,7 +33,19 @@ pub fn address_filter(text: &str) -> Result<RunFilter, FilterError> {
 /// # Errors
 /// The message, and the position below it.
 pub fn row_filter<R: Row>(text: &str) -> Result<RowFilter, FilterError> {
-    let columns: Vec<&str> = R::TABLE.columns.iter().map(|column| column.name).collect();
-    let filter = Filter::parse_for(text, &columns, R::TABLE.name, Names::Later)?;
-    RowFilter::new(&filter, R::TABLE)
+    filter_of(R::TABLE, text)
+}
+
+/// Parses a filter of connections with their owners.
+///
+/// # Errors
+/// The message, and the position below it.
+pub fn connection_filter(text: &str) -> Result<RowFilter, FilterError> {
+    filter_of(&OWNED_CONNECTIONS, text)
+}
+
+fn filter_of(table: &'static Table, text: &str) -> Result<RowFilter, FilterError> {
+    let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    let filter = Filter::parse_for(text, &columns, table.name, Names::Later)?;
+    RowFilter::new(&filter, table)
 }

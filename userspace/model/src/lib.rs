@@ -77,13 +77,13 @@ pub use row::{Cells, Mismatch, Row};
 pub use source_port::source_port;
 pub use sparse::SparseBytes;
 pub use tables::{
-    AGENT_TABLES, CAPTURE_TABLES, COLLECTIVE_TABLES, COUNTER_TABLES, ChangeRow, ConnectionRow, CounterRow,
-    DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FIRST_PROBE_QPN, FLOW_PATH_TABLES, FlowPathRow, FlowRow, GroupRow,
-    HOST_DIAGNOSIS_TABLES, HostPortRow, HostVerdictRow, INCIDENT_NOTE_TABLES, INCIDENT_TABLES, IncidentNoteRow,
-    IncidentRow, LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow, LoopbackRow, MeshRows, OPERATION_TABLES,
-    OpcodeRow, PROBE_PAYLOAD_BYTES, PROBE_TABLES, PairRow, PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow,
-    STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, SpreadRow, StepProbeRow, StepRow, TABLES, TelemetryRow, VerdictRow,
-    WindowRow, WindowRows,
+    AGENT_TABLES, CAPTURE_TABLES, COLLECTIVE_TABLES, COUNTER_TABLES, ChangeRow, ConnectionOwnersRow, ConnectionRow,
+    CounterRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FIRST_PROBE_QPN, FLOW_PATH_TABLES, FlowPathRow, FlowRow,
+    GroupRow, HOST_DIAGNOSIS_TABLES, HostPortRow, HostVerdictRow, INCIDENT_NOTE_TABLES, INCIDENT_TABLES,
+    IncidentNoteRow, IncidentRow, LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow, LoopbackRow, MeshRows,
+    OPERATION_TABLES, OWNED_CONNECTIONS, OpcodeRow, OwnedConnections, PROBE_PAYLOAD_BYTES, PROBE_TABLES, PairRow,
+    PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, SpreadRow,
+    StepProbeRow, StepRow, TABLES, TelemetryRow, VerdictRow, WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

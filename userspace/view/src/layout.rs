@@ -104,6 +104,7 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
         .pane
         .slots()
         .filter(|(slot, _)| estimated || !is_bound(listing, *slot))
+        .filter(|(slot, _)| !is_without_owners(listing, *slot))
         .collect();
     let sorted = Slot::Column(listing.sort);
     match wanted.iter_mut().find(|(slot, _)| *slot == sorted) {
@@ -184,6 +185,11 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
 /// Columns that get the remaining room.
 fn is_text(name: &str) -> bool {
     matches!(name, "detail" | "sentence")
+}
+
+/// The column of owners, if no agent reported any: the cells are dashes.
+fn is_without_owners(listing: &Listing, slot: Slot) -> bool {
+    matches!(slot, Slot::Column(at) if listing.pane.table().columns[at].name == "owners" && listing.widths[at] <= 1)
 }
 
 /// Columns that mean nothing if all sizes are exact.

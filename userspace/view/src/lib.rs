@@ -42,6 +42,7 @@ pub mod keys;
 pub mod layout;
 pub mod mesh;
 pub mod once;
+mod owned;
 pub mod pane;
 pub mod player;
 pub mod recent;

@@ -5,8 +5,8 @@ use crate::format;
 use crate::recent::Shown;
 use crate::sort;
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupRow, HostPortRow, IncidentRow, LoopbackRow, OpcodeRow, PairRow, Row,
-    Table, Value, human,
+    Cells, EventRow, FlowRow, GroupRow, HostPortRow, IncidentRow, LoopbackRow, OWNED_CONNECTIONS, OpcodeRow, PairRow,
+    Row, Table, Value, human,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -85,6 +85,7 @@ const CONNECTIONS: Columns = &[
     ("src_qpn", 8),
     ("dst", 20),
     ("dst_qpn", 16),
+    ("owners", 15),
     ("service", 2),
     ("state", 3),
     ("packets", 7),
@@ -185,7 +186,7 @@ impl Pane {
         match self {
             Self::Flows => FlowRow::TABLE,
             Self::Opcodes => OpcodeRow::TABLE,
-            Self::Connections => ConnectionRow::TABLE,
+            Self::Connections => &OWNED_CONNECTIONS,
             Self::Events => EventRow::TABLE,
             Self::Mesh => PairRow::TABLE,
             Self::Groups => GroupRow::TABLE,

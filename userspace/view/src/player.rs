@@ -3,6 +3,7 @@
 use crate::control::{Control, Next, Pace, Stopped};
 use crate::show::{Message, Process, Show, ShowError, Stage};
 use crate::{Motion, Seek};
+use rocescope_diagnose::owners::Owners;
 use rocescope_model::{HostPortRow, IncidentRow, LoopbackRow, MeshRows, WindowRows};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -161,6 +162,11 @@ impl Player {
     /// Shows these loopback tests inside hosts from now on.
     pub fn loopback(&self, rows: Vec<LoopbackRow>) -> Result<(), Stopped> {
         self.send(Message::Loopback(rows))
+    }
+
+    /// Shows whose queue pairs are from now on.
+    pub fn owners(&self, owners: Arc<Owners>) -> Result<(), Stopped> {
+        self.send(Message::Owners(owners))
     }
 
     /// Shows a line to the user.

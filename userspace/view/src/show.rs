@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::screen::{self, Input, Screen};
 use crate::{Effect, Losses, Motion, ProcessUsage, View};
+use rocescope_diagnose::owners::Owners;
 use rocescope_model::{HostPortRow, IncidentRow, LoopbackRow, MeshRows, Time, WindowRows};
 use std::io;
 use std::sync::Arc;
@@ -91,6 +92,8 @@ pub(crate) enum Message {
     Incidents(Vec<IncidentRow>),
     /// The loopback tests inside hosts from now on.
     Loopback(Vec<LoopbackRow>),
+    /// Whose queue pairs are, from now on.
+    Owners(Arc<Owners>),
     /// A new motion.
     Motion(Motion),
     /// A line for the user.
@@ -239,6 +242,7 @@ fn handle(view: &mut View, message: Message, control: &Control) -> Result<Turn, 
         Message::HostPorts(rows) => view.host_ports(rows),
         Message::Incidents(rows) => view.incidents(rows),
         Message::Loopback(rows) => view.loopback(rows),
+        Message::Owners(owners) => view.owners(owners),
         Message::Motion(motion) => view.header().motion = motion,
         Message::Note(note) => view.note(note),
         Message::Gone(error) => return Err(ShowError::Terminal(error)),

@@ -2,10 +2,11 @@
 
 use super::gathered::{Gathered, Settings};
 use super::history::annotate;
-use super::{collectives, hosts, loopback, mesh, owners};
+use super::{collectives, hosts, loopback, mesh};
 use crate::input::earlier;
-use crate::{Error, Input, Reads};
-use rocescope_diagnose::incidents::{Document, Wire, join};
+use crate::{Error, Input, Reads, owners};
+use rocescope_diagnose::incidents::{Document, Incident, Wire, join};
+use rocescope_diagnose::owners::naming;
 use rocescope_model::human::plural;
 use rocescope_model::{Column, ConnectionRow, EventRow, INCIDENT_TABLES, Time, Type, WindowRow, footer};
 use rocescope_store::{Options, Scan, TimeRange, Writer};
@@ -27,7 +28,7 @@ pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
     loopback::add(settings, &mut gathered)?;
     collectives::add(settings, &mut gathered)?;
     let mut incidents = join(gathered.incidents, &wire);
-    owners::name(settings, &mut incidents)?;
+    name_owners(settings, &mut incidents)?;
     gathered.notes.extend(wire.marks(&incidents));
     let mut document = Document {
         incidents,
@@ -51,6 +52,15 @@ pub fn write(root: &Path, document: &Document, observer: &str, time_ns: i64) -> 
     let mut writer = Writer::create(root, options)?;
     writer.append_cells(&document.rows(observer, time_ns), Instant::now())?;
     writer.finish()?;
+    Ok(())
+}
+
+/// Names the owners of the victims.
+fn name_owners(settings: &Settings, incidents: &mut [Incident]) -> Result<(), Error> {
+    let asked: Vec<_> = naming::asked(incidents).collect();
+    if !asked.is_empty() {
+        naming::name(incidents, &owners::find(&settings.dataset, settings.time, asked)?);
+    }
     Ok(())
 }
 

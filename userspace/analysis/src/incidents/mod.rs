@@ -11,7 +11,6 @@
 //! | [`reporting`] | reports what opened, changed and closed |
 //! | [`on_incident`] | where changes go: a command, a server, an Alertmanager |
 //! | `mesh`, `hosts`, `loopback`, `collectives` | the faults of one analysis, as incidents |
-//! | `owners` | whose the victims are |
 
 mod background;
 mod collectives;
@@ -24,7 +23,6 @@ pub mod judging;
 mod loopback;
 pub(crate) mod mesh;
 pub mod on_incident;
-pub(crate) mod owners;
 pub mod reporting;
 
 pub use background::Background;

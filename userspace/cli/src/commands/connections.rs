@@ -13,9 +13,13 @@ use crate::rows;
 use crate::status::notices;
 use anyhow::{Result, anyhow, bail};
 use rocescope_analysis::incidents::stated_sampling;
+use rocescope_analysis::owners;
 use rocescope_capture::file::FrameSource;
 use rocescope_diagnose::incidents::Wire;
-use rocescope_engine::document::connections::{Connection, Gathered, Report, gather, json, text};
+use rocescope_diagnose::owners::ends;
+use rocescope_engine::document::connections::{
+    Connection, Gathered, Report, gather, has_owners, json, name, owned, text,
+};
 use rocescope_engine::document::files::notes;
 use rocescope_engine::live::LiveCapture;
 use rocescope_engine::origin::Origin;
@@ -72,10 +76,8 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
     crate::print(&match arguments.output {
         Format::Json => hosts.json(&json(&report)),
         Format::Table => text(&report, color::of_stdout()),
-        format => {
-            let directions = connections.iter().flat_map(Connection::directions);
-            rows::text(&directions.cloned().collect::<Vec<_>>(), format, &hosts)
-        }
+        format if has_owners(&connections) => rows::text(&owned(&connections), format, &hosts),
+        format => rows::text(&owned(&connections).rows, format, &hosts),
     })?;
     match found.error {
         Some(error) => Err(error),
@@ -154,7 +156,7 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     let mut connections = Gathered::within(time);
     let rows = found.select::<ConnectionRow>().columns(|_| true);
     rows.for_each(|row| connections.add(row))?;
-    let connections = connections.finish();
+    let mut connections = connections.finish();
     if connections.is_empty() {
         let none = || {
             let unsealed = span::unsealed(&found);
@@ -172,6 +174,9 @@ fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
         };
         return Err(span::nothing(root, &arguments.span)?.unwrap_or_else(none));
     }
+    let directions = connections.iter().flat_map(Connection::directions);
+    let known = owners::find(root, later, ends::asked(directions))?;
+    name(&mut connections, &known);
     let mut events = Vec::new();
     let all = found.select::<EventRow>().within(time).columns(|_| true);
     all.for_each(|event| events.extend(Some(event).filter(is_of_a_connection)))?;

@@ -1,12 +1,10 @@
 //! `diagnose`, and the incidents that stand first in `capture` and `report`, over captures whose truth is known.
 
-use rocescope_model::{ConnectionRow, QUEUE_PAIR_TABLES, QueuePairRow};
-use rocescope_store::{Options, Writer, scan};
+use crate::owned;
 use rocescope_testkit::command;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// What was planted into each recorded capture that is not healthy: class, and place.
 const PLANTED: &[(&str, &str, &str)] = &[
@@ -297,37 +295,11 @@ fn without_connections_the_capture_states_what_it_cannot_know() {
 #[test]
 fn incidents_name_the_owners_of_their_victims_where_agents_report_them() {
     let folder = tempfile::tempdir().unwrap();
-    let dataset = folder.path().join("d");
+    let dataset = owned::captured(folder.path(), "loss1_egress_node1");
     let path = dataset.display().to_string();
-    printed(&["capture", "-q", "-r", &capture("loss1_egress_node1"), "--out", &path]);
     let before = json(&printed(&["diagnose", &path, "-o", "json"]));
     assert_eq!(before["incidents"][0].get("owners"), None);
-    let connections = scan(&dataset).unwrap().rows::<ConnectionRow>().unwrap();
-    let first_ns = connections.iter().filter_map(|row| row.first_ns).min().unwrap();
-    // The job of a queue pair is that of its smaller number, as its rank.
-    let pairs = connections.iter().filter_map(|row| {
-        let (local, remote) = (row.src_qpn?, row.dst_qpn?);
-        Some(QueuePairRow {
-            observer: format!("host-of-{}", row.src).into(),
-            time_ns: first_ns,
-            first_ns,
-            device: "rxe0".into(),
-            local_qpn: local,
-            remote_qpn: Some(remote),
-            pid: Some(local),
-            job_id: Some(format!("{}", local.min(remote)).into()),
-            rank: Some(local),
-            local_address: Some(row.src),
-            ..QueuePairRow::default()
-        })
-    });
-    let options = Options {
-        tables: QUEUE_PAIR_TABLES,
-        ..Options::new("agent")
-    };
-    let mut writer = Writer::create(&dataset, options).unwrap();
-    writer.append_cells(&pairs.collect::<Vec<_>>(), Instant::now()).unwrap();
-    writer.finish().unwrap();
+    owned::report(&dataset, &owned::pairs(&dataset));
 
     let document = json(&printed(&["diagnose", &path, "-o", "json"]));
     let one = &document["incidents"][0];

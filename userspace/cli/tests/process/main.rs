@@ -13,6 +13,7 @@
 //! | `field` | inputs after public reports |
 //! | `hosts` | `--hosts FILE`: names of addresses |
 //! | `incidents` | `diagnose`, and what is first in `capture` and `report` |
+//! | `owned` | `connections` and `top` with the owners that agents report |
 //! | `quiet_traffic` | what hours of nearly no traffic cost |
 //! | `reference` | generated pages are up to date |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
@@ -28,6 +29,7 @@ mod hostping;
 mod hosts;
 mod incidents;
 mod merge;
+mod owned;
 mod product;
 mod quiet_traffic;
 mod reference;

@@ -9,8 +9,10 @@
 //! |---|---|
 //! | [`owner`] | what is known of an owner, and its name in a sentence |
 //! | `life` | from when to when a queue pair lives, as far as its rows show |
+//! | [`ends`] | both ends of a connection |
 //! | [`naming`] | the owners of the victims of incidents |
 
+pub mod ends;
 mod life;
 pub mod naming;
 pub mod owner;
@@ -45,9 +47,10 @@ pub struct End {
 }
 
 /// Whose an end is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
     /// No agent reported such a queue pair.
+    #[default]
     Unknown,
     /// Several queue pairs may be meant, or one that no agent reported.
     Ambiguous,

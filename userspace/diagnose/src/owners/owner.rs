@@ -97,10 +97,33 @@ impl Owner {
         }
         let host = &self.host;
         match (&self.container, &self.unit) {
-            // As runtimes abbreviate it.
-            (Some(id), _) => format!("container {} on {host}", id.chars().take(12).collect::<String>()),
+            (Some(id), _) => format!("container {} on {host}", abbreviated(id)),
             (None, Some(unit)) if !unit.ends_with(".scope") => format!("{unit} on {host}"),
             _ => self.process_on_host(),
+        }
+    }
+
+    /// Its name where room is short: `4711/3` is rank 3 of job 4711. The host is beside it, by its address.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let group = match (&self.job, &self.pod) {
+            (Some(job), _) => job,
+            (None, Some(pod)) => pod,
+            (None, None) => return self.short_process(),
+        };
+        match self.rank {
+            Some(rank) => format!("{group}/{rank}"),
+            None => group.clone(),
+        }
+    }
+
+    fn short_process(&self) -> String {
+        match (&self.container, &self.unit, &*self.process, self.pid) {
+            (Some(id), ..) => abbreviated(id),
+            (None, Some(unit), ..) if !unit.ends_with(".scope") => unit.clone(),
+            (.., name, None) => format!("kernel {name}"),
+            (.., "", Some(pid)) => format!("PID {pid}"),
+            (.., name, Some(pid)) => format!("{name} {pid}"),
         }
     }
 
@@ -116,6 +139,11 @@ impl Owner {
     }
 }
 
+/// The ID of a container as runtimes abbreviate it.
+fn abbreviated(id: &str) -> String {
+    id.chars().take(12).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,25 +155,41 @@ mod tests {
             pid: Some(42),
             ..Owner::default()
         };
-        assert_eq!(owner.group(), "PID 42 on gpu-1");
+        assert_eq!((&*owner.group(), &*owner.short()), ("PID 42 on gpu-1", "PID 42"));
         owner.process = "python".into();
         owner.unit = Some("session-3.scope".into());
-        assert_eq!(owner.group(), "python (PID 42) on gpu-1");
+        assert_eq!(
+            (&*owner.group(), &*owner.short()),
+            ("python (PID 42) on gpu-1", "python 42")
+        );
         owner.unit = Some("train.service".into());
-        assert_eq!(owner.group(), "train.service on gpu-1");
+        assert_eq!(
+            (&*owner.group(), &*owner.short()),
+            ("train.service on gpu-1", "train.service")
+        );
         owner.container = Some("9ec39b91f3d70e1beff5".into());
-        assert_eq!(owner.group(), "container 9ec39b91f3d7 on gpu-1");
+        assert_eq!(
+            (&*owner.group(), &*owner.short()),
+            ("container 9ec39b91f3d7 on gpu-1", "9ec39b91f3d7")
+        );
         owner.pod = Some("llama-0".into());
-        assert_eq!(owner.group(), "pod llama-0");
+        assert_eq!((&*owner.group(), &*owner.short()), ("pod llama-0", "llama-0"));
         owner.namespace = Some("training".into());
-        assert_eq!(owner.group(), "pod training/llama-0");
+        owner.rank = Some(3);
+        assert_eq!(
+            (&*owner.group(), &*owner.short()),
+            ("pod training/llama-0", "llama-0/3")
+        );
         owner.job = Some("4711".into());
-        assert_eq!(owner.group(), "job 4711");
+        assert_eq!((&*owner.group(), &*owner.short()), ("job 4711", "4711/3"));
         let kernel = Owner {
             host: "gpu-1".into(),
             process: "nvme_rdma".into(),
             ..Owner::default()
         };
-        assert_eq!(kernel.group(), "the kernel (nvme_rdma) on gpu-1");
+        assert_eq!(
+            (&*kernel.group(), &*kernel.short()),
+            ("the kernel (nvme_rdma) on gpu-1", "kernel nvme_rdma")
+        );
     }
 }

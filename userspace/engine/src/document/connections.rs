@@ -6,10 +6,11 @@ mod text;
 
 pub use text::text;
 
+use rocescope_diagnose::owners::{Answer, Owner, Owners, ends};
 use rocescope_model::filter::RowFilter;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::json::{self, Object, Row, Rows};
-use rocescope_model::{Column, ConnectionRow, EventRow};
+use rocescope_model::{Column, ConnectionOwnersRow, ConnectionRow, EventRow, OwnedConnections};
 use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_store::TimeRange;
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub struct Connection {
     pub a_to_b: Option<ConnectionRow>,
     /// What `b` sent.
     pub b_to_a: Option<ConnectionRow>,
+    /// Whose `a` and `b` are.
+    owners: [Answer; 2],
 }
 
 impl Connection {
@@ -35,8 +38,21 @@ impl Connection {
     /// Whether a direction matches the filter.
     #[must_use]
     pub fn matches(&self, filter: &RowFilter) -> bool {
-        self.directions()
-            .any(|row| filter.matches(std::slice::from_ref(row), 0))
+        self.owned_directions().any(|(row, owners)| {
+            let cells = OwnedConnections {
+                rows: std::slice::from_ref(row),
+                owners: [owners],
+            };
+            filter.matches(&cells, 0)
+        })
+    }
+
+    /// The directions that were seen, each with its owners.
+    fn owned_directions(&self) -> impl Iterator<Item = (&ConnectionRow, ConnectionOwnersRow)> {
+        let [a, b] = &self.owners;
+        let there = self.a_to_b.iter().map(|row| (row, [a.clone(), b.clone()]));
+        let back = self.b_to_a.iter().map(|row| (row, [b.clone(), a.clone()]));
+        there.chain(back).map(|(row, ends)| (row, ends::row_of(row, &ends)))
     }
 
     /// Any direction, for the columns that both share.
@@ -52,6 +68,28 @@ impl Connection {
     fn trouble(&self) -> [u64; 5] {
         ConnectionRow::trouble(self.directions())
     }
+}
+
+/// Names the owners of connections.
+pub fn name(connections: &mut [Connection], owners: &Owners) {
+    for connection in connections {
+        connection.owners = owners.both(connection.a_to_b.as_ref(), connection.b_to_a.as_ref());
+    }
+}
+
+/// Whether anything is known of the owners of these connections.
+#[must_use]
+pub fn has_owners(connections: &[Connection]) -> bool {
+    let mut ends = connections.iter().flat_map(|connection| &connection.owners);
+    ends.any(|end| *end != Answer::Unknown)
+}
+
+/// The directions of these connections with their owners.
+#[must_use]
+pub fn owned(connections: &[Connection]) -> OwnedConnections {
+    let directions = connections.iter().flat_map(Connection::owned_directions);
+    let (rows, owners) = directions.map(|(row, owners)| (row.clone(), owners)).unzip();
+    OwnedConnections { rows, owners }
 }
 
 /// Groups rows by connection, with the latest row of each direction, the worst first.
@@ -185,6 +223,12 @@ struct End {
     qpn: Option<u32>,
     udp_src_port: Option<u16>,
     start_psn: Option<u32>,
+    /// Absent if it is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<Owner>,
+    /// Present if several queue pairs may be meant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    owner_ambiguous: bool,
 }
 
 type Wanted = fn(&Column) -> bool;
@@ -229,8 +273,8 @@ impl<'a> ConnectionDocument<'a> {
             Row(row.unwrap_or(none), wanted)
         };
         Some(Self {
-            a: End::of(a, b),
-            b: End::of(b, a),
+            a: End::of(a, b, &connection.owners[0]),
+            b: End::of(b, a, &connection.owners[1]),
             shared: Row(either, |column| SHARED.contains(&column.name) && column.name != "role"),
             a_to_b: direction(a),
             b_to_a: direction(b),
@@ -239,7 +283,7 @@ impl<'a> ConnectionDocument<'a> {
 }
 
 impl End {
-    fn of(sent: Option<&ConnectionRow>, received: Option<&ConnectionRow>) -> Self {
+    fn of(sent: Option<&ConnectionRow>, received: Option<&ConnectionRow>, owner: &Answer) -> Self {
         let (ip, qpn) = match (sent, received) {
             (Some(row), _) => (Some(row.src), row.src_qpn),
             (None, Some(row)) => (Some(row.dst), row.dst_qpn),
@@ -250,6 +294,8 @@ impl End {
             qpn,
             udp_src_port: sent.and_then(|row| row.udp_src_port),
             start_psn: sent.and_then(|row| row.start_psn),
+            owner: owner.owner().cloned(),
+            owner_ambiguous: *owner == Answer::Ambiguous,
         }
     }
 }

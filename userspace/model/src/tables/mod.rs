@@ -2,6 +2,7 @@
 //! probes.
 
 mod changes;
+mod connection_owners;
 mod connections;
 mod counters;
 mod events;
@@ -31,6 +32,7 @@ mod verdicts;
 mod windows;
 
 pub use changes::ChangeRow;
+pub use connection_owners::{ConnectionOwnersRow, OWNED_CONNECTIONS, OwnedConnections};
 pub use connections::ConnectionRow;
 pub use counters::CounterRow;
 pub use events::EventRow;
@@ -168,7 +170,12 @@ pub const INCIDENT_NOTE_TABLES: &[&Table] = &[IncidentNoteRow::TABLE];
 pub const HOST_DIAGNOSIS_TABLES: &[&Table] = &[HostVerdictRow::TABLE];
 
 /// Tables that are computed from others when they are read; the dataset does not store them.
-pub const DERIVED_TABLES: &[&Table] = &[GroupRow::TABLE, PairRow::TABLE, HostPortRow::TABLE];
+pub const DERIVED_TABLES: &[&Table] = &[
+    GroupRow::TABLE,
+    PairRow::TABLE,
+    HostPortRow::TABLE,
+    ConnectionOwnersRow::TABLE,
+];
 
 /// Returns the stored table of this name.
 #[must_use]

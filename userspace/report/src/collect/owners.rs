@@ -1,8 +1,8 @@
 //! Traffic by owner: what the queue pairs of a job, a host or a process sent.
 
 use super::connection::Connection;
-use rocescope_diagnose::owners::{Answer, End, Owner, Owners as Known};
-use rocescope_model::{ConnectionRow, QueuePairRow};
+use rocescope_diagnose::owners::{Answer, Owner, Owners as Known};
+use rocescope_model::QueuePairRow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -132,12 +132,8 @@ impl Owners {
 
     /// Names the owners of both ends of a connection.
     pub(super) fn name(&self, connection: &mut Connection) {
-        let owner = |row: &ConnectionRow| match self.sender(row) {
-            Answer::Owner(owner) => Some(Owner::clone(&owner)),
-            _ => None,
-        };
-        connection.a_owner = connection.a_to_b.as_ref().and_then(owner);
-        connection.b_owner = connection.b_to_a.as_ref().and_then(owner);
+        let ends = self.known.both(connection.a_to_b.as_ref(), connection.b_to_a.as_ref());
+        [connection.a_owner, connection.b_owner] = ends.map(|end| end.owner().cloned());
     }
 
     /// Adds what both ends of a connection sent.
@@ -146,7 +142,7 @@ impl Owners {
             return;
         }
         for row in connection.directions() {
-            let answer = self.sender(row);
+            let answer = self.known.sender(row);
             let name = match &answer {
                 Answer::Unknown => UNKNOWN.to_owned(),
                 Answer::Ambiguous => AMBIGUOUS.to_owned(),
@@ -168,21 +164,6 @@ impl Owners {
             sums.timeouts += row.timeouts;
             sums.rtt_p99_ns = sums.rtt_p99_ns.max(row.rtt_p99_ns);
         }
-    }
-
-    /// Whose the sender of a direction is.
-    fn sender(&self, row: &ConnectionRow) -> Answer {
-        let Some(qpn) = row.src_qpn else {
-            return Answer::Unknown;
-        };
-        self.known.of(&End {
-            address: row.src,
-            qpn,
-            peer: row.dst,
-            peer_qpn: row.dst_qpn,
-            first_ns: row.first_ns.unwrap_or(row.last_ns),
-            last_ns: row.last_ns,
-        })
     }
 
     /// The figures; `None` if no agent reported a queue pair.
@@ -209,6 +190,7 @@ impl Owners {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rocescope_model::ConnectionRow;
 
     /// Both directions of a connection between QP 7 of host 1 and QP 8 of host 2.
     fn connection() -> Connection {

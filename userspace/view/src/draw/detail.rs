@@ -10,7 +10,7 @@ use crate::theme::Tone;
 use crate::view::View;
 use crate::zone::Zone;
 use ratatui::layout::Rect;
-use rocescope_model::{Column, Type, Unit, Value, human};
+use rocescope_model::{Column, ConnectionRow, Row as _, Type, Unit, Value, human};
 use std::net::Ipv4Addr;
 
 /// Cells of the page at most.
@@ -79,11 +79,19 @@ fn page(view: &View, screen: Rect) -> Option<(Vec<Line>, Rect)> {
     let cells = view.focus().cells(shown);
     for (at, column) in view.focus().table().columns.iter().enumerate() {
         let value = cells.value(row, at);
+        if value == Value::Null && is_of_owners(view.focus(), at) {
+            continue;
+        }
         let text = exact(column, &value, human::unit(cells, row, at));
         field(view.options.hosts.text(&text), &value, column, help_width, &mut lines);
     }
     let page = overlay::place(screen, width, lines.len());
     Some((lines, page))
+}
+
+/// Whether a column is of the owners of a connection: what is not known of them has no line.
+fn is_of_owners(pane: Pane, column: usize) -> bool {
+    pane == Pane::Connections && column >= ConnectionRow::TABLE.columns.len()
 }
 
 /// The flow's rates in the windows kept.

@@ -91,7 +91,7 @@ fn number(view: &View, pane: Pane) -> String {
 /// The time until which connections count, if that is well after the window: a dataset has their totals once a minute.
 fn later(shown: &Shown) -> Option<String> {
     let end_ns = shown.total.window_start_ns + shown.total.window_ns;
-    let latest_ns = shown.connections.iter().map(|row| row.time_ns).max()?;
+    let latest_ns = shown.connections.rows.iter().map(|row| row.time_ns).max()?;
     // Live, rows come one window early.
     (latest_ns > end_ns + shown.total.window_ns).then(|| format!("{:.0}", Time(latest_ns)))
 }

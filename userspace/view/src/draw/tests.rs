@@ -4,6 +4,7 @@ mod hosts;
 mod incidents;
 mod inside;
 mod mesh;
+mod owners;
 
 use crate::header::{Header, Losses, Motion, Newest, ProcessUsage};
 use crate::keys::Key;

@@ -5,7 +5,8 @@ mod merge;
 use crate::inside::Inside;
 use crate::series::REACH;
 use rocescope_model::{
-    ConnectionRow, EventRow, GroupRow, HostPortRow, IncidentRow, MeshRows, Time, WindowRow, WindowRows,
+    ConnectionRow, EventRow, GroupRow, HostPortRow, IncidentRow, MeshRows, OwnedConnections, Time, WindowRow,
+    WindowRows,
 };
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -45,8 +46,8 @@ pub struct Shown {
     pub rows: Arc<WindowRows>,
     /// Events of all windows kept up to this one, the latest first.
     pub events: Vec<EventRow>,
-    /// The latest row of each direction of a connection up to this window.
-    pub connections: Vec<ConnectionRow>,
+    /// The latest row of each direction of a connection up to this window, with its owners if agents reported any.
+    pub connections: OwnedConnections,
     /// The traffic of the window by source, destination, queue pair or opcode.
     pub groups: Vec<GroupRow>,
     /// The probe mesh at the time of the window; empty if there is none.
@@ -153,7 +154,10 @@ impl Recent {
             number: last,
             windows: windows.len(),
             events: self.events(last),
-            connections: self.connections(last, start_ns + window_ns),
+            connections: OwnedConnections {
+                rows: self.connections(last, start_ns + window_ns),
+                owners: Vec::new(),
+            },
             ..merged
         })
     }
@@ -280,7 +284,7 @@ mod tests {
             ..WindowRows::default()
         });
         let packets = |last| {
-            let rows = recent.shown(last, 1).unwrap().connections;
+            let rows = recent.shown(last, 1).unwrap().connections.rows;
             rows.iter().map(|row| row.packets).collect::<Vec<_>>()
         };
         assert_eq!((packets(0), packets(1)), (vec![5], vec![9]));

@@ -5,6 +5,7 @@ use crate::inside::Inside;
 use crate::mesh::plan::{self, Plan};
 use crate::pane::Pane;
 use ratatui::layout::Rect;
+use rocescope_diagnose::owners::Owners;
 use rocescope_model::{HostPortRow, IncidentRow, LoopbackRow, MeshRows, PairRow};
 use std::sync::Arc;
 
@@ -34,6 +35,14 @@ impl View {
     /// Sets the loopback tests inside hosts in the windows that follow: the last run of each host.
     pub fn loopback(&mut self, rows: Vec<LoopbackRow>) {
         self.inside = Arc::new(Inside::new(rows));
+        if self.held.is_none() {
+            self.refresh();
+        }
+    }
+
+    /// Sets whose queue pairs are, of the time of the windows that follow.
+    pub fn owners(&mut self, owners: Arc<Owners>) {
+        self.owners = owners;
         if self.held.is_none() {
             self.refresh();
         }

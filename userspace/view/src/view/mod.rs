@@ -11,6 +11,7 @@ use crate::incidents;
 use crate::inside::Inside;
 use crate::keys::Keys;
 use crate::layout;
+use crate::owned;
 use crate::pane::{Listing, Pane};
 use crate::recent::{Recent, Shown};
 use crate::series::Series;
@@ -20,6 +21,7 @@ use crate::theme::Theme;
 use crate::zone::Zone;
 use core::net::IpAddr;
 use rocescope_diagnose::mesh::Matrix;
+use rocescope_diagnose::owners::Owners;
 use rocescope_model::filter::FilterError;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
@@ -133,6 +135,8 @@ pub struct View {
     incidents: Vec<IncidentRow>,
     /// The latest loopback tests inside hosts.
     inside: Arc<Inside>,
+    /// Whose queue pairs are.
+    owners: Arc<Owners>,
     /// The pairs of the mesh by row and column.
     pub(crate) matrix: Matrix,
     pub(crate) listings: [Listing; Pane::ALL.len()],
@@ -167,6 +171,7 @@ impl View {
             host_ports: Arc::default(),
             incidents: Vec::new(),
             inside: Arc::default(),
+            owners: Arc::default(),
             matrix: Matrix::default(),
             listings: Pane::ALL.map(Listing::new),
             focus: Pane::Flows,
@@ -309,6 +314,7 @@ impl View {
             let start_ns = shown.total.window_start_ns;
             let end_ns = start_ns.saturating_add(shown.total.window_ns);
             shown.incidents = incidents::at(&self.incidents, start_ns, end_ns);
+            shown.connections.owners = owned::owners(&shown.connections.rows, &self.owners);
             shown.groups = self.by.rows(&shown.total, &shown.rows.flows, &shown.rows.opcodes);
         }
         self.jitter.clear();

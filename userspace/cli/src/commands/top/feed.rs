@@ -4,6 +4,7 @@ use super::once::Printer;
 use super::process::ThisProcess;
 use anyhow::Result;
 use rocescope_diagnose::incidents::Captured;
+use rocescope_diagnose::owners::Owners;
 use rocescope_engine::Notices;
 use rocescope_engine::drops::Drops;
 use rocescope_engine::intake::Tap;
@@ -131,6 +132,15 @@ impl Feed {
     pub(super) fn loopback(&mut self, rows: Vec<LoopbackRow>) -> Result<()> {
         if let Self::Screen(player) = self {
             player.loopback(rows)?;
+        }
+        Ok(())
+    }
+
+    /// Sets whose queue pairs are, for the following windows.
+    pub(super) fn owners(&mut self, owners: Arc<Owners>) -> Result<()> {
+        match self {
+            Self::Printed(printer) => printer.formatter.owners(owners),
+            Self::Screen(player) => player.owners(owners)?,
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::stdout::print_line;
 use anyhow::{Result, anyhow};
 use rocescope_model::filter::Filter;
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, GroupRow, HostPortRow, IncidentRow, LinkRow, OpcodeRow, PairRow, PdcRow, Row,
+    EventRow, FlowRow, GroupRow, HostPortRow, IncidentRow, LinkRow, OWNED_CONNECTIONS, OpcodeRow, PairRow, PdcRow, Row,
     SlaRow, Table, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::once::{Arrival, Format, Formatter, Settings};
@@ -89,7 +89,7 @@ const fn of(table: TableName) -> &'static Table {
         TableName::Incidents => IncidentRow::TABLE,
         TableName::Flows => FlowRow::TABLE,
         TableName::Opcodes => OpcodeRow::TABLE,
-        TableName::Connections => ConnectionRow::TABLE,
+        TableName::Connections => &OWNED_CONNECTIONS,
         TableName::Pdcs => PdcRow::TABLE,
         TableName::Events => EventRow::TABLE,
         TableName::Windows => WindowRow::TABLE,

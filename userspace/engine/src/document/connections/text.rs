@@ -1,10 +1,11 @@
 //! Connections as text: the worst first, then their events.
 
-use super::{Connection, Report};
+use super::{Connection, Report, owned};
 use crate::document::color::Color;
+use rocescope_diagnose::owners::Answer;
 use rocescope_model::human::plural;
 use rocescope_model::render::{self, Options};
-use rocescope_model::{Cells, ConnectionRow, EventRow, Row as _, Value};
+use rocescope_model::{Cells, ConnectionRow, EventRow, Value};
 use std::fmt::Write;
 
 /// Blanks before the lines of a table.
@@ -20,7 +21,8 @@ const ALWAYS: [&str; 7] = [
     "packets",
     "payload_bytes",
 ];
-const SOMETIMES: [&str; 17] = [
+const SOMETIMES: [&str; 18] = [
+    "owners",
     "messages",
     "retransmitted_packets",
     "timeouts",
@@ -40,7 +42,7 @@ const SOMETIMES: [&str; 17] = [
     "response_p50_ns",
 ];
 /// Columns that a narrow terminal does without, the first before the others.
-const DROPPED_FIRST: [&str; 21] = [
+const DROPPED_FIRST: [&str; 22] = [
     "state",
     "paired_by",
     "response_p50_ns",
@@ -55,6 +57,7 @@ const DROPPED_FIRST: [&str; 21] = [
     "unfilled_gaps",
     "rtt_p99_ns",
     "timeouts",
+    "owners",
     "nak_psn_sequence",
     "unanswered_packets",
     "ecn_ce_packets",
@@ -144,6 +147,7 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
             summary.delivery.untracked_packets, summary.evicted
         )?;
     }
+    write_owners(out, all)?;
     let shown = &all[..all.len().min(report.max_rows)];
     if shown.len() < all.len() {
         writeln!(
@@ -156,8 +160,8 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
     } else {
         writeln!(out)?;
     }
-    let rows: Vec<ConnectionRow> = shown.iter().flat_map(Connection::directions).cloned().collect();
-    if !rows.is_empty() {
+    let rows = owned(shown);
+    if rows.rows() > 0 {
         let mut columns = ALWAYS.to_vec();
         columns.extend(SOMETIMES.iter().filter(|name| has_any(&rows, name)));
         columns.extend(["paired_by", "state"]);
@@ -179,11 +183,24 @@ fn write_text(out: &mut String, report: &Report<'_>, color: Color) -> std::fmt::
     Ok(())
 }
 
-fn has_any(rows: &Vec<ConnectionRow>, name: &str) -> bool {
-    let Some(column) = ConnectionRow::TABLE.position(name) else {
+/// How many ends have an owner; nothing where nothing is known of any.
+fn write_owners(out: &mut String, all: &[Connection]) -> std::fmt::Result {
+    let count = |is: fn(&Answer) -> bool| all.iter().flat_map(|c| &c.owners).filter(|end| is(end)).count();
+    let known = count(|end| end.owner().is_some());
+    let ambiguous = count(|end| *end == Answer::Ambiguous);
+    let of = match (known, ambiguous) {
+        (0, 0) => return Ok(()),
+        (_, 0) => String::new(),
+        (_, ambiguous) => format!("; {ambiguous} ambiguous: several processes may have had the number at that time"),
+    };
+    writeln!(out, "Owners       of {known} of {} ends{of}", 2 * all.len())
+}
+
+fn has_any(rows: &dyn Cells, name: &str) -> bool {
+    let Some(column) = rows.table().position(name) else {
         return false;
     };
-    (0..rows.len()).any(|row| !matches!(rows.value(row, column), Value::Null | Value::I64(0)))
+    (0..rows.rows()).any(|row| !matches!(rows.value(row, column), Value::Null | Value::I64(0)))
 }
 
 fn table(cells: &dyn Cells, columns: &[&str], dropped_first: &[&str], report: &Report<'_>) -> String {

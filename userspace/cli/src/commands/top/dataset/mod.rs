@@ -4,6 +4,7 @@ mod hosts;
 mod index;
 mod loopback;
 mod mesh;
+mod owners;
 mod search;
 
 use super::feed::Feed;
@@ -12,6 +13,7 @@ use crate::commands::span;
 use anyhow::{Context, Result, anyhow, bail};
 use index::Index;
 use loopback::Loopback;
+use owners::Owners;
 use rocescope_model::MeshRows;
 use rocescope_runtime::Signals;
 use rocescope_store::Error::NoDirectory;
@@ -87,6 +89,10 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         no_loopback,
         ..Header::default()
     };
+    let mut also = Also {
+        owners: Owners::open(root, time)?,
+        loopback,
+    };
     let search = Search::begin(root, time, arguments);
     let shows_worst = !arguments.once.once || arguments.once.table == Some(TableName::Incidents);
     let at = match (arguments.at, &search) {
@@ -112,24 +118,33 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
     let mut feed = super::feed(arguments, header, true, pane)?;
     let notes_of_screen = feed.begin(signals.ender(), None)?;
     search.show(&mut feed, notes_of_screen)?;
-    let stepped = step(&mut index, &loopback, at, &mut feed, &notes);
+    let stepped = step(&mut index, &mut also, at, &mut feed, &notes);
     feed.finish(stepped)
 }
 
+/// What is read beside the windows.
+struct Also {
+    loopback: Loopback,
+    owners: Owners,
+}
+
 /// Shows windows until the user quits.
-fn step(index: &mut Index, loopback: &Loopback, mut at: usize, feed: &mut Feed, notes: &[String]) -> Result<()> {
+fn step(index: &mut Index, also: &mut Also, mut at: usize, feed: &mut Feed, notes: &[String]) -> Result<()> {
     if feed.is_printed() {
         for at in at..index.len() {
             mesh(index, at, feed)?;
             feed.host_ports(index.host_ports(at)?)?;
             match index.is_captured(at) {
-                true => feed.add(index.windows(at..at + 1)?)?,
+                true => {
+                    also.owners.show(index.span(at), feed)?;
+                    feed.add(index.windows(at..at + 1)?)?;
+                }
                 false => feed.without_traffic(index.start(at).unwrap_or(0))?,
             }
         }
         return Ok(());
     }
-    jump(index, loopback, at, feed)?;
+    jump(index, also, at, feed)?;
     if !notes.is_empty() {
         feed.note(notes.join("; "))?;
     }
@@ -141,7 +156,7 @@ fn step(index: &mut Index, loopback: &Loopback, mut at: usize, feed: &mut Feed, 
         match next {
             Next::Go if at + 1 < index.len() => {
                 at += 1;
-                add(index, loopback, at, feed)?;
+                add(index, also, at, feed)?;
             }
             Next::Go => {}
             Next::Seek(seek) => {
@@ -150,9 +165,9 @@ fn step(index: &mut Index, loopback: &Loopback, mut at: usize, feed: &mut Feed, 
                     let end = if to == 0 { "first" } else { "last" };
                     feed.note(format!("this is the {end} window"))?;
                 } else if to == at + 1 {
-                    add(index, loopback, to, feed)?;
+                    add(index, also, to, feed)?;
                 } else {
-                    jump(index, loopback, to, feed)?;
+                    jump(index, also, to, feed)?;
                 }
                 at = to;
             }
@@ -193,31 +208,37 @@ fn by_windows(at: usize, by: i64, last: usize) -> usize {
 }
 
 /// Shows the window with earlier ones, for trends and longer windows.
-fn jump(index: &mut Index, loopback: &Loopback, at: usize, feed: &mut Feed) -> Result<()> {
+fn jump(index: &mut Index, also: &mut Also, at: usize, feed: &mut Feed) -> Result<()> {
     let first = (at + 1).saturating_sub(REACH);
     // A window without captures has no trends.
     let windows = match index.is_captured(at) {
-        true => index.windows(first..at + 1)?,
+        true => {
+            also.owners.show(index.span(at), feed)?;
+            index.windows(first..at + 1)?
+        }
         false => Vec::new(),
     };
     feed.replace(windows)?;
-    beside(index, loopback, at, feed)
+    beside(index, also, at, feed)
 }
 
 /// Shows the next window.
-fn add(index: &mut Index, loopback: &Loopback, at: usize, feed: &mut Feed) -> Result<()> {
+fn add(index: &mut Index, also: &mut Also, at: usize, feed: &mut Feed) -> Result<()> {
     match index.is_captured(at) {
-        true => feed.add(index.windows(at..at + 1)?)?,
+        true => {
+            also.owners.show(index.span(at), feed)?;
+            feed.add(index.windows(at..at + 1)?)?;
+        }
         false => feed.replace(Vec::new())?,
     }
-    beside(index, loopback, at, feed)
+    beside(index, also, at, feed)
 }
 
 /// Shows what belongs to the time of a window.
-fn beside(index: &mut Index, loopback: &Loopback, at: usize, feed: &mut Feed) -> Result<()> {
+fn beside(index: &mut Index, also: &mut Also, at: usize, feed: &mut Feed) -> Result<()> {
     mesh(index, at, feed)?;
     feed.host_ports(index.host_ports(at)?)?;
-    feed.loopback(loopback.at(index.end(at)))
+    feed.loopback(also.loopback.at(index.end(at)))
 }
 
 /// Shows the mesh of probes at the time of a window, if it has changed.

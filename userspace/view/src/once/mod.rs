@@ -1,14 +1,18 @@
 //! Windows as text, JSON and CSV, without a terminal.
 
-use crate::{incidents, sort};
+mod cells;
+
+use crate::{incidents, owned, sort};
+use cells::{Top, cells};
 use rocescope_diagnose::mesh::Metric;
+use rocescope_diagnose::owners::Owners;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::human::Rates;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, IncidentRow, MeshRows, OpcodeRow, PairRow,
-    PdcRow, Row, SlaRow, Table, Value, VerdictRow, WindowRow, WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, GroupBy, GroupRow, HostPortRow, IncidentRow, MeshRows, OWNED_CONNECTIONS,
+    OpcodeRow, OwnedConnections, PairRow, PdcRow, Row, SlaRow, Table, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_model::{csv, lines};
 use std::collections::HashSet;
@@ -57,6 +61,8 @@ pub struct Formatter {
     host_ports: Vec<HostPortRow>,
     /// All incidents that are known.
     incidents: Vec<IncidentRow>,
+    /// Whose queue pairs are; `None` if no agent reported any.
+    owners: Option<Arc<Owners>>,
     heading: bool,
     filters: Vec<RowFilter>,
     /// The last window, until the connections of its end are reported: when the next begins, and at the end.
@@ -68,7 +74,9 @@ pub struct Formatter {
 /// A window, and what belongs to its time.
 #[derive(Debug, Default)]
 struct Printed {
+    /// All rows, without the connections until they are printed as JSON.
     rows: WindowRows,
+    connections: OwnedConnections,
     mesh: Option<MeshRows>,
     host_ports: Vec<HostPortRow>,
     incidents: Vec<IncidentRow>,
@@ -115,6 +123,7 @@ impl Formatter {
             mesh: None,
             host_ports: Vec::new(),
             incidents: Vec::new(),
+            owners: None,
             heading: true,
             filters,
             held: None,
@@ -154,10 +163,16 @@ impl Formatter {
         self.incidents = rows;
     }
 
+    /// Sets whose queue pairs are in the windows that follow. What has owners is set before the first window.
+    pub fn owners(&mut self, owners: Arc<Owners>) {
+        self.owners = Some(owners);
+    }
+
     /// A window with what belongs to its time.
     fn beside(&mut self, rows: WindowRows, (start_ns, end_ns): (i64, i64)) -> Printed {
         Printed {
             rows,
+            connections: OwnedConnections::default(),
             mesh: self.mesh.take(),
             host_ports: std::mem::take(&mut self.host_ports),
             incidents: incidents::at(&self.incidents, start_ns, end_ns),
@@ -185,17 +200,22 @@ impl Formatter {
     fn format(&mut self, mut window: Printed, next_ns: i64, next_end_ns: i64) -> String {
         let Printed {
             rows,
+            connections,
             mesh,
             host_ports,
             incidents: open_or_ended,
         } = &mut window;
         rows.events = before(&mut self.early.events, |row| row.time_ns < next_ns);
-        rows.connections = before(&mut self.early.connections, |row| row.time_ns < next_end_ns);
+        connections.rows = before(&mut self.early.connections, |row| row.time_ns < next_end_ns);
         let mut seen = HashSet::new();
-        rows.connections.reverse();
-        rows.connections
+        connections.rows.reverse();
+        connections
+            .rows
             .retain(|row| seen.insert((row.connection, row.role.to_string())));
-        ConnectionRow::sort_worst_first(&mut rows.connections);
+        ConnectionRow::sort_worst_first(&mut connections.rows);
+        if let Some(owners) = &self.owners {
+            connections.owners = owned::owners(&connections.rows, owners);
+        }
         if let Some(column) = self.settings.sort {
             let descending = sort::is_descending(&FlowRow::TABLE.columns[column]);
             let order = sort::order(&rows.flows, 0..rows.flows.len(), column, descending);
@@ -210,7 +230,7 @@ impl Formatter {
             }
             keep(&mut rows.flows, filter);
             keep(&mut rows.opcodes, filter);
-            keep(&mut rows.connections, filter);
+            owned::keep(connections, filter);
             keep(&mut rows.pdcs, filter);
             keep(&mut rows.events, filter);
         }
@@ -228,7 +248,9 @@ impl Formatter {
         let text = match self.settings.format {
             Format::Table => self.text(&window, &groups),
             Format::Json => {
-                let hosts: [&dyn Cells; 2] = [host_ports, open_or_ended];
+                rows.connections = std::mem::take(&mut connections.rows);
+                connections.owners.retain(|row| row.owners.is_some());
+                let hosts: [&dyn Cells; 3] = [&connections.owners, host_ports, open_or_ended];
                 let hosts = hosts.into_iter().filter(|cells| cells.rows() > 0);
                 let hosts: Vec<&dyn Cells> = hosts.collect();
                 let window = lines::window(rows, mesh.as_ref(), &hosts, self.settings.by.map(|_| &groups));
@@ -250,7 +272,12 @@ impl Formatter {
 
     /// The requested table, or the default of the window.
     fn requested(&self, window: &Printed) -> &'static Table {
-        self.settings.table.unwrap_or(match window.rows.windows.is_empty() {
+        // Columns of owners are there if an agent reported any.
+        let table = self.settings.table.map(|table| match self.owners {
+            None if *table == OWNED_CONNECTIONS => ConnectionRow::TABLE,
+            _ => table,
+        });
+        table.unwrap_or(match window.rows.windows.is_empty() {
             true if window.mesh.is_none() => HostPortRow::TABLE,
             true => PairRow::TABLE,
             false if self.settings.by.is_some() => GroupRow::TABLE,
@@ -297,6 +324,7 @@ impl Formatter {
         }
         let window = Printed {
             rows: rows.clone(),
+            connections: window.connections.clone(),
             mesh: Some(mesh),
             host_ports: window.host_ports.clone(),
             incidents: window.incidents.clone(),
@@ -328,7 +356,7 @@ fn before<R>(rows: &mut Vec<R>, is_early: impl Fn(&R) -> bool) -> Vec<R> {
 const FILTERED: [&Table; 9] = [
     FlowRow::TABLE,
     OpcodeRow::TABLE,
-    ConnectionRow::TABLE,
+    &OWNED_CONNECTIONS,
     PdcRow::TABLE,
     EventRow::TABLE,
     PairRow::TABLE,
@@ -348,54 +376,4 @@ where
     let wanted: Vec<bool> = (0..rows.len()).map(|row| filter.matches(rows, row)).collect();
     let mut wanted = wanted.into_iter();
     rows.retain(|_| wanted.next().unwrap_or(true));
-}
-
-#[expect(clippy::ptr_arg, reason = "a vector is `Cells`, a slice has no size")]
-fn cells<'a>(window: &'a Printed, groups: &'a Vec<GroupRow>, table: &Table) -> &'a dyn Cells {
-    static NONE: MeshRows = MeshRows {
-        start_ns: 0,
-        window_ns: 0,
-        pairs: Vec::new(),
-        sla: Vec::new(),
-        verdicts: Vec::new(),
-        links: Vec::new(),
-    };
-    let (rows, mesh) = (&window.rows, window.mesh.as_ref().unwrap_or(&NONE));
-    let all: [&dyn Cells; 13] = [
-        &rows.flows,
-        &rows.opcodes,
-        &rows.connections,
-        &rows.pdcs,
-        &rows.events,
-        groups,
-        &window.host_ports,
-        &window.incidents,
-        &mesh.pairs,
-        &mesh.sla,
-        &mesh.verdicts,
-        &mesh.links,
-        &rows.windows,
-    ];
-    let requested = all.into_iter().find(|cells| cells.table() == table);
-    requested.unwrap_or(&rows.windows)
-}
-
-/// The first rows.
-struct Top<'a> {
-    cells: &'a dyn Cells,
-    max_rows: usize,
-}
-
-impl Cells for Top<'_> {
-    fn table(&self) -> &'static Table {
-        self.cells.table()
-    }
-
-    fn rows(&self) -> usize {
-        self.cells.rows().min(self.max_rows)
-    }
-
-    fn value(&self, row: usize, column: usize) -> Value<'_> {
-        self.cells.value(row, column)
-    }
 }
