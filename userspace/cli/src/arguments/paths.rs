@@ -165,13 +165,16 @@ pub struct WorkloadArguments {
     /// Directory of SERVER.json with the queue pairs of each server, as docs/paths.md describes
     #[arg(long, value_name = "DIR")]
     pub rdma: Option<PathBuf>,
+    /// Dataset: the queue pairs that are connected at the end of the time, as agents report them in its table `queue_pairs`
+    #[arg(long, value_name = "DATASET")]
+    pub from_agents: Vec<PathBuf>,
     /// Keep only flows of the dataset and the capture files that match EXPR, such as `net 10.1.0.0/16`
     #[arg(long, value_name = "EXPR")]
     pub filter: Option<String>,
     /// Keep only the flows of these server pairs: lines of `SRC DST [FLOWS]`, hosts of the topology or addresses
     #[arg(long, value_name = "FILE")]
     pub pairs: Option<PathBuf>,
-    /// The time of the dataset.
+    /// The time of the datasets.
     #[command(flatten)]
     pub span: SpanArguments,
 }

@@ -1,8 +1,8 @@
 //! The flows of a workload.
 
 use crate::Workload;
+use crate::workload::connected::Ambiguous;
 use crate::workload::pairs::Shortfall;
-use crate::workload::rdma::Ambiguous;
 use rocescope_model::human::{self, Rates, plural};
 use rocescope_model::{json, render};
 use serde::Serialize;
@@ -65,6 +65,12 @@ pub fn notes(workload: &Workload, short: &[Shortfall]) -> String {
     let mut text = String::new();
     for (reason, count) in &workload.skipped {
         text.push_str(&format!("skipped: {count} {reason}\n"));
+    }
+    if workload.computed_ports > 0 {
+        text.push_str(&format!(
+            "computed: {}, as of queue pairs with flow label 0\n",
+            plural(workload.computed_ports, "source port")
+        ));
     }
     for Ambiguous {
         qpn,

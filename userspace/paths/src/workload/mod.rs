@@ -7,9 +7,13 @@
 //! | [`ss`] | sockets of a server, as `ss` prints them |
 //! | [`vxlan`] | the outer header of captured packets |
 //! | [`rdma`] | queue pairs of servers, as `rdma resource show qp` prints them |
+//! | [`agents`] | queue pairs of hosts, as agents report them |
+//! | [`connected`] | queue pairs joined with their peers |
 //!
 //! Captures, datasets and sFlow give flows directly: see [`sflow`](crate::sflow).
 
+pub mod agents;
+pub mod connected;
 pub mod list;
 pub mod pairs;
 pub mod rdma;
@@ -39,7 +43,10 @@ pub struct Workload {
     /// What is not among them, by reason.
     pub skipped: BTreeMap<&'static str, u64>,
     /// Queue pairs that cannot be separated.
-    pub ambiguous: Vec<rdma::Ambiguous>,
+    pub ambiguous: Vec<connected::Ambiguous>,
+    /// Flows of queue pairs whose source port is computed: that of flow label 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub computed_ports: u64,
 }
 
 impl Workload {
@@ -60,6 +67,7 @@ impl Workload {
             *self.skipped.entry(reason).or_default() += count;
         }
         self.ambiguous.extend(other.ambiguous);
+        self.computed_ports += other.computed_ports;
     }
 
     /// Sorts the flows and keeps each once: with the destination queue pair if one source knows it. The rates of queue
@@ -95,6 +103,11 @@ impl Workload {
             is_same
         });
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]

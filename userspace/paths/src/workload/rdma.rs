@@ -1,13 +1,11 @@
 //! Queue pairs of servers: `rdma resource show qp`.
 //!
-//! The kernel lists the two numbers of a connected queue pair, but not the address of its peer: the peer is the server
-//! that lists the same numbers the other way round. With flow label 0, which NCCL sets on RoCE, the source port follows
-//! from both numbers.
+//! The kernel lists the two numbers of a connected queue pair, but not the address of its peer: see
+//! [`connected`](super::connected).
 
 use super::Workload;
-use crate::Flow;
-use rocescope_model::source_port;
-use serde::{Deserialize, Serialize};
+use super::connected::{Connected, QueuePair, is_connected};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -17,13 +15,13 @@ pub const COMMAND: &str = r#"echo "{\"qps\": $(rdma -j resource show qp), \"link
 /// What a server reports.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Report {
-    qps: Vec<QueuePair>,
+    qps: Vec<Listed>,
     links: Vec<Link>,
     addresses: Vec<Interface>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct QueuePair {
+struct Listed {
     ifname: String,
     port: Option<u32>,
     lqpn: u32,
@@ -78,103 +76,35 @@ impl Report {
     }
 }
 
-/// The source port of a queue pair without a flow label, as the kernel computes it: `rdma_calc_flow_label` of
-/// `include/rdma/ib_verbs.h`, which mlx5, irdma and rxe call where the label is 0, and then `rdma_flow_label_to_udp_sport`
-/// (`ibv_flow_label_to_udp_sport` of rdma-core's `libibverbs/verbs.h`).
-///
-/// ```
-/// use rocescope_paths::workload::rdma::port_of;
-/// assert_eq!(port_of(17, 18), 0xc000 | 17 * 18);
-/// assert_eq!(port_of(0x12_3456, 0x65_4321), port_of(0x65_4321, 0x12_3456));
-/// ```
-#[must_use]
-pub const fn port_of(qpn: u32, peer: u32) -> u16 {
-    let mut mixed = qpn as u64 * peer as u64;
-    mixed ^= mixed >> 20;
-    mixed ^= mixed >> 40;
-    source_port((mixed & 0xf_ffff) as u32)
-}
-
-/// Queue pairs with the same numbers, at several places: which are connected with each other is unknown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Ambiguous {
-    /// The number at these places.
-    pub qpn: u32,
-    /// The number of their peers.
-    pub peer_qpn: u32,
-    /// `SERVER/DEVICE` with `qpn`.
-    pub places: Vec<String>,
-    /// `SERVER/DEVICE` with `peer_qpn`.
-    pub peers: Vec<String>,
-}
-
-/// A connected queue pair.
-struct Connected {
-    place: String,
-    address: Option<IpAddr>,
-}
-
 /// The flows of all connected queue pairs, joined with their peers.
-///
-/// The numbers of queue pairs are those of a device: several may have the same. A pair of numbers that is listed once
-/// each way is a connection; where more list it, none is guessed.
 #[must_use]
 pub fn flows(reports: &BTreeMap<String, Report>) -> Workload {
     let mut workload = Workload::default();
-    let mut by_numbers: BTreeMap<(u32, u32), Vec<Connected>> = BTreeMap::new();
+    let mut connected = Connected::default();
     for (server, report) in reports {
         for qp in &report.qps {
-            let peer = qp.rqpn.filter(|peer| *peer > 0 && matches!(&*qp.kind, "RC" | "UC"));
-            match peer {
-                Some(peer) if qp.state == "RTS" => by_numbers.entry((qp.lqpn, peer)).or_default().push(Connected {
+            let peer = qp.rqpn.filter(|_| is_connected(&qp.kind, &qp.state));
+            match peer.filter(|peer| *peer > 0) {
+                Some(peer) => connected.add(QueuePair {
                     place: format!("{server}/{}", qp.ifname),
-                    address: report.address(&qp.ifname, qp.port),
+                    qpn: qp.lqpn,
+                    peer_qpn: peer,
+                    addresses: report.address(&qp.ifname, qp.port).into_iter().collect(),
+                    peer: None,
+                    src_port: None,
                 }),
-                _ => workload.skip("not_connected"),
+                None => workload.skip("not_connected"),
             }
         }
     }
-    for ((number, peer), places) in &by_numbers {
-        let peers = by_numbers.get(&(*peer, *number)).map_or(&[][..], Vec::as_slice);
-        // Both ends of queue pairs that have the same number are in one list.
-        let ends = match (number == peer, &places[..], peers) {
-            (false, [near], [far]) => vec![(near, far)],
-            (true, [near, far], _) => vec![(near, far), (far, near)],
-            (false, _, []) | (true, [_], _) => {
-                places.iter().for_each(|_| workload.skip("peer_unknown"));
-                continue;
-            }
-            _ => {
-                places.iter().for_each(|_| workload.skip("ambiguous"));
-                if number <= peer {
-                    let names = |ends: &[Connected]| ends.iter().map(|end| end.place.clone()).collect();
-                    workload.ambiguous.push(Ambiguous {
-                        qpn: *number,
-                        peer_qpn: *peer,
-                        places: names(places),
-                        peers: names(peers),
-                    });
-                }
-                continue;
-            }
-        };
-        for (near, far) in ends {
-            match (near.address, far.address) {
-                (Some(src), Some(dst)) if src == dst => workload.skip("loopback"),
-                (Some(src), Some(dst)) => workload.add(Flow {
-                    dst_qpn: Some(*peer),
-                    ..Flow::roce(src, dst, port_of(*number, *peer))
-                }),
-                _ => workload.skip("address_unknown"),
-            }
-        }
-    }
+    connected.flows(&mut workload);
     workload
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Report, flows, port_of};
+    use super::{Report, flows};
+    use crate::workload::connected::port_of;
     use std::collections::BTreeMap;
 
     fn report(address: &str, qps: &[(u32, u32, &str)]) -> Report {

@@ -9,7 +9,8 @@ use rocescope_capture::file::FrameSource;
 use rocescope_diagnose::paths::Fabric;
 use rocescope_engine::request::udp_ports;
 use rocescope_model::hosts::Hosts;
-use rocescope_model::{FlowRow, ROCE_UDP_PORT, Row, UdpPath};
+use rocescope_model::{FlowRow, QueuePairRow, ROCE_UDP_PORT, Row, UdpPath};
+use rocescope_paths::workload::agents::Agents;
 use rocescope_paths::workload::{list, pairs, rdma, ss, vxlan};
 use rocescope_paths::{Flow, RatedFlow, Workload};
 use rocescope_runtime::Signals;
@@ -26,8 +27,9 @@ pub(super) fn read(
     fabric: Option<&Fabric>,
 ) -> Result<(Workload, Vec<pairs::Shortfall>)> {
     ensure!(
-        arguments.span == SpanArguments::default() || !arguments.dataset.is_empty(),
-        "--from, --to and --last select flows of --dataset, which is missing"
+        arguments.span == SpanArguments::default()
+            || !(arguments.dataset.is_empty() && arguments.from_agents.is_empty()),
+        "--from, --to and --last select flows of --dataset and --from-agents, which are missing"
     );
     ensure!(
         arguments.filter.is_none() || !(arguments.dataset.is_empty() && arguments.read.is_empty()),
@@ -46,6 +48,9 @@ pub(super) fn read(
     if let Some(folder) = &arguments.rdma {
         workload.extend(queue_pairs(folder)?);
     }
+    for root in &arguments.from_agents {
+        workload.extend(of_agents(root, &arguments.span)?);
+    }
     for root in &arguments.dataset {
         workload.extend(captured(root, arguments)?);
     }
@@ -57,8 +62,9 @@ pub(super) fn read(
             && arguments.ss.is_empty()
             && arguments.dataset.is_empty()
             && arguments.read.is_empty()
-            && arguments.rdma.is_none()),
-        "no source of flows: name one with --flows, --dataset, -r, --ss or --rdma"
+            && arguments.rdma.is_none()
+            && arguments.from_agents.is_empty()),
+        "no source of flows: name one with --flows, --dataset, -r, --ss, --rdma or --from-agents"
     );
     workload.settle();
     let short = match &arguments.pairs {
@@ -86,6 +92,28 @@ fn queue_pairs(folder: &Path) -> Result<Workload> {
     }
     ensure!(!reports.is_empty(), "{} has no SERVER.json", folder.display());
     Ok(rdma::flows(&reports))
+}
+
+/// The flows of the queue pairs that are connected at the end of the time.
+fn of_agents(root: &Path, span: &SpanArguments) -> Result<Workload> {
+    let time = span::range(span)?;
+    let query = Query::default().tables(&[QueuePairRow::TABLE]).within(time);
+    let found = query.open(root)?;
+    let mut agents = Agents::default();
+    let rows = found.select::<QueuePairRow>().within(time);
+    rows.columns(|column| Agents::is_read(column.name))
+        .for_each(|row| agents.row(row))?;
+    if agents.is_empty() {
+        let nothing = span::nothing(root, span)?;
+        return Err(nothing.unwrap_or_else(|| {
+            anyhow!(
+                "{} has no rows in `queue_pairs`: agents with [queue-pairs] and `rocescope counters --queue-pairs --out` \
+                 write them",
+                root.display()
+            )
+        }));
+    }
+    Ok(agents.flows())
 }
 
 /// The flows of a dataset, with their mean rates.

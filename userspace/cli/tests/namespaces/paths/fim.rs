@@ -362,7 +362,7 @@ fn input_that_cannot_be_meant_is_an_error_of_one_line() {
         ),
         (
             "paths flows --flows flows.json --from 2026-01-01T00:00:00Z".into(),
-            "--from, --to and --last select flows of --dataset, which is missing",
+            "--from, --to and --last select flows of --dataset and --from-agents, which are missing",
         ),
         (
             "paths flows --flows flows.json --filter dst=10.0.0.2".into(),

@@ -1,10 +1,13 @@
 //! `paths flows`: the flows of a workload from captures, datasets, servers and server pairs.
 
 use super::{json, text};
+use rocescope_model::{QUEUE_PAIR_TABLES, QueuePairRow, Time};
+use rocescope_store::{Options, Writer};
 use rocescope_testkit::run_in;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 /// Three senders to one receiver over two rates, and a reader of IPv6.
 const SCENARIO: &str = r#"
@@ -221,5 +224,130 @@ fn sources_add_up() {
     assert!(
         [49_152, 49_153, 50_000].iter().all(|port| ports.contains(port)),
         "{found}"
+    );
+}
+
+/// 2026-11-29T00:00:00Z.
+const MIDNIGHT_NS: i64 = 1_795_910_400_000_000_000;
+
+/// A queue pair of a host to one of another, both named by the last number of their address; `second` is the time of its row
+/// after midnight.
+fn pair((host, qpn): (u8, u32), (peer, peer_qpn): (u8, u32), second: i64) -> QueuePairRow {
+    QueuePairRow {
+        observer: format!("gpu-{host}").into(),
+        device: "mlx5_0".into(),
+        local_qpn: qpn,
+        remote_qpn: Some(peer_qpn),
+        qp_type: "RC".into(),
+        state: "RTS".into(),
+        first_ns: MIDNIGHT_NS,
+        time: Time(MIDNIGHT_NS + second * 1_000_000_000),
+        time_ns: MIDNIGHT_NS + second * 1_000_000_000,
+        local_address: Some([10, 0, 0, host].into()),
+        remote_address: Some([10, 0, 0, peer].into()),
+        udp_src_port: Some(50_000 + u16::from(host)),
+        ..QueuePairRow::default()
+    }
+}
+
+/// A dataset with what agents report: hosts 1 and 2 with two connections, of which one ends; host 3 is connected to host 9,
+/// which has no agent; two queue pairs of which netlink lists numbers alone; one that is not connected yet.
+#[test]
+fn queue_pairs_of_agents_are_the_flows_that_are_connected_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let of_netlink = |host, qpn, peer_qpn| QueuePairRow {
+        local_address: None,
+        remote_address: None,
+        udp_src_port: None,
+        port_addresses: Some(format!("fe80::{host},10.0.0.{host}").into()),
+        ..pair((host, qpn), (0, peer_qpn), 1)
+    };
+    let gone = |row: QueuePairRow| QueuePairRow {
+        event: Some("gone".into()),
+        ended_ns: Some(row.time_ns),
+        ..row
+    };
+    let rows = vec![
+        pair((1, 11), (2, 12), 1),
+        pair((2, 12), (1, 11), 1),
+        pair((1, 21), (2, 22), 1),
+        pair((2, 22), (1, 21), 1),
+        pair((3, 31), (9, 32), 1),
+        of_netlink(4, 41, 51),
+        of_netlink(5, 51, 41),
+        QueuePairRow {
+            state: "INIT".into(),
+            ..pair((5, 52), (0, 0), 1)
+        },
+        gone(pair((1, 21), (2, 22), 10)),
+        gone(pair((2, 22), (1, 21), 10)),
+    ];
+    let options = Options {
+        tables: QUEUE_PAIR_TABLES,
+        ..Options::new("agents")
+    };
+    let mut writer = Writer::create(&folder.path().join("data"), options).unwrap();
+    writer.append_cells(&rows, Instant::now()).unwrap();
+    writer.finish().unwrap();
+
+    let found = flows(folder.path(), &["--from-agents", "data"]);
+    // 41 times 51, as the kernel computes it.
+    let computed = 0xc000 | (41 * 51);
+    let key = |src: u8, dst: u8, port: u64| (format!("10.0.0.{src}"), format!("10.0.0.{dst}"), port);
+    let expected = [
+        key(1, 2, 50_001),
+        key(2, 1, 50_002),
+        key(3, 9, 50_003),
+        key(4, 5, computed),
+        key(5, 4, computed),
+    ];
+    assert_eq!(keys(&found), expected);
+    assert_eq!(found["flows"][0]["dst_qpn"], 12);
+    assert_eq!(
+        (&found["skipped"], &found["computed_ports"]),
+        (
+            &json!({"direction_of_a_peer_without_agent": 1, "not_connected": 1}),
+            &2.into()
+        )
+    );
+    let shown = text(&["paths", "flows", "--from-agents", "data"], folder.path());
+    for line in [
+        "skipped: 1 direction_of_a_peer_without_agent",
+        "computed: 2 source ports, as of queue pairs with flow label 0",
+    ] {
+        assert!(shown.contains(line), "{shown}");
+    }
+
+    // Before the second connection ended it counts: its queue pairs share the ports of the first.
+    let before = [
+        "--from-agents",
+        "data",
+        "--to",
+        "2026-11-29T00:00:05Z",
+        "--pairs",
+        "pairs",
+    ];
+    fs::write(
+        folder.path().join("pairs"),
+        "10.0.0.1 10.0.0.2 2\n10.0.0.3 10.0.0.9 1\n",
+    )
+    .unwrap();
+    let found = flows(folder.path(), &before);
+    assert_eq!(keys(&found), [expected[0].clone(), expected[2].clone()]);
+    assert_eq!(
+        found["shortfalls"],
+        json!([{"src": "10.0.0.1", "dst": "10.0.0.2", "expected": 2, "found": 1}])
+    );
+}
+
+#[test]
+fn a_dataset_without_queue_pairs_has_no_workload_of_agents() {
+    let folder = captured();
+    let output = run_in(&["paths", "flows", "--from-agents", "data"], folder.path());
+    assert!(!output.status.success());
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        error.contains("data has no rows in `queue_pairs`: agents with [queue-pairs]"),
+        "{error}"
     );
 }
