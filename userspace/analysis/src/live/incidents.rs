@@ -5,6 +5,7 @@
 
 use super::hosts::Hosts;
 use super::mesh::Mesh;
+use super::owned::Owned;
 use super::{Driver, Settings};
 use crate::incidents::dataset::read_connections;
 use crate::incidents::judging::LOOK_NS;
@@ -15,7 +16,7 @@ use crate::{Error, Input};
 use rocescope_collector::server::Rows;
 use rocescope_diagnose::incidents::changes::Changes;
 use rocescope_diagnose::incidents::{Document, Incident, Wire, join};
-use rocescope_diagnose::owners::{Owners, naming};
+use rocescope_diagnose::owners::naming;
 use rocescope_model::{
     Cells as _, ConnectionRow, EventRow, IncidentRow, QueuePairRow, Row, SlaRow, Text, Time, VerdictRow,
 };
@@ -32,7 +33,7 @@ const BACK_NS: i64 = 7 * 86_400_000_000_000;
 pub(super) struct Incidents {
     settings: Settings,
     wire: Wire,
-    owners: Owners,
+    owned: Owned,
     reporting: Reporting,
     /// When it looks again, and when it forgets again.
     next_ns: i64,
@@ -43,7 +44,7 @@ impl Incidents {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             wire: Wire::default(),
-            owners: Owners::default(),
+            owned: Owned::new(settings.diagnosed.owners(), settings.scale, settings.now_ns()),
             reporting: Self::reporting(settings, Changes::holding(hold_ns(settings))),
             settings: settings.clone(),
             next_ns: i64::MIN,
@@ -98,7 +99,7 @@ impl Incidents {
             .within(earlier(time, FORGET_NS))
             .scan(&settings.dataset)
             .map_err(Error::Resume)?;
-        Input::new::<QueuePairRow>().read(&mut self.owners, &found, earlier(time, FORGET_NS))?;
+        self.owned.resume(&found, earlier(time, FORGET_NS))?;
         self.wire = Wire::within(time.from.map(|from| from.0), None);
         read_connections(&mut self.wire, &found, time, earlier(time, FORGET_NS))?;
         mesh.reporter.findings = stored(&found, time, &settings.observer)?.0;
@@ -111,14 +112,14 @@ impl Incidents {
             Input::new::<EventRow>().feed(&mut self.wire, rows);
         } else if table == ConnectionRow::TABLE {
             Input::new::<ConnectionRow>().feed(&mut self.wire, rows);
-        } else if table == QueuePairRow::TABLE {
-            Input::new::<QueuePairRow>().feed(&mut self.owners, rows);
         }
+        self.owned.stored(rows);
     }
 
     /// Reports what changed, if it is time for a look; returns the rows of it.
     pub(super) fn due(&mut self, mesh: &mut Driver<Mesh>, hosts: &mut Driver<Hosts>) -> Option<Rows> {
         let now_ns = self.settings.watermark().0;
+        self.owned.due(now_ns);
         if now_ns < self.next_ns {
             return None;
         }
@@ -128,7 +129,7 @@ impl Incidents {
         if is_time {
             self.forgets_ns = now_ns.saturating_add(FORGET_NS);
             self.wire.turn(now_ns);
-            self.owners.forget(now_ns.saturating_sub(2 * FORGET_NS));
+            self.owned.forget(now_ns.saturating_sub(2 * FORGET_NS));
             mesh.reporter.findings.forget(now_ns.saturating_sub(FORGET_NS));
             hosts.reporter.faults.forget(now_ns.saturating_sub(FORGET_NS));
         }
@@ -143,7 +144,7 @@ impl Incidents {
                 .incidents(hosts.analysis.open_faults(), is_sampled),
         );
         let mut incidents = join(found, &self.wire);
-        naming::name(&mut incidents, &self.owners);
+        naming::name(&mut incidents, &self.owned.owners);
         let document = Document {
             incidents,
             ..Document::default()

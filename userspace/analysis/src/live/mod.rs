@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`mesh`], [`hosts`] | reports what begins and ends; which rows are stored |
 //! | `incidents` | joins what they find: what opens, changes and closes |
+//! | `owned` | whose captured traffic is |
 //! | [`reanalysis`] | which windows wait for a later analysis |
 //! | `reanalyzer` | the thread that analyzes them, from the dataset |
 //! | `reported` | faults of hosts that were stored as begun or ended |
@@ -14,6 +15,7 @@
 pub mod hosts;
 mod incidents;
 pub mod mesh;
+mod owned;
 pub mod reanalysis;
 mod reanalyzer;
 mod reported;

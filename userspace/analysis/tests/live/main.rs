@@ -4,3 +4,4 @@
 mod collector;
 mod incidents;
 mod late_hosts;
+mod owned;

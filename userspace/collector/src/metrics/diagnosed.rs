@@ -1,5 +1,6 @@
 //! Totals over the windows of a mesh, and of hosts.
 
+use super::owners::OwnerMetrics;
 use rocescope_model::{Over, Row, SlaRow, VerdictRow};
 use rocescope_runtime::metrics::OpenIncidents;
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Diagnosed {
     sums: Arc<Mutex<Sums>>,
     incidents: OpenIncidents,
+    owners: OwnerMetrics,
 }
 
 /// The values of the metrics.
@@ -70,6 +72,12 @@ impl Diagnosed {
     #[must_use]
     pub fn incidents(&self) -> OpenIncidents {
         self.incidents.clone()
+    }
+
+    /// Traffic by owner, which the join with queue pairs sets.
+    #[must_use]
+    pub fn owners(&self) -> OwnerMetrics {
+        self.owners.clone()
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Sums> {

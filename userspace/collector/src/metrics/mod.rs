@@ -6,6 +6,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`diagnosed`] | totals over the windows of a mesh, and of hosts |
+//! | [`owners`] | traffic by owner |
 //! | [`controller`] | members of a controller |
 //! | [`mod@page`] | all of it as a page |
 //! | `help` | what each metric of the mesh counts |
@@ -13,6 +14,7 @@
 pub mod controller;
 pub mod diagnosed;
 mod help;
+pub mod owners;
 pub mod page;
 
 pub use diagnosed::Diagnosed;

@@ -57,6 +57,7 @@ impl Collector for Values {
             windows(&sums, &mut encoder)?;
             host_faults(&sums, &mut encoder)?;
             diagnosed.incidents().encode(&mut encoder)?;
+            diagnosed.owners().encode(&mut encoder)?;
         }
         build(&mut encoder)
     }

@@ -11,11 +11,13 @@
 //! | `life` | from when to when a queue pair lives, as far as its rows show |
 //! | [`ends`] | both ends of a connection |
 //! | [`naming`] | the owners of the victims of incidents |
+//! | [`traffic`] | traffic by owner in a window of time |
 
 pub mod ends;
 mod life;
 pub mod naming;
 pub mod owner;
+pub mod traffic;
 
 pub use owner::Owner;
 
