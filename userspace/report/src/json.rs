@@ -1,8 +1,8 @@
 //! The report as one JSON object, keyed by the columns of the registry.
 
 use crate::collect::{
-    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, KindFigures, MeshFigures, OwnerSums,
-    PathFigures, PdcFigures, Peak,
+    Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, JobImbalance, KindFigures, MeshFigures,
+    OwnerSums, PathFigures, PdcFigures, Peak,
 };
 use crate::report::{HostFaults, Period};
 use crate::sections::{self, Finding};
@@ -126,6 +126,47 @@ struct Paths<'a> {
     problem_counts: &'a BTreeMap<&'static str, u64>,
     #[serde(flatten)]
     imbalance: &'a Imbalance,
+    /// Absent if no agent reported queue pairs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    jobs: Vec<JobFim<'a>>,
+}
+
+/// The imbalance of a job.
+#[derive(Serialize)]
+struct JobFim<'a> {
+    name: &'a str,
+    flows: u64,
+    links: usize,
+    #[serde(serialize_with = "json::float")]
+    fim_percent: f64,
+    #[serde(serialize_with = "json::float")]
+    min_fim_percent: f64,
+    over_time: Vec<FimAt>,
+}
+
+/// The imbalance from a time on, for a window or several.
+#[derive(Serialize)]
+struct FimAt {
+    time: Time,
+    #[serde(serialize_with = "json::float")]
+    fim_percent: f64,
+}
+
+impl<'a> JobFim<'a> {
+    fn of(job: &'a JobImbalance) -> Self {
+        let over_time = job.over_time.iter().map(|(start_ns, window)| FimAt {
+            time: Time(start_ns),
+            fim_percent: window.fim() * 100.0,
+        });
+        Self {
+            name: &job.name,
+            flows: job.flows,
+            links: job.links,
+            fim_percent: job.fim() * 100.0,
+            min_fim_percent: job.least.fim() * 100.0,
+            over_time: over_time.collect(),
+        }
+    }
 }
 
 impl<'a> Paths<'a> {
@@ -135,6 +176,7 @@ impl<'a> Paths<'a> {
             outcomes: &paths.outcomes,
             problem_counts: &paths.problems,
             imbalance: &paths.imbalance,
+            jobs: paths.jobs.iter().map(JobFim::of).collect(),
         }
     }
 }

@@ -12,11 +12,12 @@ use crate::rows;
 use anyhow::{Context, Result, bail};
 use rocescope_analysis::collectives::diagnosis;
 use rocescope_analysis::incidents::analyzer_of;
+use rocescope_analysis::owners::time_of;
 use rocescope_collective::read::nccl_debug::Ranks;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
     ConnectionRow, CounterRow, EventRow, FLOW_PATH_TABLES, FlowRow, GroupBy, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
-    ProbeRow, QueuePairRow, Revised, Revisions, Row, SlaRow, StepRow, Time, VerdictRow, WindowRow, footer,
+    ProbeRow, QueuePairRow, Revised, Revisions, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
 };
 use rocescope_report::collect::{CollectiveFigures, OwnedBy};
 use rocescope_report::{Collector, Origin, Report, Scope, collect, html, json, markdown, tables, text};
@@ -152,6 +153,11 @@ pub(super) fn collect(
     let mut collector = Collector::new(scope)?;
     // Runs have names of their own. They come first: the flows of windows have the rates of their flows.
     let has_paths = held::collect(stored, time, &mut collector)?;
+    let later = time.extended(CONNECTIONS_NS);
+    // Of all hosts: whose a connection is does not depend on who captured it.
+    for rows in stored.select::<QueuePairRow>().within(time_of(later)).batches() {
+        collector.queue_pairs(&rows?);
+    }
     let mut windows = selected::<WindowRow>(found, observer, time).timeline()?;
     let mut flows = selected::<FlowRow>(found, observer, time).timeline()?;
     let mut opcodes = selected::<OpcodeRow>(found, observer, time).timeline()?;
@@ -164,15 +170,6 @@ pub(super) fn collect(
     }
     for rows in selected::<EventRow>(found, observer, time).batches() {
         collector.events(rows?);
-    }
-    let later = time.extended(CONNECTIONS_NS);
-    // Of all hosts: whose a connection is does not depend on who captured it. Agents write queue pairs every five minutes.
-    let alive = TimeRange {
-        from: time.from.map(|from| Time(from.0.saturating_sub(CONNECTIONS_NS))),
-        ..later
-    };
-    for rows in stored.select::<QueuePairRow>().within(alive).batches() {
-        collector.queue_pairs(&rows?);
     }
     for rows in selected::<ConnectionRow>(found, observer, later).batches() {
         collector.connections(rows?);

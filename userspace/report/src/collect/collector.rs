@@ -169,7 +169,7 @@ impl Collector {
             }
         }
         self.agreement.window(windows.iter().copied(), flows, opcodes);
-        self.paths.window(flows);
+        self.paths.window(flows, self.connections.owners(), self.scope.owned_by);
         self.totals.window(&period);
         for row in opcodes {
             if windows.iter().any(|window| window.observer == row.observer) {
@@ -217,7 +217,7 @@ impl Collector {
         }
     }
 
-    /// Adds queue pairs that agents reported, of all hosts and in any order; before the connections.
+    /// Adds queue pairs that agents reported, of all hosts and in any order; before the windows.
     pub fn queue_pairs(&mut self, rows: &[QueuePairRow]) {
         rows.iter().for_each(|row| self.connections.queue_pair(row));
     }

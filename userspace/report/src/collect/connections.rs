@@ -10,6 +10,7 @@ use super::connection::Connection;
 use super::owners::{OwnedBy, OwnerFigures, Owners};
 use super::scope::Scope;
 use super::top::Top;
+use rocescope_diagnose::owners::Owners as Known;
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{ConnectionRow, Over, QueuePairRow, Row, Value};
 use std::collections::BTreeMap;
@@ -176,6 +177,11 @@ impl Connections {
                 owners: Owners::new(owned_by),
             },
         }
+    }
+
+    /// Whose queue pairs are.
+    pub(super) const fn owners(&self) -> &Known {
+        self.ended.owners.known()
     }
 
     /// Adds a queue pair, before the connections.

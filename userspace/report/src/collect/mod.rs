@@ -55,7 +55,7 @@ pub use loopback::LoopbackFigures;
 pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
 pub use owners::{OwnedBy, OwnerFigures, OwnerSums};
-pub use paths::{PathFigures, PathFlow, Unevenness};
+pub use paths::{JobImbalance, PathFigures, PathFlow, Unevenness};
 pub use pdcs::PdcFigures;
 pub use scope::{MAX_NAMES, Origin, Scope};
 pub use totals::{Peak, Totals};

@@ -53,7 +53,7 @@ impl fmt::Display for OwnedBy {
 }
 
 impl OwnedBy {
-    fn group(self, owner: &Owner) -> String {
+    pub(super) fn group(self, owner: &Owner) -> String {
         match self {
             Self::Job => owner.group(),
             Self::Host => owner.host.clone(),
@@ -123,6 +123,11 @@ struct Sums {
 impl Owners {
     pub(super) fn new(by: OwnedBy) -> Self {
         Self { by, ..Self::default() }
+    }
+
+    /// Whose queue pairs are.
+    pub(super) const fn known(&self) -> &Known {
+        &self.known
     }
 
     /// Adds a queue pair, before the connections.

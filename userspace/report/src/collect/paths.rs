@@ -1,11 +1,19 @@
 //! Paths of flows over the links of a fabric: those of the last run. Without a run, the last loads of links.
 
 mod fabric;
+mod jobs;
+#[cfg(test)]
+mod tests;
 
+pub use jobs::JobImbalance;
+
+use super::owners::OwnedBy;
 use crate::series::{Join, Series};
+use jobs::Jobs;
+use rocescope_diagnose::owners::Owners;
 use rocescope_diagnose::paths::{Direction, Fabric, Hop, Imbalance, Loads, Walk};
 use rocescope_model::{FlowPathRow, FlowRow, LinkLoadRow};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
 
 /// Flows of a run that are kept; further ones are only counted.
@@ -34,6 +42,10 @@ pub struct PathFigures {
     pub problems: BTreeMap<&'static str, u64>,
     /// Imbalance of windows over time, if `paths fim --windows` stored it.
     pub over_time: Option<Series<Unevenness>>,
+    /// Imbalance of each job, if agents reported queue pairs.
+    pub jobs: Vec<JobImbalance>,
+    /// Flows of windows that are of further jobs.
+    pub left_out_of_jobs: u64,
     /// Flows beyond the largest number that is kept.
     pub unfollowed: u64,
 }
@@ -62,12 +74,18 @@ impl Unevenness {
     pub fn fim(&self) -> f64 {
         self.deviations / self.links.max(1.0)
     }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            deviations: self.deviations + other.deviations,
+            links: self.links + other.links,
+        }
+    }
 }
 
 impl Join for Unevenness {
     fn join(&mut self, other: Self) {
-        self.deviations += other.deviations;
-        self.links += other.links;
+        *self = self.and(other);
     }
 }
 
@@ -106,6 +124,7 @@ pub(super) struct Paths {
     over_time: BTreeMap<[String; 2], Series<Unevenness>>,
     bytes: BTreeMap<CapturedKey, u64>,
     captured: Option<(i64, i64)>,
+    jobs: Option<Jobs>,
 }
 
 impl Paths {
@@ -167,11 +186,12 @@ impl Paths {
     }
 
     /// Adds the captured flows of a window, after all hops. Of observers that saw the same flow, the one that saw most
-    /// of it counts.
-    pub(super) fn window(&mut self, rows: &[FlowRow]) {
+    /// of it counts. `owners` are those of queue pairs, by job or what else.
+    pub(super) fn window(&mut self, rows: &[FlowRow], owners: &Owners, by: OwnedBy) {
         if self.paths.is_empty() {
             return;
         }
+        self.window_of_jobs(rows, owners, by);
         let mut of_window: BTreeMap<CapturedKey, BTreeMap<&str, u64>> = BTreeMap::new();
         for row in rows {
             let end_ns = row.window_start_ns.saturating_add(row.window_ns);
@@ -190,15 +210,38 @@ impl Paths {
         }
     }
 
+    /// Adds the window to the jobs, if any are known.
+    fn window_of_jobs(&mut self, rows: &[FlowRow], owners: &Owners, by: OwnedBy) {
+        let Some(first) = rows.first().filter(|_| !owners.is_empty() && !self.links.is_empty()) else {
+            return;
+        };
+        let mut jobs = self.jobs.take().unwrap_or_else(|| {
+            let complete = self.paths.iter().filter(|(_, path)| path.outcome == "complete");
+            let paths: HashMap<CapturedKey, Vec<Hop>> = complete
+                .map(|((src, dst, _, port, ..), path)| ((*src, *dst, *port), path.hops.values().cloned().collect()))
+                .collect();
+            Jobs::new(by, self.fabric(), paths)
+        });
+        let numbered = rows
+            .iter()
+            .filter_map(|row| Some(((row.src, row.dst, row.udp_src_port?), row.dst_qpn)));
+        let flows: BTreeMap<CapturedKey, u32> = numbered.collect();
+        jobs.window((first.window_start_ns, first.window_ns), &flows, owners);
+        self.jobs = Some(jobs);
+    }
+
     /// Returns the paths; `None` without a run and loads.
-    pub(super) fn finish(self) -> Option<PathFigures> {
+    pub(super) fn finish(mut self) -> Option<PathFigures> {
         let time_ns = self.time_ns.or(self.links_ns)?;
         let fabric = self.fabric();
         let span_ns = self
             .captured
             .map_or(1, |(first, last)| last.saturating_sub(first).max(1));
+        let (jobs, left_out_of_jobs) = self.jobs.take().map(Jobs::finish).unwrap_or_default();
         let mut found = PathFigures {
             time_ns,
+            jobs,
+            left_out_of_jobs,
             outcomes: BTreeMap::new(),
             flows: Vec::new(),
             imbalance: Imbalance::default(),
@@ -263,182 +306,5 @@ impl Paths {
             all.add(time_ns, *unevenness);
         }
         Some(all)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{PathFigures, Paths};
-    use rocescope_model::{FlowPathRow, FlowRow, LinkLoadRow};
-
-    fn link(from: (&str, &str), to: (&str, &str), tiers: [&str; 2]) -> [LinkLoadRow; 2] {
-        let row = |from: (&str, &str), to: (&str, &str), tiers: [&str; 2]| LinkLoadRow {
-            from: from.0.to_owned().into(),
-            from_port: from.1.to_owned().into(),
-            to: to.0.to_owned().into(),
-            to_port: to.1.to_owned().into(),
-            from_tier: tiers[0].to_owned().into(),
-            to_tier: tiers[1].to_owned().into(),
-            ..LinkLoadRow::default()
-        };
-        [row(from, to, tiers), row(to, from, [tiers[1], tiers[0]])]
-    }
-
-    fn hop(time_ns: i64, port: u16, hop: u16, node: &str, egress: &str) -> FlowPathRow {
-        FlowPathRow {
-            time_ns,
-            protocol: 17,
-            src_port: port,
-            dst_port: 4791,
-            outcome: "complete".into(),
-            hop,
-            node: node.to_owned().into(),
-            egress: Some(egress.to_owned().into()),
-            ..FlowPathRow::default()
-        }
-    }
-
-    /// Two hosts below two leaves with two links to one spine; tiers with names of their own.
-    fn figures(hops: &[FlowPathRow], flows: &[FlowRow]) -> PathFigures {
-        let mut paths = Paths::default();
-        hops.iter().for_each(|row| paths.hop(row));
-        for leaf in ["1", "2"] {
-            let tor = format!("tor{leaf}");
-            let links = [
-                link((&format!("gpu{leaf}"), "e0"), (&tor, "down"), ["server", "access"]),
-                link((&tor, "a"), ("core", &format!("{leaf}a")), ["access", "top"]),
-                link((&tor, "b"), ("core", &format!("{leaf}b")), ["access", "top"]),
-            ];
-            links.iter().flatten().for_each(|row| paths.link(row));
-        }
-        paths.window(flows);
-        paths.finish().unwrap()
-    }
-
-    #[test]
-    fn the_last_run_gives_tiers_links_and_loads() {
-        let path = |time, port, up: &str, down: &str| {
-            [
-                hop(time, port, 1, "gpu1", "e0"),
-                hop(time, port, 2, "tor1", up),
-                hop(time, port, 3, "core", down),
-                hop(time, port, 4, "tor2", "down"),
-            ]
-        };
-        let hops = [
-            path(1, 1, "a", "2b"),
-            path(2, 1, "b", "2b"),
-            path(2, 2, "b", "2a"),
-            path(1, 3, "a", "2a"),
-        ];
-        let captured = |observer: &str, port, frame_bytes| FlowRow {
-            observer: observer.to_owned().into(),
-            udp_src_port: Some(port),
-            window_ns: 1_000_000_000,
-            frame_bytes,
-            ..FlowRow::default()
-        };
-        let flows = [
-            captured("x", 1, 1_000),
-            captured("y", 1, 900),
-            captured("x", 2, 3_000),
-            captured("x", 9, 1),
-        ];
-        let found = figures(&hops.concat(), &flows);
-        assert_eq!(
-            (found.time_ns, found.flows.len(), found.outcomes["complete"]),
-            (2, 2, 2)
-        );
-        assert_eq!(found.fabric.tiers, ["server", "access", "top"]);
-        assert_eq!((found.fabric.links(), found.problems.len()), (6, 0));
-        let rates: Vec<Option<f64>> = found.flows.iter().map(|flow| flow.bps).collect();
-        assert_eq!(rates, [Some(8_000.0), Some(24_000.0)]);
-        // Both flows on one of four uplinks: deviations 300, 100, 100 and 100 %.
-        let layers = &found.imbalance.layers;
-        let up = layers
-            .iter()
-            .find(|layer| layer.from == "access" && layer.to == "top")
-            .unwrap();
-        assert_eq!((up.links, up.flows, up.fim_percent), (4, 2, Some(150.0)));
-    }
-
-    #[test]
-    fn neither_layers_at_hosts_nor_parts_of_paths_count() {
-        let mut paths = Paths::default();
-        let deviation = |tiers: [&str; 2], ratio| {
-            let [row, _] = link((tiers[0], "1"), (tiers[1], "2"), tiers);
-            LinkLoadRow {
-                window_ns: 1_000,
-                deviation_ratio: Some(ratio),
-                ..row
-            }
-        };
-        for row in [
-            deviation(["host", "leaf"], 1.0),
-            deviation(["leaf", "spine"], 0.25),
-            deviation(["spine", "leaf"], -0.75),
-        ] {
-            paths.link(&row);
-        }
-        paths.hop(&hop(1, 1, 1, "host", "1"));
-        let cut = FlowPathRow {
-            outcome: "dead_end".into(),
-            ..hop(1, 2, 1, "host", "1")
-        };
-        paths.hop(&cut);
-        let found = paths.finish().unwrap();
-        assert_eq!((found.flows.len(), found.outcomes["dead_end"]), (1, 1));
-        let points: Vec<f64> = found.over_time.unwrap().iter().map(|(_, point)| point.fim()).collect();
-        assert_eq!(points, [0.5]);
-    }
-
-    /// Two uplinks with 3 and 1 flows, and hosts whose tier has a name of its own, or no hosts.
-    #[test]
-    fn loads_without_a_run_have_their_imbalance() {
-        for has_hosts in [true, false] {
-            let mut paths = Paths::default();
-            let mut add = |from, to, tiers, flows| {
-                let [up, down] = link(from, to, tiers);
-                paths.link(&LinkLoadRow {
-                    flows,
-                    flow_bps: Some(8.0),
-                    window_start_ns: 7,
-                    ..up
-                });
-                paths.link(&LinkLoadRow {
-                    flow_bps: Some(0.0),
-                    window_start_ns: 7,
-                    ..down
-                });
-            };
-            add(("tor1", "a"), ("core", "1"), ["access", "top"], 3);
-            add(("tor1", "b"), ("core", "2"), ["access", "top"], 1);
-            if has_hosts {
-                add(("gpu1", "e0"), ("tor1", "c"), ["server", "access"], 4);
-            }
-            let found = paths.finish().unwrap();
-            assert_eq!((found.time_ns, found.outcomes.len(), found.flows.len()), (7, 0, 0));
-            let imbalance = &found.imbalance;
-            assert_eq!(
-                (imbalance.flows, imbalance.fim_percent),
-                (4, Some(50.0)),
-                "{:?}",
-                found.fabric.tiers
-            );
-            assert_eq!(imbalance.bytes_fim_percent, Some(0.0));
-        }
-    }
-
-    #[test]
-    fn a_run_without_links_has_its_flows_only() {
-        let mut paths = Paths::default();
-        paths.hop(&hop(1, 1, 1, "leaf1", "e1"));
-        let found = paths.finish().unwrap();
-        assert_eq!(
-            (found.fabric.links(), found.flows.len(), found.problems.len()),
-            (0, 1, 0)
-        );
-        assert_eq!(found.imbalance.fim_percent, None);
-        assert!(Paths::default().finish().is_none());
     }
 }

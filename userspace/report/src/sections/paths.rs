@@ -33,6 +33,7 @@ pub(super) fn section(report: &Report, paths: &PathFigures) -> Section {
         true => Vec::new(),
         false => vec![layers(paths), links(report, paths)],
     };
+    let grids = grids.into_iter().chain(jobs(report, paths)).collect();
     Section {
         id: "paths",
         title: "Paths of flows",
@@ -118,6 +119,12 @@ fn findings(paths: &PathFigures) -> Vec<Finding> {
             list(&reasons, NAMED)
         )));
     }
+    if paths.left_out_of_jobs > 0 {
+        findings.push(Finding::bad(format!(
+            "{} of windows are of jobs beyond the largest number that a report keeps.",
+            plural(paths.left_out_of_jobs, "flow")
+        )));
+    }
     if paths.unfollowed > 0 {
         findings.push(Finding::bad(format!(
             "{} beyond the largest number that a report keeps are missing here.",
@@ -188,6 +195,50 @@ fn layers(paths: &PathFigures) -> Grid {
         rows: rows.collect(),
         is_drawn: false,
     }
+}
+
+/// The jobs with the most flows.
+fn jobs(report: &Report, paths: &PathFigures) -> Option<Grid> {
+    let heads = [
+        ("Job", "The job; without one the pod, the unit or the process", false),
+        ("Flows", "Flows in the window with the most", true),
+        (
+            "Links",
+            "Directions of links that lead up from its senders or down to its receivers",
+            true,
+        ),
+        (
+            "FIM",
+            "Mean deviation of these links from the ideal, over all windows",
+            true,
+        ),
+        (
+            "Min FIM",
+            "The same if its flows lay as evenly as whole flows can",
+            true,
+        ),
+    ];
+    let shown = paths.jobs.iter().take(report.scope.top);
+    let rows: Vec<Vec<Cell>> = shown
+        .map(|job| {
+            vec![
+                Cell::text(&*job.name),
+                count(job.flows),
+                count(job.links as u64),
+                optional(Some(job.fim() * 100.0), |fim| format!("{fim:.1} %")),
+                optional(Some(job.least.fim() * 100.0), |fim| format!("{fim:.1} %")),
+            ]
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Grid {
+        title: match rows.len() < paths.jobs.len() {
+            true => format!("The {} of {} jobs with the most flows", rows.len(), paths.jobs.len()),
+            false => "Flows of jobs on the links that they may take".into(),
+        },
+        heads: heads.map(|(title, help, right)| head(title, help, right)).into(),
+        rows,
+        is_drawn: true,
+    })
 }
 
 fn links(report: &Report, paths: &PathFigures) -> Grid {

@@ -5,7 +5,8 @@ use crate::chart::columns::{Column, Columns};
 use crate::chart::fabric::{FabricPlot, Line, Load, Place, Tier};
 use crate::chart::lines::{self, Lines, Span, Step};
 use crate::chart::{Chart, Plot};
-use crate::collect::{PathFigures, PathFlow};
+use crate::collect::{PathFigures, PathFlow, Unevenness};
+use crate::series::Series;
 use crate::words::plural;
 use rocescope_diagnose::mesh::natural;
 use rocescope_diagnose::paths::{Direction, Layer, LinkLoad};
@@ -19,6 +20,8 @@ const MAX_COLUMNS: usize = 256;
 /// Flows that the page lists for all links together, and the fewest for each.
 const MAX_LISTED: usize = 16_384;
 const MIN_LISTED: usize = 8;
+/// Jobs with a chart.
+const MAX_JOBS: usize = 8;
 /// Rows of box plots besides that of all flows.
 const MAX_BOXES: u64 = 12;
 
@@ -28,7 +31,19 @@ pub(super) fn charts(paths: &PathFigures) -> Vec<Chart> {
         charts.push(fabric(paths));
     }
     charts.extend(distributions(paths));
-    charts.extend(over_time(paths));
+    charts.extend(
+        paths
+            .over_time
+            .as_ref()
+            .and_then(|all| over_time("FIM over time".into(), all)),
+    );
+    charts.extend(paths.jobs.iter().take(MAX_JOBS).filter_map(|job| {
+        // Of one window, the table has all.
+        let has_course = job.over_time.iter().len() > 1;
+        has_course
+            .then(|| over_time(format!("FIM over time: {}", job.name), &job.over_time))
+            .flatten()
+    }));
     charts.extend(throughput(paths));
     charts
 }
@@ -206,8 +221,7 @@ fn distributions(paths: &PathFigures) -> impl Iterator<Item = Chart> {
 }
 
 /// The imbalance of each window.
-fn over_time(paths: &PathFigures) -> Option<Chart> {
-    let series = paths.over_time.as_ref()?;
+fn over_time(title: String, series: &Series<Unevenness>) -> Option<Chart> {
     let period_ns = series.period_ns();
     let steps = series.iter().map(|(start_ns, window)| Step {
         start_ns,
@@ -217,7 +231,7 @@ fn over_time(paths: &PathFigures) -> Option<Chart> {
     let steps: Vec<Step> = steps.collect();
     let (first, last) = (steps.first()?, steps.last()?);
     Some(Chart {
-        title: "FIM over time".into(),
+        title,
         note: (series.joined() > 1).then(|| format!("a point is the mean of {} windows", series.joined())),
         plot: Plot::Lines(Lines {
             unit: Unit::Ratio,

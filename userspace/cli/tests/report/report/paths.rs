@@ -1,7 +1,7 @@
 //! Paths of flows over a fabric: as a picture, as distributions and as throughput.
 
 use super::{Bench, list, printed};
-use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, FlowRow, Time, WindowRow};
+use rocescope_model::{FLOW_PATH_TABLES, FlowPathRow, FlowRow, QUEUE_PAIR_TABLES, QueuePairRow, Time, WindowRow};
 use rocescope_store::{Options, Writer};
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -182,4 +182,56 @@ fn every_form_has_the_paths() {
         .unwrap();
     let (panel, _) = panel.split_once("</div>").unwrap();
     assert_eq!(panel.matches("<li>").count() as u64, busiest["flows"].as_u64().unwrap());
+}
+
+/// The queue pair of each host belongs to a job: hosts 1 to 8 to one, with flows to hosts 9 to 16 of the other and back.
+#[test]
+fn jobs_have_an_imbalance_over_time() {
+    let bench = bench();
+    assert!(bench.json(&[])["paths"].get("jobs").is_none());
+    let pairs = (1..=16_u8).map(|host| QueuePairRow {
+        observer: format!("gpu-node-{host}").into(),
+        time: Time(START),
+        time_ns: START,
+        first_ns: START,
+        device: "mlx5_0".into(),
+        // Of which the captured flows have the number.
+        local_qpn: 0,
+        pid: Some(1),
+        job_id: Some(if host <= 8 { "4711" } else { "4712" }.into()),
+        local_address: Some([10, 0, 0, host].into()),
+        ..QueuePairRow::default()
+    });
+    let options = Options {
+        tables: QUEUE_PAIR_TABLES,
+        ..Options::new("agents")
+    };
+    let mut writer = Writer::create(&bench.path("data"), options).unwrap();
+    writer.append_cells(&pairs.collect::<Vec<_>>(), Instant::now()).unwrap();
+    writer.finish().unwrap();
+
+    let found = bench.json(&[]);
+    let jobs = list(&found["paths"]["jobs"]);
+    let names: Vec<&str> = jobs.iter().map(|job| job["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["job 4711", "job 4712"]);
+    for job in jobs {
+        // 8 hosts receive from 8 others, 16 flows each: 16 links up from each of two leaves, and as many down to two others.
+        assert_eq!((&job["flows"], &job["links"]), (&128.into(), &64.into()));
+        let over_time = list(&job["over_time"]);
+        assert_eq!(over_time.len(), 3);
+        // The same flows in each window.
+        let fim = job["fim_percent"].as_f64().unwrap();
+        assert!(
+            over_time.iter().all(|at| at["fim_percent"].as_f64() == Some(fim)),
+            "{job}"
+        );
+        assert!(fim > 0.0 && job["min_fim_percent"] == 0, "{job}");
+    }
+    let page = bench.html(&[]);
+    assert!(page.contains("FIM over time: job 4711") && page.contains("FIM over time: job 4712"));
+    assert!(
+        bench
+            .report(&[])
+            .contains("Flows of jobs on the links that they may take")
+    );
 }
