@@ -42,7 +42,7 @@ impl Namespace {
         (count("packets"), count("dropped"))
     }
 
-    /// Waits until the receiver has counted so many frames: with XDP it takes them when the kernel polls its queue.
+    /// Waits until the receiver has counted this number of frames: with XDP it takes them when the kernel polls its queue.
     pub(crate) fn until_received(&self, frames: u64) {
         until("every frame is received", || self.received().0 >= frames);
     }

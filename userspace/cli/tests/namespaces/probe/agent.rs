@@ -73,7 +73,7 @@ impl Agent {
         self.until_probes(reported(&self.running.messages()) + probes);
     }
 
-    /// Waits until it says this.
+    /// Waits until it has printed this.
     pub(crate) fn until_said(&self, text: &str) {
         self.running.until_said(text);
     }

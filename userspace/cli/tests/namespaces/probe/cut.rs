@@ -53,7 +53,7 @@ fn agent(rails: &Rails, directory: &Path, address: &str) -> Running {
     Running::begin(&mut command, "probing between ")
 }
 
-/// Waits until an agent has reported so many windows, and so has written their rows.
+/// Waits until an agent has reported this number of windows, and so has written their rows.
 fn windows(agent: &Running, count: usize) {
     until("its windows", || {
         agent.messages().matches(" probes = ").count() >= count

@@ -66,7 +66,7 @@ impl Agents {
         Running::begin(command.args(["--max-cpu", "1"]), "probing between ")
     }
 
-    /// Waits until each agent that runs has reported so many windows more: it reports once a second.
+    /// Waits until each agent that runs has reported this number of windows more: it reports once a second.
     fn until_windows(&self, count: usize) {
         let running = || self.running.iter().flatten();
         let windows = |agent: &Running| agent.messages().matches(" probes = ").count();

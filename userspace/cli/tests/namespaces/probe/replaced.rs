@@ -11,7 +11,7 @@ fn now_ns() -> i64 {
     now.as_nanos().try_into().unwrap()
 }
 
-/// Outcomes of the matching probes that were due after a time, at most so many.
+/// Outcomes of the matching probes that were due after a time, up to a number of them.
 fn outcomes(done: &Done, of: impl Fn(&ProbeRow) -> bool, since_ns: i64, most: usize) -> BTreeSet<String> {
     let rows = done.probes.iter().filter(|row| of(row) && row.time_ns > since_ns);
     rows.take(most).map(|row| row.outcome.to_string()).collect()
