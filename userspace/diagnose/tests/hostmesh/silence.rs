@@ -41,7 +41,7 @@ fn a_host_that_stops_is_named_with_its_last_probe_until_it_is_back() {
     }
 }
 
-/// What it sent in its last window says nothing about how much it usually sends.
+/// What it sent in its last window does not show how much it usually sends.
 #[test]
 fn a_host_that_stops_right_after_the_start_of_a_window_is_named_in_that_window() {
     let mut run = mesh();

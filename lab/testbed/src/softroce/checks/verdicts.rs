@@ -81,7 +81,7 @@ fn others_ended(fabric: &mut Fabric) -> Result<()> {
 struct Verdict {
     class: String,
     place: String,
-    /// Of loss at no place, the only one that says whose probes were lost.
+    /// Of loss at no place, the only one that states whose probes were lost.
     sentence: String,
 }
 

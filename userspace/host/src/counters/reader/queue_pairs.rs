@@ -116,7 +116,7 @@ mod tests {
         message(ERROR, 0, &code.to_ne_bytes())
     }
 
-    /// What each row tells, after a read that the kernel answers so.
+    /// What each row reports, after a read that the kernel answers so.
     fn read(
         reader: &mut Reader,
         kernel: &UnixDatagram,
