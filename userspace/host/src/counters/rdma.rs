@@ -5,8 +5,10 @@
 //! created them only here.
 
 use crate::netlink::{Socket, attribute, attributes, find, long, number, text};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::path::Path;
 
 // Source: include/uapi/rdma/rdma_netlink.h.
 const CLIENT: u16 = 5 << 10;
@@ -58,9 +60,9 @@ pub struct QueuePair {
     pub kind: &'static str,
     /// State, such as `RTS`.
     pub state: &'static str,
-    /// Process that created it; `None` for the kernel.
+    /// Process that created it; `None` for the kernel, and if the thread that did has ended.
     pub pid: Option<u32>,
-    /// Name of that process, or of the kernel module; empty if it ended or may not be read.
+    /// Name of that process, or of the kernel module; empty if the thread ended, or the process may not be read.
     pub process: String,
 }
 
@@ -126,14 +128,33 @@ impl Rdma {
         let mut all = Vec::new();
         self.0
             .exchange(QUEUE_PAIRS, true, &request, |body| all.extend(read_queue_pairs(body)))?;
-        for pair in &mut all {
-            if let (Some(pid), true) = (pair.pid, pair.process.is_empty()) {
-                let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-                name.trim().clone_into(&mut pair.process);
-            }
-        }
+        name_processes(&mut all, Path::new("/proc"));
         Ok(all)
     }
+}
+
+/// Names the processes of queue pairs. The kernel names the thread that created each; below `proc`, its status has the process.
+fn name_processes(pairs: &mut [QueuePair], proc: &Path) {
+    let mut known: BTreeMap<u32, (u32, String)> = BTreeMap::new();
+    for pair in pairs {
+        let Some(thread) = pair.pid else { continue };
+        let (process, name) = known.entry(thread).or_insert_with(|| process_of(proc, thread));
+        pair.pid = Some(*process);
+        if pair.process.is_empty() {
+            pair.process.clone_from(name);
+        }
+    }
+}
+
+/// The process of a thread, and its name; the thread itself if it may not be read.
+fn process_of(proc: &Path, thread: u32) -> (u32, String) {
+    let read = |of: u32, file: &str| fs::read_to_string(proc.join(of.to_string()).join(file)).unwrap_or_default();
+    let status = read(thread, "status");
+    let process = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+    let process = process.unwrap_or(thread);
+    (process, read(process, "comm").trim().to_owned())
 }
 
 fn read_device(body: &[u8]) -> Option<RdmaDevice> {
@@ -259,6 +280,45 @@ mod tests {
         let body = nested(15, &[entry(b"qp\0", 12), entry(b"cm_id\0", 4)]);
         let all = read_named(&body, SUMMARY, SUMMARY_NAME, SUMMARY_COUNT);
         assert_eq!(all, [("qp".to_owned(), 12), ("cm_id".to_owned(), 4)]);
+    }
+
+    #[test]
+    fn a_thread_that_created_a_queue_pair_is_a_part_of_its_process() {
+        let proc = tempfile::tempdir().unwrap();
+        let file = |of: u32, name: &str, text: &str| {
+            let directory = proc.path().join(of.to_string());
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join(name), text).unwrap();
+        };
+        file(41, "comm", "train\n");
+        file(41, "status", "Name:\ttrain\nTgid:\t41\nPid:\t41\n");
+        // Threads have names of their own.
+        file(47, "comm", "proxy-3\n");
+        file(47, "status", "Name:\tproxy-3\nTgid:\t41\nPid:\t47\n");
+        let pair = |pid: Option<u32>, process: &str| QueuePair {
+            port: None,
+            local_qpn: 17,
+            remote_qpn: None,
+            kind: "RC",
+            state: "RTS",
+            pid,
+            process: process.into(),
+        };
+        let mut pairs = [
+            pair(Some(41), ""),
+            pair(Some(47), ""),
+            pair(Some(99), ""),
+            pair(None, "ib_core"),
+        ];
+        name_processes(&mut pairs, proc.path());
+        let found = pairs.map(|pair| (pair.pid, pair.process));
+        let expected = [
+            (Some(41), "train"),
+            (Some(41), "train"),
+            (Some(99), ""),
+            (None, "ib_core"),
+        ];
+        assert_eq!(found, expected.map(|(pid, name)| (pid, name.to_owned())));
     }
 
     #[test]

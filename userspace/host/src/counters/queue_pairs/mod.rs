@@ -205,13 +205,22 @@ impl QueuePairs {
     }
 
     /// A queue pair that a read lists.
-    fn list(&mut self, key: &Key, pair: QueuePair, moment: Moment, refresh: Duration, rows: &mut Rows<'_>) {
+    fn list(&mut self, key: &Key, mut pair: QueuePair, moment: Moment, refresh: Duration, rows: &mut Rows<'_>) {
         let before = self.known.get(key).cloned();
+        // The kernel forgets whose it is when the thread that created it ends.
+        let is_forgotten = pair.pid.is_none() && pair.process.is_empty();
+        if let Some(known) = before
+            .as_ref()
+            .filter(|known| is_forgotten && known.pair.kind == pair.kind)
+        {
+            pair.pid = known.pair.pid;
+            pair.process.clone_from(&known.pair.process);
+        }
         let mut known = match before.clone() {
             // The read may have seen it before its last event.
             Some(known) if known.identity.is_some() && known.reported >= moment.clock => return,
             Some(mut known) if known.identity.is_some() => {
-                // The kernel names the thread that created it, events the process.
+                // Events name the process, whatever thread created it and whether that still runs.
                 known.pair = QueuePair {
                     pid: known.pair.pid,
                     process: known.pair.process,

@@ -64,6 +64,32 @@ fn a_number_that_another_process_got_is_another_queue_pair() {
     assert_eq!(found, [line("RTS", "gone", 1), line("INIT", "first", 2)]);
 }
 
+/// The kernel no longer names the owner then.
+#[test]
+fn a_queue_pair_outlives_the_thread_that_created_it() {
+    let mut pairs = QueuePairs::default();
+    read(&mut pairs, 1, vec![pair(17, "INIT", 9)]);
+    let forgotten = |state| {
+        let (device, mut pair) = pair(17, state, 9);
+        (pair.pid, pair.process) = (None, String::new());
+        (device, pair)
+    };
+    let found = read(&mut pairs, 2, vec![forgotten("RTS")]);
+    assert_eq!(found, [(17, "RTS".to_owned(), "changed".to_owned(), 1)]);
+    assert_eq!(read(&mut pairs, 3, vec![forgotten("RTS")]), []);
+    // The kernel has one with that number now.
+    let (device, of_kernel) = forgotten("RTS");
+    let of_kernel = QueuePair {
+        process: "ib_core".into(),
+        ..of_kernel
+    };
+    let events: Vec<String> = read(&mut pairs, 4, vec![(device, of_kernel)])
+        .into_iter()
+        .map(|(_, _, event, _)| event)
+        .collect();
+    assert_eq!(events, ["gone", "first"]);
+}
+
 /// The queue pairs, and rows of their events in short.
 #[derive(Default)]
 struct Host {
