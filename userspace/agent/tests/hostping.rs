@@ -142,7 +142,9 @@ fn a_busy_host_is_left_alone_unless_forced() {
     let settings = settings(&["mlx5_0", "mlx5_1"], &["mem0"]);
     let mut tester = Tester::over(&settings, "h1", Some(folder.path()), paced).unwrap();
     let traffic = ports.grow(1, 60.0);
-    assert_eq!(tester.busy().unwrap().unwrap().nic, "mlx5_1");
+    // On a busy machine the counters may stand still while they are looked at.
+    let busy = (0..1_000).find_map(|_| tester.busy().unwrap());
+    assert_eq!(busy.unwrap().nic, "mlx5_1");
     let tested = tester.test(true, &|| false).unwrap();
     drop(traffic.0);
     traffic.1.join().unwrap();

@@ -289,15 +289,14 @@ fn a_flapping_link_is_up_part_of_the_time() {
         let downlink = pair.downlink(fabric);
         let fault = Fault::Flapping { period };
         fabric.inject(&downlink, fault).unwrap();
-        let begun = Instant::now();
-        let mut changes = 0;
-        let mut is_up = true;
-        while begun.elapsed() < Duration::from_secs(6) {
-            let came = pair.send(1).0 == 1;
-            changes += usize::from(came != is_up);
-            is_up = came;
+        // Up and down, twice.
+        for is_up in [false, true, false, true] {
+            let came = (0..6_000).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                (pair.send(1).0 == 1) == is_up
+            });
+            assert!(came, "it is never {}", if is_up { "up" } else { "down" });
         }
-        assert!(changes >= 4, "{changes}");
     });
 }
 
@@ -350,14 +349,19 @@ fn a_slow_host_waits_for_its_share() {
         let group = std::path::Path::new("/sys/fs/cgroup/cpu").join(&namespace);
         let read = |file: &str| std::fs::read_to_string(group.join(file)).unwrap();
         let moved = read("cgroup.procs").contains(&victim.id().to_string());
-        std::thread::sleep(Duration::from_millis(500));
-        let stat = read("cpu.stat");
+        let throttled = || {
+            let stat = read("cpu.stat");
+            let throttled = stat.lines().find_map(|line| line.strip_prefix("nr_throttled "));
+            throttled.unwrap().parse::<u32>().unwrap()
+        };
+        let is_throttled = (0..6_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            throttled() >= 3
+        });
         fabric.heal(None).unwrap();
         victim.kill().unwrap();
         victim.wait().unwrap();
-        assert!(moved);
-        let throttled = stat.lines().find_map(|l| l.strip_prefix("nr_throttled "));
-        assert!(throttled.unwrap().parse::<u32>().unwrap() >= 3, "{stat}");
+        assert!(moved && is_throttled);
         assert!(!group.exists());
     });
 }

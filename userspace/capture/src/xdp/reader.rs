@@ -313,7 +313,7 @@ mod tests {
             kernel.repeat(PROGRAM, &frame(), BURST).unwrap();
             // A batch that is not full waits in the kernel.
             let sent = (burst * BURST / 32) as usize;
-            let until = Instant::now() + Duration::from_secs(10);
+            let until = Instant::now() + Duration::from_secs(300);
             while reader.shared.queue().batches + cpus < sent && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -363,7 +363,7 @@ mod tests {
         shared.push(chunk(8, 1));
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| shared.push(chunk(8, 2)));
-            let until = Instant::now() + Duration::from_secs(10);
+            let until = Instant::now() + Duration::from_secs(300);
             while seen().1 == 0 && Instant::now() < until {
                 std::thread::yield_now();
             }

@@ -1,7 +1,8 @@
 //! A network that stops.
 
 use crate::network::Network;
-use crate::rig::{Rig, probes};
+use crate::rig::{Rig, SOON, probes};
+use rocescope_collector::Server;
 use rocescope_testkit::until;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -12,10 +13,12 @@ use std::time::Duration;
 #[test]
 fn a_cut_network_costs_nothing_and_doubles_nothing() {
     let rig = Rig::new();
-    let server = rig.server();
+    let mut settings = rig.settings(0);
+    (settings.patience, settings.keep_alive) = (SOON, SOON);
+    let server = Server::start(settings, None).unwrap();
     let network = Network::to(server.address().port());
     let spool = rig.spool("h0");
-    let sender = rig.sender("h0", network.port, &spool);
+    let sender = rig.impatient("h0", network.port, &spool);
     let mut next = 0;
     for round in 0..3 {
         for step in 0..60 {
@@ -33,7 +36,8 @@ fn a_cut_network_costs_nothing_and_doubles_nothing() {
         until("all is acknowledged", || spool.counts().parcels == 0);
     }
     assert!(network.lost_bytes.load(Ordering::Relaxed) > 0);
-    assert_eq!(sender.status().connections, 4);
+    // A busy machine may look like another cut.
+    assert!(sender.status().connections >= 4);
     sender.finish(Duration::from_secs(5));
     server.stop().unwrap();
     assert_eq!(rig.stored("h0"), (0..next).collect::<Vec<u64>>());

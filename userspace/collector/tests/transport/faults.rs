@@ -27,7 +27,7 @@ struct Agent {
 impl Agent {
     fn start(rig: &Rig, name: String, port: u16) -> Self {
         let spool = rig.spool(&name);
-        let sender = rig.patient(&name, port, &spool);
+        let sender = rig.sender(&name, port, &spool);
         Self {
             name,
             spool,
@@ -163,7 +163,7 @@ fn rows_of_a_spool_whose_disk_is_full_or_gone_are_counted() {
     let server = rig.server();
     let name = "h0".to_owned();
     let spool = Arc::new(Spool::open(&disk.path().join("spool"), 64 << 20).unwrap());
-    let sender = rig.patient(&name, server.address().port(), &spool);
+    let sender = rig.sender(&name, server.address().port(), &spool);
     let mut agent = Agent {
         name,
         spool,

@@ -1,6 +1,6 @@
 //! Peers that the collector must refuse: each is counted with a reason, and no other agent is affected.
 
-use crate::rig::{Rig, probes, refused, sign, start};
+use crate::rig::{Rig, SOON, probes, refused, sign, start};
 use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::StreamBody;
@@ -349,13 +349,17 @@ fn garbage_behind_a_good_handshake_ends_the_connection() {
 #[test]
 fn a_silent_peer_is_disconnected_after_a_good_handshake() {
     let rig = Rig::new();
-    let server = rig.server();
+    let mut settings = rig.settings(0);
+    (settings.patience, settings.keep_alive) = (SOON, SOON);
+    let server = Server::start(settings, None).unwrap();
     let config = rig.sign("h0", &["h0"]).client().unwrap();
     runtime().block_on(async {
         let mut tls = connect(&server, config).await;
         let _ = tls.read_to_end(&mut Vec::new()).await;
     });
-    assert!(refused(&server.status(), "idle") + refused(&server.status(), "protocol") > 0);
+    until("it is counted", || {
+        refused(&server.status(), "idle") + refused(&server.status(), "protocol") > 0
+    });
     until("its seat is free", || server.status().agents.is_empty());
 }
 
@@ -414,7 +418,9 @@ fn a_message_of_a_gigabyte_is_refused_before_it_is_read() {
 #[test]
 fn a_slow_loris_waits_alone() {
     let rig = Rig::new();
-    let server = rig.server();
+    let mut settings = rig.settings(0);
+    settings.patience = SOON;
+    let server = Server::start(settings, None).unwrap();
     let from: SocketAddr = "127.0.0.2:0".parse().unwrap();
     let runtime = runtime();
     let loris = runtime.block_on(async {
@@ -431,11 +437,12 @@ fn a_slow_loris_waits_alone() {
     });
     counted(&server, "too_many_handshakes");
     others_are_served(&rig, &server, "h0");
-    until("those let in are let go", || {
-        refused(&server.status(), "slow_handshake") == 32
-    });
+    // 32 at a time; on a busy machine some come when the first are let go.
+    let counts = || ["slow_handshake", "too_many_handshakes"].map(|reason| refused(&server.status(), reason));
+    until("those let in are let go", || counts().iter().sum::<u64>() >= 100);
     drop(loris);
-    assert_eq!(refused(&server.status(), "too_many_handshakes"), 68);
+    let [slow, too_many] = counts();
+    assert!(slow >= 32 && too_many > 0, "{slow} {too_many}");
 }
 
 #[test]
@@ -483,7 +490,6 @@ fn bad_files_are_one_clear_line() {
 fn a_certificate_that_is_no_operators_takes_few_connections_and_none_of_theirs() {
     let rig = Rig::new();
     let mut settings = rig.settings(0);
-    settings.patience = Duration::from_secs(60);
     settings.control = Some(ControlSettings {
         directory: rig.path("control"),
         first: Some("operators = [\"ops\"]\n".into()),

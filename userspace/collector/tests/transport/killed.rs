@@ -132,6 +132,7 @@ fn a_collector_killed_at_any_moment_loses_and_doubles_nothing() {
             next += 10;
             thread::sleep(Duration::from_millis(2));
         }
+        until("it is connected again", || sender.status().connections > round);
         collector.kill("port ");
         spool.append(&probes("h0", next..next + 10)).unwrap();
         next += 10;
@@ -139,7 +140,7 @@ fn a_collector_killed_at_any_moment_loses_and_doubles_nothing() {
         assert!(collector.hear("port ").is_some(), "round {round}");
     }
     until("all is acknowledged", || spool.counts().parcels == 0);
-    assert!(sender.status().connections > 8, "{:?}", sender.status());
+    assert!(sender.status().connections > 12, "{:?}", sender.status());
     collector.kill("port ");
     drop(sender);
     assert_eq!(stored(&rig.path("dataset"), "h0"), (0..next).collect::<Vec<u64>>());
@@ -155,9 +156,9 @@ fn an_agent_killed_at_any_moment_goes_on_where_it_was() {
     let mut made = 0;
     for round in 0..12 {
         let mut agent = Victim::start("agent", rig.directory.path(), port, next);
-        assert!(agent.hear("made ").is_some(), "round {round}");
+        let first = agent.hear("made ").unwrap();
         thread::sleep(Duration::from_millis(40 + 17 * round));
-        let said = agent.kill("made ").unwrap();
+        let said = agent.kill("made ").unwrap_or(first);
         // What it had made and not yet said may be there too: begin behind it.
         made += said - next;
         next = said + 10;

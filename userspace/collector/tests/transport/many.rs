@@ -3,7 +3,6 @@
 use crate::rig::{Rig, probes, refused};
 use rocescope_collector::Server;
 use rocescope_testkit::until;
-use std::time::Duration;
 
 /// The default limit of `rocescope collector run`.
 const AGENTS: usize = 1024;
@@ -26,9 +25,6 @@ fn as_many_agents_as_there_may_be_are_served_and_one_more_is_refused_with_a_reas
     let rig = Rig::new();
     let mut settings = rig.settings(0);
     settings.sync = false;
-    // Many threads on one machine take their turns.
-    settings.patience = Duration::from_secs(60);
-    settings.keep_alive = Duration::from_secs(60);
     assert_eq!(settings.max_agents, AGENTS);
     let server = Server::start(settings, None).unwrap();
     let port = server.address().port();
@@ -39,7 +35,7 @@ fn as_many_agents_as_there_may_be_are_served_and_one_more_is_refused_with_a_reas
         for name in group {
             let spool = rig.spool(name);
             spool.append(&probes(name, 0..10)).unwrap();
-            agents.push((rig.patient(name, port, &spool), spool));
+            agents.push((rig.sender(name, port, &spool), spool));
         }
         let acknowledged = || agents.iter().all(|(_, spool)| spool.counts().parcels == 0);
         until("a group is served", acknowledged);

@@ -10,6 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How long no peer is silent, also on a busy machine.
+const NEVER: Duration = Duration::from_secs(300);
+/// When a peer that is silent is left, in tests of that.
+pub(crate) const SOON: Duration = Duration::from_secs(1);
+
 /// A certificate for these names, and what its owner needs.
 pub(crate) fn sign(authority: &Authority, file: &str, names: &[&str]) -> Files {
     files(authority.sign(file, names))
@@ -45,7 +50,7 @@ impl Rig {
         Server::start(self.settings(0), None).unwrap()
     }
 
-    /// Settings of the collector, everything a tenth or less of what it is.
+    /// Settings of the collector: it waits for peers as long as only a hang takes.
     pub(crate) fn settings(&self, port: u16) -> Settings {
         settings(self.directory.path(), port)
     }
@@ -64,11 +69,11 @@ impl Rig {
         start(agent, port, files, spool)
     }
 
-    /// One that waits long for an answer.
-    pub(crate) fn patient(&self, agent: &str, port: u16, spool: &Arc<Spool>) -> Sender {
+    /// One that soon takes a silent collector for gone.
+    pub(crate) fn impatient(&self, agent: &str, port: u16, spool: &Arc<Spool>) -> Sender {
         let files = self.sign(agent, &[agent]);
         let mut settings = sending(agent, port, files);
-        settings.patience = Duration::from_secs(60);
+        settings.patience = SOON;
         Sender::start(Arc::clone(spool), settings).unwrap()
     }
 
@@ -82,8 +87,8 @@ pub(crate) fn settings(directory: &Path, port: u16) -> Settings {
     let files = files(Signed::of(&directory.join("pki"), "collector"));
     let listen = SocketAddr::from(([127, 0, 0, 1], port));
     let mut settings = Settings::new(listen, files, directory.join("dataset"));
-    settings.patience = Duration::from_millis(1000);
-    settings.keep_alive = Duration::from_millis(1000);
+    settings.patience = NEVER;
+    settings.keep_alive = NEVER;
     settings.gather = Duration::from_millis(10);
     settings.retry = Duration::from_millis(100);
     // Rows of tests have a fixed date, whatever the clock of the machine.
@@ -96,12 +101,12 @@ pub(crate) fn start(agent: &str, port: u16, files: Files, spool: &Arc<Spool>) ->
     Sender::start(Arc::clone(spool), settings).unwrap()
 }
 
-/// Settings of a sender, everything a tenth or less of what it is.
+/// Settings of a sender: it tries again a tenth or less of what it waits otherwise.
 fn sending(agent: &str, port: u16, files: Files) -> sender::Settings {
     let url = format!("https://localhost:{port}");
     let mut settings = sender::Settings::new(url, files, agent);
     settings.retry = (Duration::from_millis(20), Duration::from_millis(200));
-    settings.patience = Duration::from_millis(1000);
+    settings.patience = NEVER;
     settings
 }
 

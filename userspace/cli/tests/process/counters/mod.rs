@@ -6,13 +6,12 @@ mod queue_pairs;
 use rocescope_model::catalogue::{Metric, Place};
 use rocescope_model::{CounterRow, Row};
 use rocescope_store::scan;
-use rocescope_testkit::{binary, run, text as printed};
+use rocescope_testkit::{binary, run, text as printed, until, until_some};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 /// The made devices of `rocescope-host`: driver, device, files.
 const DEVICES: [(&str, &str, &str); 5] = [
@@ -201,14 +200,9 @@ fn a_dataset_has_what_changed() {
     let mut next = || -> Value { serde_json::from_str(&reads.next().unwrap().unwrap()).unwrap() };
     assert!(next().as_array().unwrap().len() > 200);
     tree.set("bnxt_re0", bytes, "1700");
-    let begun = Instant::now();
-    let changed = loop {
-        let read = next();
-        if read.as_array().unwrap().iter().any(|row| row["value"] == 1700) {
-            break read;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    };
+    let changed = until_some("the changed value", || {
+        Some(next()).filter(|read| read.as_array().unwrap().iter().any(|row| row["value"] == 1700))
+    });
     // And that it was read.
     assert_eq!(changed.as_array().unwrap().len(), 2, "{changed}");
     assert_eq!(
@@ -236,11 +230,22 @@ fn a_dataset_has_what_changed() {
 #[test]
 fn lines_as_vmstat_prints_them() {
     let tree = Tree::new();
-    let text = printed(&tree.run(&["--interval", "10ms", "--duration", "1s"]));
-    assert!(text.starts_with("Port "), "{text}");
-    let of = text.lines().filter(|line| line.starts_with("hfi1_0/1 "));
-    assert!(of.clone().count() >= 2, "{text}");
-    assert!(of.clone().all(|line| line.contains(" ACTIVE ")), "{text}");
+    let mut command = tree.command(&["--interval", "10ms"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let heading = lines.next().unwrap().unwrap();
+    assert!(heading.starts_with("Port "), "{heading}");
+    let of = lines
+        .by_ref()
+        .map(Result::unwrap)
+        .filter(|line| line.starts_with("hfi1_0/1 "));
+    for line in of.take(2) {
+        assert!(line.contains(" ACTIVE "), "{line}");
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    lines.for_each(drop);
+    assert!(child.wait().unwrap().success());
 }
 
 /// The report of a dataset with counters has what grew, and nothing that did not.
@@ -259,10 +264,9 @@ fn a_report_names_the_counters_that_grew() {
     let mut reads = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     reads.next().unwrap().unwrap();
     tree.set("mlx5_0", "ports/1/hw_counters/out_of_sequence", "28300");
-    let begun = Instant::now();
-    while !reads.next().unwrap().unwrap().contains("\"increase\":41") {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    }
+    until("the increase", || {
+        reads.next().unwrap().unwrap().contains("\"increase\":41")
+    });
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     reads.for_each(drop);
@@ -296,10 +300,9 @@ fn top_shows_the_ports_of_hosts() {
     reads.next().unwrap().unwrap();
     tree.set("mlx5_0", "ports/1/state", "1: DOWN");
     tree.set("mlx5_0", "ports/1/hw_counters/out_of_sequence", "28300");
-    let begun = Instant::now();
-    while !reads.next().unwrap().unwrap().contains("\"increase\":41") {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    }
+    until("the increase", || {
+        reads.next().unwrap().unwrap().contains("\"increase\":41")
+    });
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     reads.for_each(drop);

@@ -1,10 +1,9 @@
 //! SIGINT and SIGTERM end a capture in the same way as the end of its input.
 
 use crate::product::{captures, rocescope, traffic};
+use rocescope_testkit::until;
 use std::io::Write;
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 /// More than a pipe and the reader's buffer hold together: once it is written, the capture has started.
 const STARTED: usize = 1 << 20;
@@ -31,7 +30,7 @@ fn ends_with_summary_and_dataset(signal: &str) {
     let sent = Command::new("kill").args([signal, &pid]).status();
     assert!(sent.unwrap().success());
     // The pipe stays open: the capture must not need more input.
-    wait(&mut child);
+    until("the capture ends", || child.try_wait().unwrap().is_some());
     drop(stdin);
 
     let output = child.wait_with_output().unwrap();
@@ -41,16 +40,4 @@ fn ends_with_summary_and_dataset(signal: &str) {
     let scan = rocescope_store::scan(folder.path()).unwrap();
     assert_eq!((scan.open.len(), scan.unreadable.len()), (0, 0));
     assert_eq!(scan.row_count("windows"), found["windows"].as_u64().unwrap());
-}
-
-/// Waits up to 30 s for the end.
-fn wait(child: &mut Child) {
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > Duration::from_secs(30) {
-            child.kill().unwrap();
-            panic!("the capture does not end");
-        }
-        sleep(Duration::from_millis(5));
-    }
 }

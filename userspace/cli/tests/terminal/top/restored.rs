@@ -2,7 +2,7 @@
 
 use crate::top::input;
 use crate::top::terminal::Terminal;
-use rocescope_testkit::binary;
+use rocescope_testkit::{binary, until};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 
@@ -109,11 +109,7 @@ fn a_vanished_terminal_ends_the_view() {
     assert_ne!(out.read(&mut piece).unwrap(), 0);
     child.kill().unwrap();
     child.wait().unwrap();
-    let begun = std::time::Instant::now();
-    while std::fs::read(ended.path()).unwrap().is_empty() {
-        assert!(begun.elapsed().as_secs() < 20, "the view did not end");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    until("the view ends", || !std::fs::read(ended.path()).unwrap().is_empty());
 }
 
 /// Starts `script`, which runs a command in a pseudo terminal.
