@@ -4,13 +4,12 @@
 //! they cannot be negative, and `int64` in files, because Spark reads `u64` as a decimal. The only conversion is here,
 //! and saturates at `i64::MAX`.
 
-use crate::recent::Recent;
+use crate::recent::{Memo, Recent};
 use crate::{Rule, SparseBytes, Text, Time, Type, Value};
 use alloc::borrow::Cow;
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt::Debug;
 use core::net::{IpAddr, Ipv4Addr};
 
 /// A Rust type that can be a field of a row.
@@ -30,11 +29,11 @@ pub trait Cell: Clone + PartialEq {
     fn read(value: Value<'_>) -> Option<Self>;
 
     /// What makes it faster to read the cells of a column one after another.
-    type Memo: Default + Debug;
+    type Memo: Memo;
 
     /// Same as [`read`](Self::read), for a cell of the same column as the cells before.
-    fn read_next(value: Value<'_>, _: &mut Self::Memo) -> Option<Self> {
-        Self::read(value)
+    fn read_next(cell: &impl StoredCell, _: &mut Self::Memo) -> Option<Self> {
+        Self::read(cell.value())
     }
 
     /// Merges the cell of the next row into this one. A rule that is undefined for the type, or that uses other
@@ -46,6 +45,22 @@ pub trait Cell: Clone + PartialEq {
             _ => {}
         }
     }
+}
+
+/// A cell where it is stored. Integers and texts are read without a [`Value`] between: they are most of the cells of tables
+/// with millions of rows.
+pub trait StoredCell {
+    /// Returns the value.
+    fn value(&self) -> Value<'_>;
+
+    /// Whether it is null.
+    fn is_null(&self) -> bool;
+
+    /// Returns the integer; `None` if it is null or of another type.
+    fn integer(&self) -> Option<i64>;
+
+    /// Returns the text; `None` if it is null or of another type.
+    fn text(&self) -> Option<&str>;
 }
 
 macro_rules! integer_cells {
@@ -67,6 +82,11 @@ macro_rules! integer_cells {
                     Value::I64(number) => Self::try_from(number).ok(),
                     _ => None,
                 }
+            }
+
+            #[inline]
+            fn read_next(cell: &impl StoredCell, (): &mut ()) -> Option<Self> {
+                Self::try_from(cell.integer()?).ok()
             }
 
             fn merge(&mut self, other: &Self, rule: Rule) {
@@ -164,11 +184,9 @@ impl Cell for Text {
         }
     }
 
-    fn read_next(value: Value<'_>, recent: &mut Self::Memo) -> Option<Self> {
-        match value {
-            Value::Text(text) => Some(recent.get(&text, |_| Some(()))?.0.clone()),
-            _ => None,
-        }
+    #[inline]
+    fn read_next(cell: &impl StoredCell, recent: &mut Self::Memo) -> Option<Self> {
+        Some(recent.get(cell.text()?, |_| Some(()))?.0.clone())
     }
 
     fn merge(&mut self, other: &Self, rule: Rule) {
@@ -202,11 +220,9 @@ impl Cell for IpAddr {
         }
     }
 
-    fn read_next(value: Value<'_>, recent: &mut Self::Memo) -> Option<Self> {
-        match value {
-            Value::Text(text) => Some(recent.get(&text, |text| text.parse().ok())?.1),
-            _ => None,
-        }
+    #[inline]
+    fn read_next(cell: &impl StoredCell, recent: &mut Self::Memo) -> Option<Self> {
+        Some(recent.get(cell.text()?, |text| text.parse().ok())?.1)
     }
 }
 
@@ -295,10 +311,11 @@ impl<C: Cell> Cell for Option<C> {
         }
     }
 
-    fn read_next(value: Value<'_>, memo: &mut Self::Memo) -> Option<Self> {
-        match value {
-            Value::Null => Some(None),
-            value => C::read_next(value, memo).map(Some),
+    #[inline]
+    fn read_next(cell: &impl StoredCell, memo: &mut Self::Memo) -> Option<Self> {
+        match cell.is_null() {
+            true => Some(None),
+            false => C::read_next(cell, memo).map(Some),
         }
     }
 

@@ -67,7 +67,7 @@ pub mod units;
 pub mod value;
 
 pub use aggregate::{Aggregate, Over, Rule};
-pub use cell::Cell;
+pub use cell::{Cell, StoredCell};
 pub use column::{Column, Table, Type, Unit};
 pub use dscp_set::DscpSet;
 pub use group::GroupBy;

@@ -1,6 +1,7 @@
 //! Rows: one typed row ([`Row`]), or many rows behind one trait object ([`Cells`]).
 
-use crate::{Over, Table, Value};
+use crate::recent::Memo;
+use crate::{Over, StoredCell, Table, Value};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -19,13 +20,13 @@ pub trait Row: Sized + Default + 'static {
     fn read<'a>(cell: impl FnMut(usize) -> Value<'a>) -> Result<Self, Mismatch>;
 
     /// What makes it faster to read many rows one after another.
-    type Memo: Default + fmt::Debug;
+    type Memo: Memo;
 
     /// Same as [`read`](Self::read), for the next of many rows: texts that repeat are shared, and parsed once.
     ///
     /// # Errors
     /// Same as [`read`](Self::read).
-    fn read_next<'a>(memo: &mut Self::Memo, cell: impl FnMut(usize) -> Value<'a>) -> Result<Self, Mismatch>;
+    fn read_next<C: StoredCell>(memo: &mut Self::Memo, cell: impl FnMut(usize) -> C) -> Result<Self, Mismatch>;
 
     /// Merges the next row, in time or in the list of observers, into this one.
     fn merge(&mut self, other: &Self, over: Over);
@@ -162,6 +163,12 @@ macro_rules! table {
             $field: <$cell as $crate::Cell>::Memo,
         )+}
 
+        impl $crate::recent::Memo for Memo {
+            fn next_batch(&mut self) {
+                $($crate::recent::Memo::next_batch(&mut self.$field);)+
+            }
+        }
+
         impl $crate::Row for $row {
             type Memo = Memo;
 
@@ -199,14 +206,17 @@ macro_rules! table {
                 )+})
             }
 
-            fn read_next<'a>(
+            fn read_next<C: $crate::StoredCell>(
                 memo: &mut Memo,
-                mut cell: impl FnMut(usize) -> $crate::Value<'a>,
+                mut cell: impl FnMut(usize) -> C,
             ) -> Result<Self, $crate::Mismatch> {
-                let mut columns = 0..;
-                let mut next = || columns.next().map_or($crate::Value::Null, &mut cell);
+                let mut column = 0;
+                let mut next = || {
+                    column += 1;
+                    cell(column - 1)
+                };
                 Ok(Self {$(
-                    $field: $crate::Cell::read_next(next(), &mut memo.$field).ok_or($crate::Mismatch {
+                    $field: $crate::Cell::read_next(&next(), &mut memo.$field).ok_or($crate::Mismatch {
                         table: $name,
                         column: stringify!($field),
                     })?,

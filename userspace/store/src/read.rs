@@ -5,12 +5,18 @@ use crate::format::stored_name;
 use crate::guard::guarded;
 use crate::scan::{Footer, load_footer};
 use crate::{Error, Scan, Segment};
+use arrow_schema::{DataType, Fields, Schema};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use rocescope_model::tables::find;
 use rocescope_model::{Cells, Column, Row, Table, Time, Type, Unit, Value};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Rows in a batch with sketches, which have a megabyte per row, and in one without.
 const SKETCH_ROWS: usize = 8;
@@ -54,6 +60,11 @@ impl Cells for Batch {
 impl Batch {
     pub(crate) const fn new(table: &'static Table, columns: Vec<Decoded>, rows: usize) -> Self {
         Self { table, columns, rows }
+    }
+
+    /// Returns a column; `None` beyond the last.
+    pub(crate) fn column(&self, column: usize) -> Option<&Decoded> {
+        self.columns.get(column)
     }
 
     /// Returns the rows as typed rows.
@@ -113,8 +124,9 @@ impl Segment {
         });
         let mask = ProjectionMask::roots(&parquet, roots.map(|(i, _)| i).collect::<Vec<_>>());
         self.check(&footer, &mask)?;
+        let metadata = with_dictionaries(footer.metadata).map_err(failed)?;
         let build = || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(footer.file, footer.metadata)
+            ParquetRecordBatchReaderBuilder::new_with_metadata(footer.file, metadata)
                 .with_projection(mask)
                 .with_batch_size(if sketches { SKETCH_ROWS } else { PLAIN_ROWS })
                 .with_offset(rows.start)
@@ -170,6 +182,27 @@ impl Segment {
         }
         Ok(())
     }
+}
+
+/// Has texts that are stored by their number in a dictionary read the same way: a host repeats a few names and addresses.
+fn with_dictionaries(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, ParquetError> {
+    let groups = metadata.metadata().row_groups();
+    let is_coded = |name: &String| {
+        let chunks = groups.iter().flat_map(RowGroupMetaData::columns);
+        let mut chunks = chunks.filter(|chunk| chunk.column_path().parts().first() == Some(name));
+        chunks.all(|chunk| chunk.dictionary_page_offset().is_some())
+    };
+    let fields = metadata.schema().fields().iter();
+    let fields = fields.map(|field| match field.data_type() {
+        DataType::Utf8 if is_coded(field.name()) => {
+            let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+            Arc::new(field.as_ref().clone().with_data_type(coded))
+        }
+        _ => Arc::clone(field),
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Fields>()));
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
 }
 
 impl Batches {

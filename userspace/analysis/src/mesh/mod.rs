@@ -17,17 +17,38 @@ use rocescope_model::{Column, CounterRow, PathRow, ProbeRow, Time};
 /// Agents write paths again every five minutes: search for them this far back.
 pub const PATHS_NS: i64 = 900_000_000_000;
 
-/// Columns of `probes` and `paths` that the analysis does not read.
-const UNREAD: [&str; 9] = [
-    "time",
-    "sequence",
-    "nic_send_ns",
-    "nic_receive_ns",
-    "app_receive_ns",
-    "clock_offset_ns",
-    "clock_source",
-    "round_trip_ns",
+/// Columns of `probes` that the analysis reads.
+const OF_PROBES: [&str; 14] = [
+    "observer",
+    "time_ns",
+    "src_nic",
+    "dst_nic",
+    "src",
+    "dst",
+    "udp_src_port",
+    "udp_dst_port",
+    "dscp",
+    "outcome",
+    "network_latency_ns",
+    "processing_delay_ns",
+    "clock_error_ns",
+    "unsent_reason",
+];
+
+/// Columns of `paths` that the analysis reads.
+const OF_PATHS: [&str; 12] = [
+    "observer",
+    "time_ns",
+    "src_nic",
+    "dst_nic",
+    "src",
+    "dst",
+    "udp_src_port",
+    "udp_dst_port",
     "reason",
+    "hops",
+    "hop",
+    "address",
 ];
 
 impl Analysis for Analyzer {
@@ -60,7 +81,7 @@ impl Reads<ProbeRow> for Analyzer {
     const IN_STEPS: bool = true;
 
     fn is_read(column: &Column) -> bool {
-        !UNREAD.contains(&column.name)
+        OF_PROBES.contains(&column.name)
     }
 
     fn time_ns(row: &ProbeRow) -> i64 {
@@ -77,7 +98,7 @@ impl Reads<PathRow> for Analyzer {
     const LOOK_BACK_NS: i64 = PATHS_NS;
 
     fn is_read(column: &Column) -> bool {
-        !UNREAD.contains(&column.name)
+        OF_PATHS.contains(&column.name)
     }
 
     fn time_ns(row: &PathRow) -> i64 {

@@ -5,7 +5,7 @@ use rocescope_analysis::paths::runs::Run;
 use rocescope_diagnose::paths::Hop;
 use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, LinkId, Rails};
-use rocescope_model::{ConnectionRow, CounterRow, EventRow, FlowRow, LoopbackRow, StepRow, Time};
+use rocescope_model::{ConnectionRow, CounterRow, EventRow, FlowRow, LoopbackRow, PathRow, ProbeRow, StepRow, Time};
 use rocescope_paths::topology::{Format, parse};
 use rocescope_paths::{Flow, KnownPath};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ const SECOND: i64 = 1_000_000_000;
 /// Two windows before the end of an hour.
 const START: i64 = 1_795_200_000 * SECOND + 3_560 * SECOND;
 
-/// Probes and paths of a small fabric with a link that loses a fifth.
+/// Probes and paths of a small fabric with a link that loses a fifth, and a NIC to which the last switch has no route.
 pub(crate) fn mesh() -> Vec<Slice> {
     const WINDOW: i64 = 20 * SECOND;
     let mut fabric = Fabric::new(Rails::two_tiers(8, 2, 2).build().unwrap(), 1);
@@ -30,6 +30,7 @@ pub(crate) fn mesh() -> Vec<Slice> {
         until_ns: i64::MAX,
     });
     let (mesh, names) = (Mesh::default(), Names::new(&fabric));
+    let mut without_route = None;
     let slice = |window: i64| {
         let from_ns = START + window * WINDOW;
         let mut paths = Vec::new();
@@ -42,6 +43,18 @@ pub(crate) fn mesh() -> Vec<Slice> {
         mesh.probes(&fabric, from_ns, from_ns + WINDOW, |probe| {
             probes.push(names.probe(&fabric, &mesh, &probe));
         });
+        without_route = without_route.or(probes.first().map(|probe: &ProbeRow| probe.dst));
+        for probe in probes.iter_mut().filter(|probe| Some(probe.dst) == without_route) {
+            probe.outcome = "timeout".into();
+            (probe.network_latency_ns, probe.processing_delay_ns) = (None, None);
+        }
+        for hop in paths
+            .iter_mut()
+            .filter(|hop: &&mut PathRow| Some(hop.dst) == without_route)
+        {
+            hop.reason = "unreachable".into();
+            hop.address = hop.address.filter(|_| hop.hop < hop.hops);
+        }
         Slice {
             end_ns: from_ns + WINDOW,
             rows: vec![Box::new(paths), Box::new(probes)],

@@ -2,9 +2,10 @@
 
 use super::condition::Condition;
 use super::{TimeRange, Timeline};
-use crate::read::Undamaged;
+use crate::read::{Batch, Undamaged};
 use crate::{Error, Scan, Segment};
-use rocescope_model::{Cells, Column, Row, Time, Type, Value, footer};
+use rocescope_model::recent::Memo;
+use rocescope_model::{Cells, Column, Row, StoredCell, Time, Type, Value, footer};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
@@ -214,6 +215,48 @@ pub(super) struct SegmentRows<'a, R: Row> {
     memo: R::Memo,
 }
 
+/// A cell of a batch.
+struct Place<'a> {
+    batch: &'a Batch,
+    row: usize,
+    column: usize,
+    /// The value that stands for null where the column was not requested and is never null.
+    unread: Option<&'a Value<'static>>,
+}
+
+impl StoredCell for Place<'_> {
+    fn value(&self) -> Value<'_> {
+        match (self.batch.value(self.row, self.column), self.unread) {
+            (Value::Null, Some(unread)) => unread.clone(),
+            (value, _) => value,
+        }
+    }
+
+    #[inline]
+    fn is_null(&self) -> bool {
+        let column = self.batch.column(self.column);
+        self.unread.is_none() && column.is_none_or(|column| column.is_null(self.row))
+    }
+
+    #[inline]
+    fn integer(&self) -> Option<i64> {
+        let column = self.batch.column(self.column)?;
+        column.integer(self.row).or(match self.unread {
+            Some(Value::I64(unread)) => Some(*unread),
+            _ => None,
+        })
+    }
+
+    #[inline]
+    fn text(&self) -> Option<&str> {
+        let column = self.batch.column(self.column)?;
+        column.text(self.row).or(match self.unread {
+            Some(Value::Text(unread)) => Some(unread),
+            _ => None,
+        })
+    }
+}
+
 /// A value of this type.
 const fn empty(kind: Type) -> Value<'static> {
     match kind {
@@ -236,10 +279,16 @@ impl<R: Row> Iterator for SegmentRows<'_, R> {
             Err(error) => return Some(Err(error)),
         };
         let (memo, unread) = (&mut self.memo, &self.unread);
+        memo.next_batch();
         let rows = self.condition.rows(&batch).map(|row| {
-            R::read_next(memo, |column| match batch.value(row, column) {
-                Value::Null => unread.get(column).cloned().flatten().unwrap_or(Value::Null),
-                value => value,
+            R::read_next(memo, |column| {
+                let unread = unread.get(column).and_then(Option::as_ref);
+                Place {
+                    batch: &batch,
+                    row,
+                    column,
+                    unread,
+                }
             })
         });
         let rows: Result<Vec<R>, _> = rows.collect();
