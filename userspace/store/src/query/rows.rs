@@ -220,7 +220,7 @@ struct Place<'a> {
     batch: &'a Batch,
     row: usize,
     column: usize,
-    /// The value that stands for null where the column was not requested and is never null.
+    /// The value in place of null where the column was not requested and is never null.
     unread: Option<&'a Value<'static>>,
 }
 
