@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`read`] | steps and telemetry from the formats of others, as rows of `steps` and `telemetry` |
+//! | [`job`] | variables with which a job writes these files, and where they are |
 //! | [`steps`] | the steps of one collective |
 //! | [`hang`] | collectives that hang, and the rank that is the reason |
 //! | [`failed`] | transfers that NCCL reports as failed, with what captures saw of them |
@@ -37,6 +38,7 @@ pub mod failed;
 pub mod hang;
 mod ids;
 pub mod incidents;
+pub mod job;
 pub mod monitor;
 pub mod natural;
 mod needs;
