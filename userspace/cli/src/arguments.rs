@@ -24,6 +24,7 @@ mod queue_pairs;
 mod recorder;
 mod report;
 mod retention;
+mod run;
 mod send;
 mod span;
 mod subscription;
@@ -69,6 +70,7 @@ pub use queue_pairs::{KernelEvents, QueuePairsPartArguments};
 pub use recorder::RecorderArguments;
 pub use report::{By, ReportArguments, ReportTable};
 pub use retention::RetentionArguments;
+pub use run::RunArguments;
 pub use send::SendArguments;
 pub use span::{SPAN, SpanArguments};
 pub use subscription::SubscriptionArguments;
@@ -159,6 +161,8 @@ pub enum Command {
     /// Restore the VLAN offload of a NIC when standard input ends
     #[command(hide = true)]
     RestoreVlanOffload(RestoreVlanOffloadArguments),
+    /// Run a job with what it needs to be understood, and show what was wrong meanwhile
+    Run(RunArguments),
     /// Watch flows, connections, events and incidents in the terminal
     Top(Box<TopArguments>),
     /// Check, print or convert the topology of a fabric

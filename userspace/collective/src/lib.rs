@@ -3,6 +3,8 @@
 //! | module | contents |
 //! |---|---|
 //! | [`read`] | steps and telemetry from the formats of others, as rows of `steps` and `telemetry` |
+//! | [`job`] | variables with which a job writes these files, and where they are |
+//! | [`names`] | the jobs and ranks of hosts, by their queue pairs |
 //! | [`steps`] | the steps of one collective |
 //! | [`hang`] | collectives that hang, and the rank that is the reason |
 //! | [`failed`] | transfers that NCCL reports as failed, with what captures saw of them |
@@ -37,7 +39,9 @@ pub mod failed;
 pub mod hang;
 mod ids;
 pub mod incidents;
+pub mod job;
 pub mod monitor;
+pub mod names;
 pub mod natural;
 mod needs;
 mod occupied;

@@ -25,10 +25,14 @@ pub fn text_of_at_most(path: &Path, most: u64) -> io::Result<String> {
         Err(InputError::Empty) => return Ok(String::new()),
         Err(InputError::Io(error)) => return Err(error),
     };
+    let too_long = || io::Error::other(format!("longer than {} MiB", most >> 20));
+    if input.length.is_some_and(|length| length > most) {
+        return Err(too_long());
+    }
     let mut bytes = Vec::new();
     input.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(io::Error::other(format!("longer than {} MiB", most >> 20)));
+        return Err(too_long());
     }
     let text = String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned());
     Ok(match text.strip_prefix('\u{feff}') {

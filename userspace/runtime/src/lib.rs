@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
+//! | [`job`] | a program that runs under this one |
 //! | [`service`] | notifications to systemd |
 //! | [`resources`] | the resources of this process |
 //! | [`cost`] | the cost of an agent: its share of a core, and its memory |
@@ -26,6 +27,7 @@ pub mod error;
 mod gap;
 pub mod hook;
 pub mod host_name;
+pub mod job;
 pub mod metrics;
 pub mod not_stored;
 pub mod reserve;

@@ -1,10 +1,11 @@
 //! The diagnosis of a collective of a dataset.
 
 use super::{Collective, Collectives};
-use crate::{Error, dataset};
+use crate::{Error, dataset, owners};
 use rocescope_collective::analysis::{Analysis, analyze};
 use rocescope_collective::failed::Joiner;
 use rocescope_collective::hang::Hang;
+use rocescope_collective::names::{self, Names};
 use rocescope_collective::read::nccl_debug::Ranks;
 use rocescope_collective::read::nccl_failures::Failures;
 use rocescope_collective::steps::Steps;
@@ -12,16 +13,20 @@ use rocescope_collective::telemetry::counters::Counters;
 use rocescope_collective::telemetry::marks::Marks;
 use rocescope_collective::telemetry::slow_paths::SlowPaths;
 use rocescope_collective::telemetry::{Source, Telemetry};
+use rocescope_diagnose::owners::Owners;
 use rocescope_model::human::plural;
-use rocescope_model::{ConnectionRow, CounterRow, EventRow, FlowRow, SmallFlowRow, StepProbeRow, TelemetryRow};
+use rocescope_model::{
+    ConnectionRow, CounterRow, EventRow, FlowRow, QueuePairRow, Row, SmallFlowRow, StepProbeRow, StepRow, TelemetryRow,
+};
 use rocescope_store::{Scan, TimeRange};
+use std::collections::HashSet;
 
 /// Analyzes the collective with this name, or the one that took longest if none hangs.
 ///
 /// # Errors
 /// The dataset cannot be read, or has no collective of this name.
-pub fn diagnose(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<Analysis, Error> {
-    let (steps, others, hangs) = steps(found, collective, ranks)?;
+pub fn diagnose(found: &Scan, collective: Option<&str>, names: Names) -> Result<Analysis, Error> {
+    let (steps, others, hangs) = steps(found, collective, names)?;
     let telemetry = telemetry(found, &steps)?;
     let mut analysis = Analysis {
         hangs,
@@ -34,6 +39,23 @@ pub fn diagnose(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result
             .add("not analyzed; --collective NAME selects one", more);
     }
     Ok(analysis)
+}
+
+/// The names of the hosts of captured steps: jobs and ranks that agents report, and these ranks.
+///
+/// # Errors
+/// The dataset cannot be read.
+pub fn names(found: &Scan, ranks: Ranks) -> Result<Names, Error> {
+    let mut owners = Owners::default();
+    if found.row_count(QueuePairRow::TABLE.name) > 0 {
+        let mut asked = HashSet::new();
+        found
+            .select::<StepRow>()
+            .for_each(|row: StepRow| asked.extend(names::asked(&row)))?;
+        owners = Owners::of_these(asked);
+        owners::add(&mut owners, found, TimeRange::default())?;
+    }
+    Ok(Names { ranks, owners })
 }
 
 /// Joins transfers that NCCL reports as failed with what captures saw between their ends.
@@ -111,8 +133,8 @@ fn slow_paths(found: &Scan, first_ns: i64, last_ns: i64) -> Result<Telemetry, Er
 }
 
 /// The steps of the collective to analyze, how many others there are, and which hang.
-fn steps(found: &Scan, collective: Option<&str>, ranks: &Ranks) -> Result<(Steps, u64, Vec<Hang>), Error> {
-    let mut analysis = Collectives::new(ranks);
+fn steps(found: &Scan, collective: Option<&str>, named: Names) -> Result<(Steps, u64, Vec<Hang>), Error> {
+    let mut analysis = Collectives::new(named);
     let mut names = Vec::new();
     let mut chosen: Option<Collective> = None;
     dataset::hours(&mut analysis, found, TimeRange::default(), |_, found| {

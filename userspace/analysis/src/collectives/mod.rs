@@ -5,7 +5,7 @@ pub mod diagnosis;
 
 use crate::{Analysis, Input, Reads};
 use rocescope_collective::hang::{Hang, Hangs};
-use rocescope_collective::read::nccl_debug::{Hosts, Ranks};
+use rocescope_collective::names::{Hosts, Names};
 use rocescope_collective::read::nccl_ras;
 use rocescope_collective::steps::{Builder, Steps};
 use rocescope_model::{StepRow, Time};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Collects the steps of each collective.
 #[derive(Debug, Default)]
 pub struct Collectives {
-    ranks: Ranks,
+    names: Names,
     hosts: Hosts,
     open: BTreeMap<String, Collective>,
     hangs: Hangs,
@@ -33,11 +33,11 @@ pub struct Collective {
 }
 
 impl Collectives {
-    /// Hosts have the names of these ranks.
+    /// Hosts have these names.
     #[must_use]
-    pub fn new(ranks: &Ranks) -> Self {
+    pub fn new(names: Names) -> Self {
         Self {
-            ranks: ranks.clone(),
+            names,
             ..Self::default()
         }
     }
@@ -84,7 +84,7 @@ impl Reads<StepRow> for Collectives {
     }
 
     fn row(&mut self, row: &StepRow) {
-        self.ranks.learn(row, &mut self.hosts);
+        self.names.learn(row, &mut self.hosts);
         self.hangs.add(row);
         if *row.format == *nccl_ras::FORMAT {
             // Counts of calls, which belong to no collective.

@@ -4,7 +4,7 @@ use super::gathered::{Gathered, Settings};
 use crate::Error;
 use crate::collectives::diagnosis::diagnose;
 use rocescope_collective::incidents;
-use rocescope_collective::read::nccl_debug::Ranks;
+use rocescope_collective::names::Names;
 use rocescope_model::human::plural;
 use rocescope_model::{Row, StepRow};
 
@@ -13,7 +13,8 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
     if found.row_count(StepRow::TABLE.name) == 0 {
         return Ok(());
     }
-    let analysis = diagnose(&found, None, &Ranks::default())?;
+    // Places are addresses, as in other analyses: with names they would not be joined.
+    let analysis = diagnose(&found, None, Names::default())?;
     if analysis.steps.steps.is_empty() && analysis.hangs.is_empty() {
         return Ok(());
     }

@@ -117,6 +117,7 @@ const BY_USE: &[(&str, &[&str])] = &[
             "agent",
             "probe",
             "counters",
+            "run",
             "hostping",
             "collector",
             "paths",

@@ -24,6 +24,7 @@ mod probe;
 mod readable;
 mod report;
 mod restore_vlan_offload;
+mod run;
 mod span;
 mod top;
 mod topology;
@@ -58,6 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Probe(arguments) => probe::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::RestoreVlanOffload(arguments) => restore_vlan_offload::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
         Command::Top(arguments) => top::run(arguments),
         Command::Topology(action) => topology::run(action),
     }

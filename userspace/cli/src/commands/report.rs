@@ -97,7 +97,7 @@ fn collective(found: &Scan) -> Result<Option<CollectiveFigures>> {
     if found.row_count(StepRow::TABLE.name) == 0 {
         return Ok(None);
     }
-    let analysis = diagnosis::diagnose(found, None, &Ranks::default())?;
+    let analysis = diagnosis::diagnose(found, None, diagnosis::names(found, Ranks::default())?)?;
     Ok(Some(CollectiveFigures::of(&analysis)))
 }
 

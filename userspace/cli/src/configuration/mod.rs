@@ -28,6 +28,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use file::ConfigurationFile;
+use rocescope_host::owner::environment::RUN;
 use rocescope_model::nearest::nearest;
 use rocescope_runtime::clock::now;
 use rocescope_runtime::status;
@@ -307,7 +308,7 @@ pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
         .flat_map(file::options)
         .map(|option| keys::variable(&option))
         .collect();
-    known.push(FILE_VARIABLE.into());
+    known.extend([FILE_VARIABLE.into(), RUN.into()]);
     let names = names.filter_map(|name| name.into_string().ok());
     let unknown = names.filter(|name| name.starts_with(keys::PREFIX) && !known.contains(name));
     let warning = |name: String| {

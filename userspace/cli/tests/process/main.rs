@@ -16,6 +16,7 @@
 //! | `owned` | `connections` and `top` with the owners that agents report |
 //! | `quiet_traffic` | what hours of nearly no traffic cost |
 //! | `reference` | generated pages are up to date |
+//! | `run` | `run`: jobs that are scripts of the shell |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod collective;
@@ -33,3 +34,4 @@ mod owned;
 mod product;
 mod quiet_traffic;
 mod reference;
+mod run;

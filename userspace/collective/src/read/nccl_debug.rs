@@ -12,13 +12,10 @@
 
 use super::File;
 use crate::complaints::Complaints;
-use crate::steps::Steps;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv6Addr};
-use rocescope_model::StepRow;
 
 /// Which rank has which queue pair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -131,31 +128,5 @@ impl Ranks {
             let ranks = self.by_number.get(&qpn)?;
             (ranks.len() == 1).then(|| ranks.first().copied())?
         })
-    }
-
-    /// Learns the ranks of the hosts of a step.
-    pub fn learn(&self, row: &StepRow, hosts: &mut Hosts) {
-        let ends = [(&row.host, row.src, row.src_qpn), (&row.dst_host, row.dst, row.dst_qpn)];
-        for (host, address, qpn) in ends {
-            if let Some(rank) = qpn.and_then(|qpn| self.of(address, qpn)) {
-                hosts.0.entry(host.to_string()).or_default().insert(rank);
-            }
-        }
-    }
-}
-
-/// The ranks of hosts, by their names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hosts(BTreeMap<String, BTreeSet<u32>>);
-
-impl Hosts {
-    /// Names the hosts by their ranks: `10.0.0.1 (rank 3)`, `10.0.0.1 (ranks 3, 4)`.
-    pub fn name(&self, steps: &mut Steps) {
-        for host in &mut steps.hosts {
-            let Some(ranks) = self.0.get(&**host) else { continue };
-            let word = if ranks.len() == 1 { "rank" } else { "ranks" };
-            let numbers: Vec<String> = ranks.iter().map(ToString::to_string).collect();
-            *host = format!("{host} ({word} {})", numbers.join(", ")).into();
-        }
     }
 }

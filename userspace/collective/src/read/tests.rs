@@ -1,5 +1,5 @@
-use super::nccl_debug::Hosts;
 use super::*;
+use crate::names::{Hosts, Names};
 use crate::steps::Builder;
 use alloc::format;
 use alloc::string::ToString;
@@ -207,9 +207,13 @@ not a line of NCCL
         dst_qpn: Some(5),
         ..row.clone()
     };
+    let names = Names {
+        ranks,
+        ..Names::default()
+    };
     let (mut hosts, mut builder) = (Hosts::default(), Builder::default());
     for row in [row, back] {
-        ranks.learn(&row, &mut hosts);
+        names.learn(&row, &mut hosts);
         builder.add(&row);
     }
     let mut steps = builder.finish();
@@ -218,7 +222,7 @@ not a line of NCCL
         steps.hosts,
         ["10.0.0.1 (rank 3)", "10.0.0.2 (rank 4)"].map(Text::from_static)
     );
-    let lines = ranks.complaints.lines();
+    let lines = names.ranks.complaints.lines();
     assert!(lines[0].starts_with("log: c:30: queue pairs of a process"), "{lines:?}");
     assert!(lines[1].starts_with("empty: no line"), "{lines:?}");
 }

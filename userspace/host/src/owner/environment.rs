@@ -14,13 +14,18 @@ pub struct Environment {
     pub rank: Option<u32>,
 }
 
-/// IDs of jobs: Slurm, LSF, PBS, Flux, Nomad; the ID of torchrun's run at last, which is `none` by default.
-const JOBS: [&str; 6] = [
+/// The variable by which `rocescope run` names the job.
+pub const RUN: &str = "ROCESCOPE_RUN";
+
+/// IDs of jobs: Slurm, LSF, PBS, Flux, Nomad; then the name by `rocescope run`; the ID of torchrun's run at last, which is
+/// `none` by default.
+const JOBS: [&str; 7] = [
     "SLURM_JOB_ID",
     "LSB_JOBID",
     "PBS_JOBID",
     "FLUX_JOB_ID",
     "NOMAD_ALLOC_ID",
+    RUN,
     "TORCHELASTIC_RUN_ID",
 ];
 
@@ -132,6 +137,11 @@ mod tests {
         assert_eq!(of(&["LSB_JOBID=77"]).job.as_deref(), Some("77"));
         assert_eq!(of(&["TORCHELASTIC_RUN_ID=llama-7b"]).job.as_deref(), Some("llama-7b"));
         assert_eq!(of(&["TORCHELASTIC_RUN_ID=none"]).job, None);
+        assert_eq!(
+            of(&["TORCHELASTIC_RUN_ID=6a1c", "ROCESCOPE_RUN=llama"]).job.as_deref(),
+            Some("llama")
+        );
+        assert_eq!(of(&["ROCESCOPE_RUN=llama", "SLURM_JOB_ID=1"]).job.as_deref(), Some("1"));
         assert_eq!(of(&["NOTSLURM_JOB_ID=1", "SLURM_JOB_ID_OLD=2"]).job, None);
         let batch = of(&["SLURM_JOB_ID=1", "SLURM_STEP_ID=4294967291"]);
         assert_eq!(batch.step.as_deref(), Some("batch"));

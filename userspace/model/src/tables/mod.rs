@@ -22,6 +22,7 @@ mod paths;
 mod pdcs;
 mod probes;
 mod queue_pairs;
+mod runs;
 mod sla;
 mod small_flows;
 mod spread;
@@ -52,6 +53,7 @@ pub use paths::PathRow;
 pub use pdcs::PdcRow;
 pub use probes::ProbeRow;
 pub use queue_pairs::QueuePairRow;
+pub use runs::RunRow;
 pub use sla::SlaRow;
 pub use small_flows::SmallFlowRow;
 pub use spread::SpreadRow;
@@ -90,6 +92,7 @@ pub const TABLES: &[&Table] = &[
     StepRow::TABLE,
     StepProbeRow::TABLE,
     TelemetryRow::TABLE,
+    RunRow::TABLE,
 ];
 
 /// The tables that every capture writes.
@@ -150,6 +153,9 @@ pub const LOOPBACK_TABLES: &[&Table] = &[LoopbackRow::TABLE];
 
 /// The tables that steps of collectives and telemetry of switches are written to.
 pub const COLLECTIVE_TABLES: &[&Table] = &[StepRow::TABLE, TelemetryRow::TABLE];
+
+/// The tables that a job under `rocescope run` is always written to.
+pub const RUN_TABLES: &[&Table] = &[RunRow::TABLE];
 
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];

@@ -3,8 +3,8 @@
 use crate::rows::{SECOND_NS, START, files, read, scratch, together, unless_exhaustive, window};
 use rocescope_model::{
     CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, IncidentNoteRow, IncidentRow, LinkLoadRow, LinkRow,
-    LoopbackRow, PathRow, ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow, StepRow,
-    TABLES, TelemetryRow, Time, VerdictRow, WindowRows,
+    LoopbackRow, PathRow, ProbeRow, QueuePairRow, RunRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow,
+    StepRow, TABLES, TelemetryRow, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -147,6 +147,7 @@ struct Mesh {
     small_flows: Vec<SmallFlowRow>,
     telemetry: Vec<TelemetryRow>,
     step_probes: Vec<StepProbeRow>,
+    runs: Vec<RunRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -286,6 +287,14 @@ fn mesh(count: i64) -> Mesh {
                 ..StepProbeRow::default()
             })
             .collect(),
+        runs: (0..count)
+            .map(|number| RunRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                exit_status: (number % 2 > 0).then_some(1),
+                ..RunRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -294,7 +303,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 16] = [
+    let tables: [&dyn Cells; 17] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -311,6 +320,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.small_flows,
         &rows.telemetry,
         &rows.step_probes,
+        &rows.runs,
     ];
     assert_eq!(
         tables.len() + STEP_CAPTURE_TABLES.len(),
@@ -344,6 +354,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         small_flows: found.rows().unwrap(),
         telemetry: found.rows().unwrap(),
         step_probes: found.rows().unwrap(),
+        runs: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -364,7 +375,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "loopback" => rows.loopback.clear(),
             "small_flows" => rows.small_flows.clear(),
             "telemetry" => rows.telemetry.clear(),
-            _ => rows.step_probes.clear(),
+            "step_probes" => rows.step_probes.clear(),
+            _ => rows.runs.clear(),
         }
         rows
     });

@@ -4,13 +4,14 @@ use super::files;
 use crate::arguments::{CollectiveOutput, DiagnoseCollectiveArguments};
 use crate::commands::span;
 use anyhow::{Result, ensure};
-use rocescope_analysis::collectives::diagnosis::{diagnose, failed};
+use rocescope_analysis::collectives::diagnosis::{diagnose, failed, names};
 use rocescope_collective::document::Document;
 use rocescope_collective::dot::dot;
 use rocescope_collective::read::nccl_debug::{self, Ranks};
 use rocescope_collective::read::nccl_failures;
 use rocescope_model::{Row, StepRow, TelemetryRow, json};
 use rocescope_store::Query;
+use std::mem;
 use std::process::ExitCode;
 use std::slice;
 
@@ -37,13 +38,14 @@ pub(in crate::commands) fn run(arguments: &DiagnoseCollectiveArguments) -> Resul
     if has(StepRow::TABLE.name) {
         span::require::<StepRow>(&[root.as_path()], slice::from_ref(&found), &arguments.span)?;
     }
-    let ranks = match log.is_empty() {
+    let mut ranks = match log.is_empty() {
         false => nccl_debug::read(&log),
         true => Ranks::default(),
     };
-    let mut analysis = diagnose(&found, arguments.collective.as_deref(), &ranks)?;
+    let complaints = mem::take(&mut ranks.complaints);
+    let mut analysis = diagnose(&found, arguments.collective.as_deref(), names(&found, ranks)?)?;
     failed(&found, failures, &mut analysis)?;
-    analysis.complaints.append(ranks.complaints);
+    analysis.complaints.append(complaints);
     for file in found.damaged() {
         let reason = format!("unreadable: {}", file.reason);
         analysis.complaints.add(&reason, file.path.display());

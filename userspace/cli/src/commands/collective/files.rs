@@ -1,26 +1,50 @@
 //! A file, or those of a folder, as text.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use rocescope_collective::natural;
 use rocescope_collective::read::File;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads a file, or all files of a folder in the order of their names, uncompressed. Files are named without the path that was given.
 pub(super) fn read(path: &Path) -> Result<Vec<File>> {
-    if !path.is_dir() {
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        return Ok(vec![file(path, name.to_string_lossy().into_owned())?]);
+    let (files, errors) = read_all(path);
+    match errors.into_iter().next() {
+        Some(error) => Err(error),
+        None => Ok(files),
     }
-    let mut files = Vec::new();
+}
+
+/// The same; what cannot be read leaves the others.
+pub(in crate::commands) fn read_all(path: &Path) -> (Vec<File>, Vec<Error>) {
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
+    let mut add = |read: Result<File>| match read {
+        Ok(file) => files.push(file),
+        Err(error) => errors.push(error),
+    };
+    if path.is_dir() {
+        match list(path) {
+            Ok(found) => found.iter().for_each(|(name, path)| add(file(path, name.clone()))),
+            Err(error) => add(Err(error)),
+        }
+    } else {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        add(file(path, name.to_string_lossy().into_owned()));
+    }
+    (files, errors)
+}
+
+/// The files of a folder, with their names, in the order of these.
+fn list(path: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(path).with_context(|| format!("cannot list {}", path.display()))? {
         let entry = entry.with_context(|| format!("cannot list {}", path.display()))?;
         if entry.path().is_file() {
-            files.push(file(&entry.path(), entry.file_name().to_string_lossy().into_owned())?);
+            found.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
         }
     }
-    files.sort_by(|a, b| natural::compare(&a.name, &b.name));
-    Ok(files)
+    found.sort_by(|(a, _), (b, _)| natural::compare(a, b));
+    Ok(found)
 }
 
 fn file(path: &Path, name: String) -> Result<File> {

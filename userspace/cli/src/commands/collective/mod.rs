@@ -8,7 +8,7 @@
 //! | `diagnose` | `rocescope diagnose collective` |
 
 pub(super) mod diagnose;
-mod files;
+pub(super) mod files;
 mod stored;
 mod taps;
 

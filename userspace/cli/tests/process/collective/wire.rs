@@ -2,7 +2,7 @@
 
 use crate::collective::{diagnosed, document, run, text};
 use rocescope_generate::{self as generate, Scenario, Truth};
-use rocescope_model::{Row, StepRow};
+use rocescope_model::{QueuePairRow, Row, StepRow, Time};
 use rocescope_store::scan;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -102,6 +102,53 @@ fn gid(address: IpAddr) -> String {
     };
     let [a, b, c, d] = address.octets();
     format!("(0/{:X})", u64::from_le_bytes([0, 0, 0xff, 0xff, a, b, c, d]))
+}
+
+/// Agents on all hosts report queue pairs of the ring, the rank of each host being the last number of its address less one.
+#[test]
+fn agents_name_the_jobs_and_ranks() {
+    let folder = TempDir::new().unwrap();
+    let straggler = "[[collective.straggler]]\nkind = \"slow_rank\"\nrank = 4\ndelay = \"40us\"\n";
+    let (dataset, _) = captured(&folder, straggler, &["--collectives"]);
+    let without = document(&dataset, &[]);
+    let steps = scan(&dataset).unwrap().rows::<StepRow>().unwrap();
+    let first_ns = steps.iter().map(|row| row.time_ns).min().unwrap() - 60_000_000_000;
+    let pairs: Vec<QueuePairRow> = steps
+        .iter()
+        .filter_map(|row| {
+            let (Some(IpAddr::V4(address)), Some(qpn)) = (row.dst, row.dst_qpn) else {
+                return None;
+            };
+            let rank = u32::from(address.octets()[3]) - 1;
+            Some(QueuePairRow {
+                observer: format!("gpu-{rank}").into(),
+                time: Time(first_ns),
+                time_ns: first_ns,
+                first_ns,
+                device: "mlx5_0".into(),
+                local_qpn: qpn,
+                pid: Some(7),
+                job_id: Some("4711".into()),
+                rank: Some(rank),
+                local_address: Some(address.into()),
+                ..QueuePairRow::default()
+            })
+        })
+        .collect();
+    crate::owned::report(&dataset, &pairs);
+    let found = document(&dataset, &[]);
+    assert_eq!(without["culprits"][0]["host"], "10.0.0.5");
+    assert_eq!(found["culprits"][0]["host"], "10.0.0.5 (job 4711, rank 4)");
+    assert_eq!(found["critical_path"]["total_ns"], without["critical_path"]["total_ns"]);
+    let printed = diagnosed(&dataset, &[]);
+    assert!(
+        printed.contains("Host 10.0.0.5 (job 4711, rank 4) is slow"),
+        "{printed}"
+    );
+    // Places of incidents stay addresses: other analyses know no ranks.
+    let output = run(&["diagnose", text(&dataset), "-o", "json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["incidents"][0]["place"]["name"], "10.0.0.5", "{found}");
 }
 
 /// The log has the queue pairs of the senders alone, and the analysis with it is the same as without: it only names hosts.
