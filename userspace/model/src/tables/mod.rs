@@ -27,6 +27,8 @@ mod small_flows;
 mod spread;
 mod step_probes;
 mod steps;
+mod switch_drops;
+mod switch_ports;
 mod telemetry;
 mod verdicts;
 mod windows;
@@ -57,6 +59,8 @@ pub use small_flows::SmallFlowRow;
 pub use spread::SpreadRow;
 pub use step_probes::StepProbeRow;
 pub use steps::StepRow;
+pub use switch_drops::SwitchDropRow;
+pub use switch_ports::SwitchPortRow;
 pub use telemetry::TelemetryRow;
 pub use verdicts::VerdictRow;
 pub use windows::WindowRow;
@@ -90,6 +94,8 @@ pub const TABLES: &[&Table] = &[
     StepRow::TABLE,
     StepProbeRow::TABLE,
     TelemetryRow::TABLE,
+    SwitchPortRow::TABLE,
+    SwitchDropRow::TABLE,
 ];
 
 /// The tables that every capture writes.
@@ -150,6 +156,9 @@ pub const LOOPBACK_TABLES: &[&Table] = &[LoopbackRow::TABLE];
 
 /// The tables that steps of collectives and telemetry of switches are written to.
 pub const COLLECTIVE_TABLES: &[&Table] = &[StepRow::TABLE, TelemetryRow::TABLE];
+
+/// The tables that counters and drops of switches are written to.
+pub const SWITCH_TABLES: &[&Table] = &[SwitchPortRow::TABLE, SwitchDropRow::TABLE];
 
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];

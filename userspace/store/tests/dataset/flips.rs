@@ -4,7 +4,7 @@ use crate::rows::{SECOND_NS, START, files, read, scratch, together, unless_exhau
 use rocescope_model::{
     CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, IncidentNoteRow, IncidentRow, LinkLoadRow, LinkRow,
     LoopbackRow, PathRow, ProbeRow, QueuePairRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow, StepRow,
-    TABLES, TelemetryRow, Time, VerdictRow, WindowRows,
+    SwitchDropRow, SwitchPortRow, TABLES, TelemetryRow, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -147,6 +147,8 @@ struct Mesh {
     small_flows: Vec<SmallFlowRow>,
     telemetry: Vec<TelemetryRow>,
     step_probes: Vec<StepProbeRow>,
+    switch_ports: Vec<SwitchPortRow>,
+    switch_drops: Vec<SwitchDropRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -286,6 +288,22 @@ fn mesh(count: i64) -> Mesh {
                 ..StepProbeRow::default()
             })
             .collect(),
+        switch_ports: (0..count)
+            .map(|number| SwitchPortRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                queue: (number % 2 > 0).then_some(3),
+                rx_power_dbm: (number % 2 > 0).then_some(-3.1),
+                ..SwitchPortRow::default()
+            })
+            .collect(),
+        switch_drops: (0..count)
+            .map(|number| SwitchDropRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                ..SwitchDropRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -294,7 +312,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 16] = [
+    let tables: [&dyn Cells; 18] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -311,6 +329,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.small_flows,
         &rows.telemetry,
         &rows.step_probes,
+        &rows.switch_ports,
+        &rows.switch_drops,
     ];
     assert_eq!(
         tables.len() + STEP_CAPTURE_TABLES.len(),
@@ -344,6 +364,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         small_flows: found.rows().unwrap(),
         telemetry: found.rows().unwrap(),
         step_probes: found.rows().unwrap(),
+        switch_ports: found.rows().unwrap(),
+        switch_drops: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -364,6 +386,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "loopback" => rows.loopback.clear(),
             "small_flows" => rows.small_flows.clear(),
             "telemetry" => rows.telemetry.clear(),
+            "switch_ports" => rows.switch_ports.clear(),
+            "switch_drops" => rows.switch_drops.clear(),
             _ => rows.step_probes.clear(),
         }
         rows
