@@ -33,3 +33,4 @@ mod owned;
 mod product;
 mod quiet_traffic;
 mod reference;
+mod switches;
