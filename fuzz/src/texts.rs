@@ -1,7 +1,8 @@
 //! Topologies, answers of switches, lists of flows and sFlow: what `rocescope topology` and `rocescope paths` read.
 
 use rocescope_paths::driver::{Answer, Driver};
-use rocescope_paths::sflow::{Reader, SampledFlows};
+use rocescope_paths::sflow::{Item, PfcRequests, Reader, SampledFlows, Switches};
+use rocescope_paths::switch::{Growth, Part, Source as _};
 use rocescope_paths::topology::{Format, check, parse, tiers, to_dot, to_toml};
 use rocescope_paths::transport::Reply;
 use rocescope_paths::workload::{list, pairs, rdma, ss};
@@ -105,13 +106,41 @@ fn lists(text: &str) {
 }
 
 fn sflow(datagram: &[u8]) {
-    let mut reader = Reader::new([4791; 4]);
+    let mut reader = Reader::new([4791; 4], PfcRequests::Sent);
     let mut flows = SampledFlows::default();
-    reader.datagram(datagram, |sampled| flows.add(sampled));
-    assert_eq!(reader.counts.datagrams, 1);
+    let mut switches = Switches::default();
+    let (mut ports, mut drops) = (0, 0);
+    reader.datagram(datagram, |item| match item {
+        Item::Packet(sampled) => flows.add(&sampled),
+        Item::Port {
+            switch,
+            index,
+            restarts,
+            port,
+        } => {
+            ports += 1;
+            switches.port(0, switch, index, restarts, &port);
+        }
+        Item::Queue(sample) => switches.queue(&sample),
+        Item::Dropped(dropped, rate) => {
+            drops += 1;
+            switches.dropped(0, dropped, rate);
+        }
+    });
+    let counts = &reader.counts;
+    assert_eq!(counts.datagrams, 1);
+    assert_eq!(drops, counts.drops);
+    assert!(ports + counts.other_counter_samples <= counts.counter_samples);
     let found = flows.flows(Duration::from_secs(1));
-    assert_eq!(
-        found.iter().map(|flow| flow.samples).sum::<u64>(),
-        reader.counts.packets
-    );
+    assert_eq!(found.iter().map(|flow| flow.samples).sum::<u64>(), counts.packets);
+    let mut growth = Growth::default();
+    let (mut rows, observer) = (0, "box".into());
+    switches.readings(1, &mut |reading| {
+        let is_queue = matches!(reading.part, Part::Queue(_));
+        let row = growth.row(&observer, Switches::NAME, &reading);
+        rows += u64::from(row.is_some() && !is_queue);
+    });
+    assert_eq!(rows, ports, "each reading of a port is a row");
+    let reported: u64 = switches.drops(&observer).iter().map(|row| row.dropped_frames).sum();
+    assert_eq!(reported + switches.overflow(), drops);
 }

@@ -62,8 +62,8 @@ pub use live::{Direction, LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::{FlowKey, MeasureArguments};
 pub use paths::{
     AdviseArguments, AskArguments, ComparePathsArguments, ConvertArguments, DiscoverArguments, FimArguments,
-    FlowsArguments, LinkArguments, PathsAction, SflowArguments, TopologyAction, TopologyArguments, TopologyFormat,
-    WorkloadArguments,
+    FlowsArguments, LinkArguments, PathsAction, PfcDirection, SflowArguments, TopologyAction, TopologyArguments,
+    TopologyFormat, WorkloadArguments,
 };
 pub use probe::{ProbeArguments, ProbeBackend, RailsOfPeers};
 pub use queue_pairs::{KernelEvents, QueuePairsPartArguments};

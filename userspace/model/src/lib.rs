@@ -82,8 +82,9 @@ pub use tables::{
     GroupRow, HOST_DIAGNOSIS_TABLES, HostPortRow, HostVerdictRow, INCIDENT_NOTE_TABLES, INCIDENT_TABLES,
     IncidentNoteRow, IncidentRow, LINK_LOAD_TABLES, LOOPBACK_TABLES, LinkLoadRow, LinkRow, LoopbackRow, MeshRows,
     OPERATION_TABLES, OWNED_CONNECTIONS, OpcodeRow, OwnedConnections, PROBE_PAYLOAD_BYTES, PROBE_TABLES, PairRow,
-    PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow, RUN_TABLES, RunRow, STEP_CAPTURE_TABLES, SlaRow,
-    SmallFlowRow, SpreadRow, StepProbeRow, StepRow, TABLES, TelemetryRow, VerdictRow, WindowRow, WindowRows,
+    PathRow, PdcRow, ProbeRow, QUEUE_PAIR_TABLES, QueuePairRow, RUN_TABLES, RunRow, STEP_CAPTURE_TABLES, SWITCH_TABLES,
+    SlaRow, SmallFlowRow, SpreadRow, StepProbeRow, StepRow, SwitchDropRow, SwitchPortRow, TABLES, TelemetryRow,
+    VerdictRow, WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

@@ -5,7 +5,8 @@
 //! | [`topology`] | reads, checks and writes the topology of a fabric |
 //! | [`flow`] | what switches hash |
 //! | [`workload`] | the flows of a workload, from server pairs, sockets and queue pairs |
-//! | [`sflow`] | flows from the samples of switches |
+//! | [`sflow`] | flows from the samples of switches, their counters and what they drop |
+//! | [`switch`] | rows of what switches count and drop, from any source |
 //! | [`driver`] | how a switch is asked for the egress port of a flow |
 //! | [`transport`], [`ssh`] | how commands reach it |
 //! | [`mod@discover`] | the paths of flows, hop by hop |
@@ -21,6 +22,7 @@ pub mod flow;
 pub mod known;
 pub mod sflow;
 pub mod ssh;
+pub mod switch;
 pub mod topology;
 pub mod transport;
 pub mod workload;

@@ -3,5 +3,6 @@
 
 mod discover;
 mod sflow;
+mod sflow_switches;
 mod topology;
 mod vxlan;

@@ -1,6 +1,6 @@
 //! sFlow datagrams: whole ones, and a million damaged ones.
 
-use rocescope_paths::sflow::{Reader, SampledFlows};
+use rocescope_paths::sflow::{Item, PfcRequests, Reader, SampledFlows};
 use rocescope_sketches::random::SplitMix64;
 use std::time::Duration;
 
@@ -63,10 +63,16 @@ fn datagram_of(agent: u32, number: u32, samples: &[Vec<u8>]) -> Vec<u8> {
 
 const PORTS: [u16; 4] = [4791; 4];
 
+fn add(flows: &mut SampledFlows, item: &Item) {
+    if let Item::Packet(sampled) = item {
+        flows.add(sampled);
+    }
+}
+
 /// They counted as exact.
 #[test]
 fn samples_without_a_sampling_rate_are_counted_and_left_out() {
-    let mut reader = Reader::new(PORTS);
+    let mut reader = Reader::new(PORTS, PfcRequests::Sent);
     let samples = [sample(&frame(49_152), 0, false), sample(&frame(49_153), 0, true)];
     let mut taken = 0;
     reader.datagram(&datagram(1, &samples), |_| taken += 1);
@@ -84,9 +90,9 @@ fn samples_without_a_sampling_rate_are_counted_and_left_out() {
 
 #[test]
 fn flows_are_found_in_plain_and_expanded_samples() {
-    let mut reader = Reader::new(PORTS);
+    let mut reader = Reader::new(PORTS, PfcRequests::Sent);
     let mut flows = SampledFlows::default();
-    let counters = words(&[2, 8, 0, 0]);
+    let counters = words(&[2, 12, 0, 0, 0]);
     let arp = vec![0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1];
     for number in [1, 2, 5] {
         let samples = [
@@ -95,7 +101,7 @@ fn flows_are_found_in_plain_and_expanded_samples() {
             sample(&arp, 1000, false),
             counters.clone(),
         ];
-        reader.datagram(&datagram(number, &samples), |sampled| flows.add(sampled));
+        reader.datagram(&datagram(number, &samples), |item| add(&mut flows, &item));
     }
     let counts = &reader.counts;
     assert_eq!(
@@ -128,12 +134,12 @@ fn estimates(rates: &[usize], sees: impl Fn(usize, u64) -> bool) -> (u32, f64) {
     });
     let datagrams: Vec<Vec<u8>> = datagrams.collect();
     for _ in 0..runs {
-        let mut reader = Reader::new(PORTS);
+        let mut reader = Reader::new(PORTS, PfcRequests::Sent);
         let mut flows = SampledFlows::default();
         for packet in 0..sent {
             for (agent, rate) in rates.iter().enumerate() {
                 if sees(agent, packet) && below(&mut random, *rate) == 0 {
-                    reader.datagram(&datagrams[agent], |sampled| flows.add(sampled));
+                    reader.datagram(&datagrams[agent], |item| add(&mut flows, &item));
                 }
             }
         }
@@ -176,11 +182,11 @@ fn a_switch_that_sees_a_part_of_a_flow_does_not_lower_its_estimate() {
 /// An agent that changes its rate: few samples of a large one weigh more than the number of samples suggests.
 #[test]
 fn samples_of_several_rates_state_the_error_of_the_largest() {
-    let mut reader = Reader::new(PORTS);
+    let mut reader = Reader::new(PORTS, PfcRequests::Sent);
     let mut flows = SampledFlows::default();
     for (count, rate) in [(100, 10), (4, 10_000)] {
         let datagram = datagram(1, &[sample(&frame(49_152), rate, false)]);
-        (0..count).for_each(|_| reader.datagram(&datagram, |sampled| flows.add(sampled)));
+        (0..count).for_each(|_| reader.datagram(&datagram, |item| add(&mut flows, &item)));
     }
     let found = &flows.flows(Duration::from_secs(1))[0];
     assert_eq!((found.packets, found.samples, found.points), (41_000, 104, 1));
@@ -189,7 +195,7 @@ fn samples_of_several_rates_state_the_error_of_the_largest() {
     // One of one is exact.
     let mut exact = SampledFlows::default();
     let datagram = datagram(1, &[sample(&frame(49_152), 1, true)]);
-    reader.datagram(&datagram, |sampled| exact.add(sampled));
+    reader.datagram(&datagram, |item| add(&mut exact, &item));
     assert_eq!(exact.flows(Duration::from_secs(1))[0].error_percent, 0.0);
 }
 
@@ -204,11 +210,11 @@ fn a_million_mutated_datagrams_are_read_or_counted_by_reason() {
         &[
             sample(&frame(49_152), 1000, false),
             sample(&frame(49_153), 512, true),
-            words(&[2, 8, 0, 0]),
+            words(&[2, 12, 0, 0, 0]),
         ],
     );
     let mut random = SplitMix64::new(42);
-    let mut reader = Reader::new(PORTS);
+    let mut reader = Reader::new(PORTS, PfcRequests::Sent);
     let mut flows = SampledFlows::default();
     let rounds = 1_000_000;
     for _ in 0..rounds {
@@ -222,7 +228,7 @@ fn a_million_mutated_datagrams_are_read_or_counted_by_reason() {
                 _ => damaged.truncate(at.max(1)),
             }
         }
-        reader.datagram(&damaged, |sampled| flows.add(sampled));
+        reader.datagram(&damaged, |item| add(&mut flows, &item));
     }
     let counts = &reader.counts;
     assert_eq!(counts.datagrams, rounds);

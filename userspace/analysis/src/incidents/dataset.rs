@@ -2,7 +2,7 @@
 
 use super::gathered::{Gathered, Settings};
 use super::history::annotate;
-use super::{collectives, hosts, loopback, mesh};
+use super::{collectives, hosts, loopback, mesh, switches};
 use crate::input::earlier;
 use crate::{Error, Input, Reads, owners};
 use rocescope_diagnose::incidents::{Document, Incident, Wire, join};
@@ -27,6 +27,7 @@ pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
     mesh::add(settings, &mut gathered)?;
     loopback::add(settings, &mut gathered)?;
     collectives::add(settings, &mut gathered)?;
+    switches::place(settings, &mut gathered)?;
     let mut incidents = join(gathered.incidents, &wire);
     name_owners(settings, &mut incidents)?;
     gathered.notes.extend(wire.marks(&incidents));

@@ -11,6 +11,7 @@
 //! | [`reporting`] | reports what opened, changed and closed |
 //! | [`on_incident`] | where changes go: a command, a server, an Alertmanager |
 //! | `mesh`, `hosts`, `loopback`, `collectives` | the faults of one analysis, as incidents |
+//! | `switches` | what switches dropped while packets were lost |
 
 mod background;
 mod collectives;
@@ -24,6 +25,7 @@ mod loopback;
 pub(crate) mod mesh;
 pub mod on_incident;
 pub mod reporting;
+mod switches;
 
 pub use background::Background;
 pub use dataset::stated_sampling;

@@ -1,6 +1,6 @@
 //! `rocescope paths` and `rocescope topology`.
 
-use super::{HostsArguments, Output, SpanArguments};
+use super::{HostsArguments, Output, RetentionArguments, SpanArguments};
 use crate::units::{HOUR, positive_duration, within};
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -73,8 +73,8 @@ pub enum TopologyFormat {
 pub enum PathsAction {
     /// List the flows of a workload: from captures, datasets, sockets or queue pairs
     Flows(FlowsArguments),
-    /// Receive sFlow v5 datagrams of switches, and list the RoCEv2 flows in their samples
-    Sflow(SflowArguments),
+    /// Receive sFlow v5 datagrams of switches: RoCEv2 flows in their samples, counters of ports, and dropped packets
+    Sflow(Box<SflowArguments>),
     /// Find the paths of flows: ask each switch for the egress port, hop by hop, over SSH
     Discover(Box<DiscoverArguments>),
     /// Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)
@@ -208,12 +208,39 @@ pub struct SflowArguments {
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
+    /// Write the tables `switch_ports` and `switch_drops` to this dataset
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write rows, and join reports of drops, for this long
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, default_value = "10s")]
+    pub interval: Duration,
+    /// Topology: switches have its names, by their addresses and `management`
+    #[arg(long, value_name = "FILE")]
+    pub topology: Option<PathBuf>,
+    /// Which PFC frames agents count as requests: the MIB means those that the port sends, host-sflow counts received ones
+    #[arg(long, value_enum, default_value_t = PfcDirection::Sent)]
+    pub pfc_requests: PfcDirection,
+    /// Name of the receiver in the rows
+    #[arg(long, value_name = "NAME", default_value = "sflow")]
+    pub observer: String,
+    /// When segments are sealed and deleted.
+    #[command(flatten)]
+    pub retention: RetentionArguments,
     /// Format of the list
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,
+}
+
+/// What agents of sFlow count as requests of PFC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PfcDirection {
+    /// Frames that the port sends
+    Sent,
+    /// Frames that it receives
+    Received,
 }
 
 /// Which devices are asked, and how.

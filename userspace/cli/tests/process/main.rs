@@ -35,3 +35,4 @@ mod product;
 mod quiet_traffic;
 mod reference;
 mod run;
+mod switches;

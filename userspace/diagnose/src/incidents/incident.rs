@@ -62,6 +62,8 @@ pub enum Source {
     Collectives,
     /// Paths of flows over the links of the fabric.
     Paths,
+    /// What switches report of themselves.
+    Switches,
 }
 
 impl Source {
@@ -75,6 +77,7 @@ impl Source {
             Self::Loopback => "loopback",
             Self::Collectives => "collectives",
             Self::Paths => "paths",
+            Self::Switches => "switches",
         }
     }
 }

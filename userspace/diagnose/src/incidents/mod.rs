@@ -15,6 +15,7 @@
 //! | [`changes`] | what opened, changed and closed |
 //! | [`history`] | places that are named again and again, and notes |
 //! | [`convert`] | faults of the other analyses |
+//! | `switches` | where switches dropped what was lost |
 //! | [`mod@join`] | one cause is one incident |
 //! | `rules` | which class is an effect of which |
 //! | [`document`] | incidents as text and as JSON |
@@ -30,6 +31,7 @@ pub mod join;
 pub mod place;
 mod row;
 mod rules;
+mod switches;
 pub mod victims;
 pub mod wire;
 
@@ -38,5 +40,6 @@ pub use document::Document;
 pub use incident::{Certainty, Evidence, Incident, Source, ToldBy};
 pub use join::join;
 pub use place::Place;
+pub use switches::SwitchDrops;
 pub use victims::{Victim, Victims};
 pub use wire::Wire;

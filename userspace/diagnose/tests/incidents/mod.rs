@@ -6,3 +6,4 @@ mod history;
 mod joined;
 mod rows;
 mod shared;
+mod switches;

@@ -48,7 +48,7 @@ table! {
         /// Why it is as sure as that.
         reason: Text, None, [last], hide "Reason";
         /// The analyses that saw it, separated by commas: `capture`, `counters`, `mesh`, `loopback`, `collectives`,
-        /// `paths`.
+        /// `paths`, `switches`.
         sources: Text, None, [last], show "Sources";
         /// Connections that suffer from it; null if no capture shows them.
         victims: Option<u64>, None, [last], show "Victims";

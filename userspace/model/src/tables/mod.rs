@@ -28,6 +28,8 @@ mod small_flows;
 mod spread;
 mod step_probes;
 mod steps;
+mod switch_drops;
+mod switch_ports;
 mod telemetry;
 mod verdicts;
 mod windows;
@@ -59,6 +61,8 @@ pub use small_flows::SmallFlowRow;
 pub use spread::SpreadRow;
 pub use step_probes::StepProbeRow;
 pub use steps::StepRow;
+pub use switch_drops::SwitchDropRow;
+pub use switch_ports::SwitchPortRow;
 pub use telemetry::TelemetryRow;
 pub use verdicts::VerdictRow;
 pub use windows::WindowRow;
@@ -93,6 +97,8 @@ pub const TABLES: &[&Table] = &[
     StepProbeRow::TABLE,
     TelemetryRow::TABLE,
     RunRow::TABLE,
+    SwitchPortRow::TABLE,
+    SwitchDropRow::TABLE,
 ];
 
 /// The tables that every capture writes.
@@ -156,6 +162,9 @@ pub const COLLECTIVE_TABLES: &[&Table] = &[StepRow::TABLE, TelemetryRow::TABLE];
 
 /// The tables that a job under `rocescope run` is always written to.
 pub const RUN_TABLES: &[&Table] = &[RunRow::TABLE];
+
+/// The tables that counters and drops of switches are written to.
+pub const SWITCH_TABLES: &[&Table] = &[SwitchPortRow::TABLE, SwitchDropRow::TABLE];
 
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];

@@ -1,7 +1,8 @@
 //! Sampled packets by flow.
 
-use super::datagram::{Point, Sampled};
+use super::datagram::Sampled;
 use super::estimate::{Estimate, Samples};
+use super::sample::Point;
 use crate::Flow;
 use crate::workload::{RatedFlow, Workload};
 use rocescope_model::json;

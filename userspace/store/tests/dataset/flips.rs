@@ -4,7 +4,7 @@ use crate::rows::{SECOND_NS, START, files, read, scratch, together, unless_exhau
 use rocescope_model::{
     CAPTURE_TABLES, Cells, CounterRow, FlowPathRow, HostVerdictRow, IncidentNoteRow, IncidentRow, LinkLoadRow, LinkRow,
     LoopbackRow, PathRow, ProbeRow, QueuePairRow, RunRow, STEP_CAPTURE_TABLES, SlaRow, SmallFlowRow, StepProbeRow,
-    StepRow, TABLES, TelemetryRow, Time, VerdictRow, WindowRows,
+    StepRow, SwitchDropRow, SwitchPortRow, TABLES, TelemetryRow, Time, VerdictRow, WindowRows,
 };
 use rocescope_store::{Numbered, Options, Scan, Unreadable, Writer, repair, scan, verify};
 use std::fs;
@@ -148,6 +148,8 @@ struct Mesh {
     telemetry: Vec<TelemetryRow>,
     step_probes: Vec<StepProbeRow>,
     runs: Vec<RunRow>,
+    switch_ports: Vec<SwitchPortRow>,
+    switch_drops: Vec<SwitchDropRow>,
 }
 
 /// A probe of a number, due that many seconds after [`START`].
@@ -295,6 +297,22 @@ fn mesh(count: i64) -> Mesh {
                 ..RunRow::default()
             })
             .collect(),
+        switch_ports: (0..count)
+            .map(|number| SwitchPortRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                queue: (number % 2 > 0).then_some(3),
+                rx_power_dbm: (number % 2 > 0).then_some(-3.1),
+                ..SwitchPortRow::default()
+            })
+            .collect(),
+        switch_drops: (0..count)
+            .map(|number| SwitchDropRow {
+                time: at(number).0,
+                time_ns: at(number).1,
+                ..SwitchDropRow::default()
+            })
+            .collect(),
     }
 }
 
@@ -303,7 +321,7 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
     let root = scratch();
     let rows = mesh(20);
     let mut writer = Writer::create(root.path(), Options::new("h0")).unwrap();
-    let tables: [&dyn Cells; 17] = [
+    let tables: [&dyn Cells; 19] = [
         &rows.probes,
         &rows.paths,
         &rows.sla,
@@ -321,6 +339,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         &rows.telemetry,
         &rows.step_probes,
         &rows.runs,
+        &rows.switch_ports,
+        &rows.switch_drops,
     ];
     assert_eq!(
         tables.len() + STEP_CAPTURE_TABLES.len(),
@@ -355,6 +375,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
         telemetry: found.rows().unwrap(),
         step_probes: found.rows().unwrap(),
         runs: found.rows().unwrap(),
+        switch_ports: found.rows().unwrap(),
+        switch_drops: found.rows().unwrap(),
     };
     assert_eq!(read(&scan(root.path()).unwrap()), rows);
     flip("segments (mesh)", root.path(), MESH_FLIPS, read, |rows, table| {
@@ -376,6 +398,8 @@ fn a_flipped_bit_of_a_segment_of_the_mesh_is_named_and_the_segment_is_skipped() 
             "small_flows" => rows.small_flows.clear(),
             "telemetry" => rows.telemetry.clear(),
             "step_probes" => rows.step_probes.clear(),
+            "switch_ports" => rows.switch_ports.clear(),
+            "switch_drops" => rows.switch_drops.clear(),
             _ => rows.runs.clear(),
         }
         rows

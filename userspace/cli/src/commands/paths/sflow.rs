@@ -1,16 +1,23 @@
-//! `rocescope paths sflow`: flows from the samples of switches.
+//! `rocescope paths sflow`: flows, counters and drops from the samples of switches.
 
-use crate::arguments::{Output, SflowArguments};
+use crate::arguments::{Output, PfcDirection, SflowArguments};
+use crate::commands::topology;
 use anyhow::{Context, Result};
 use rocescope_engine::request::udp_ports;
 use rocescope_host::packet::set_receive_buffer;
-use rocescope_paths::document::sampled::{document, text};
-use rocescope_paths::sflow::{Reader, SampledFlows};
-use rocescope_runtime::Signals;
-use rocescope_runtime::status;
+use rocescope_model::{SWITCH_TABLES, SwitchPortRow, Text, footer};
+use rocescope_paths::document::sampled::{SwitchSummary, document, text};
+use rocescope_paths::sflow::{Item, PfcRequests, Reader, SampledFlows, Switches};
+use rocescope_paths::switch::{Growth, Names, Source as _};
+use rocescope_runtime::clock::now;
+use rocescope_runtime::dataset::Dataset;
+use rocescope_runtime::not_stored::NotStored;
+use rocescope_runtime::{Signals, status};
+use rocescope_store::Options;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often a signal is looked for.
@@ -25,41 +32,152 @@ const WAITED: usize = 32_768;
 
 pub(super) fn run(arguments: &SflowArguments) -> Result<ExitCode> {
     let ports = udp_ports(&arguments.udp_ports)?;
+    let names = match &arguments.topology {
+        Some(path) => Names::of(&topology::read_and_warn(path)?),
+        None => Names::default(),
+    };
     let signals = Signals::install()?;
     let socket = UdpSocket::bind(arguments.listen).with_context(|| format!("cannot listen at {}", arguments.listen))?;
     socket.set_read_timeout(Some(STRIDE))?;
     // With less it receives the same.
     let _ = set_receive_buffer(&socket, WAITING);
+    let mut rows = Rows::open(arguments)?;
     status!("rocescope: receiving sFlow at {}", socket.local_addr()?);
-    let mut reader = Reader::new(ports);
-    let mut flows = SampledFlows::default();
+    let requests = match arguments.pfc_requests {
+        PfcDirection::Sent => PfcRequests::Sent,
+        PfcDirection::Received => PfcRequests::Received,
+    };
+    let mut receiver = Receiver {
+        reader: Reader::new(ports, requests),
+        flows: SampledFlows::default(),
+        switches: Switches::new(names, now().0),
+    };
     let started = Instant::now();
+    let mut written = started;
     let mut datagram = vec![0; 65_536];
-    let mut receive = || match socket.recv(&mut datagram) {
+    let mut receive = |receiver: &mut Receiver| match socket.recv(&mut datagram) {
         Ok(length) => {
-            reader.datagram(&datagram[..length], |sampled| flows.add(sampled));
+            receiver.take(&datagram[..length], now().0);
             Ok(true)
         }
         Err(error) if is_nothing(&error) => Ok(false),
         Err(error) => Err(error).context("cannot receive sFlow"),
     };
     while !signals.ended() && arguments.duration.is_none_or(|duration| started.elapsed() < duration) {
-        receive()?;
+        receive(&mut receiver)?;
+        if written.elapsed() >= arguments.interval {
+            written = Instant::now();
+            rows.write(&mut receiver.switches, now().0)?;
+        }
     }
     let took = started.elapsed();
     socket.set_nonblocking(true)?;
     for _ in 0..WAITED {
-        if !receive()? {
+        if !receive(&mut receiver)? {
             break;
         }
     }
-    let found = flows.flows(took);
+    rows.write(&mut receiver.switches, now().0)?;
+    let summary = rows.finish(&receiver.switches)?;
+    let found = receiver.flows.flows(took);
+    let counts = &receiver.reader.counts;
     let hosts = arguments.hosts.names();
     crate::print(&match arguments.output {
-        Output::Json => hosts.json(&document(took, &reader.counts, flows.overflow(), &found)),
-        Output::Table => hosts.text(&text(&reader.counts, &found)),
+        Output::Json => hosts.json(&document(took, counts, (&found, receiver.flows.overflow()), &summary)),
+        Output::Table => hosts.text(&text(counts, &found, &summary)),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What datagrams become.
+struct Receiver {
+    reader: Reader,
+    flows: SampledFlows,
+    switches: Switches,
+}
+
+impl Receiver {
+    fn take(&mut self, datagram: &[u8], now_ns: i64) {
+        let (flows, switches) = (&mut self.flows, &mut self.switches);
+        self.reader.datagram(datagram, |item| match item {
+            Item::Packet(sampled) => flows.add(&sampled),
+            Item::Port {
+                switch,
+                index,
+                restarts,
+                port,
+            } => switches.port(now_ns, switch, index, restarts, &port),
+            Item::Queue(sample) => switches.queue(&sample),
+            Item::Dropped(dropped, rate) => switches.dropped(now_ns, dropped, rate),
+        });
+    }
+}
+
+/// The rows of switches, and the dataset if one is requested.
+struct Rows {
+    observer: Text,
+    growth: Growth,
+    dataset: Option<(Dataset, Arc<NotStored>)>,
+    summary: SwitchSummary,
+}
+
+impl Rows {
+    fn open(arguments: &SflowArguments) -> Result<Self> {
+        let dataset = match &arguments.out {
+            None => None,
+            Some(root) => {
+                let options = Options {
+                    metadata: vec![
+                        (footer::SOURCE.to_owned(), arguments.listen.to_string()),
+                        (footer::MODE.to_owned(), "sflow".into()),
+                    ],
+                    tables: SWITCH_TABLES,
+                    ..Options::new(&*arguments.observer)
+                };
+                Some(arguments.retention.storage(root).open(options)?)
+            }
+        };
+        Ok(Self {
+            observer: arguments.observer.clone().into(),
+            growth: Growth::default(),
+            dataset,
+            summary: SwitchSummary::default(),
+        })
+    }
+
+    /// Writes what was read since the last call.
+    fn write(&mut self, switches: &mut Switches, now_ns: i64) -> Result<()> {
+        let mut ports: Vec<SwitchPortRow> = Vec::new();
+        switches.readings(now_ns, &mut |reading| {
+            ports.extend(self.growth.row(&self.observer, Switches::NAME, &reading));
+        });
+        let drops = switches.drops(&self.observer);
+        drops.iter().for_each(|row| self.summary.drops.add(row));
+        let Some((dataset, not_stored)) = &mut self.dataset else {
+            return Ok(());
+        };
+        if ports.is_empty() && drops.is_empty() {
+            dataset.tick(&status::notice)?;
+            return Ok(());
+        }
+        let before = not_stored.count();
+        dataset.append(&[&ports, &drops], &status::notice)?;
+        if not_stored.count() == before {
+            self.summary.rows += (ports.len() + drops.len()) as u64;
+        }
+        Ok(())
+    }
+
+    /// Seals everything.
+    fn finish(mut self, switches: &Switches) -> Result<SwitchSummary> {
+        if let Some((dataset, not_stored)) = self.dataset.take() {
+            self.summary.rows_not_stored = not_stored.count();
+            dataset.finish()?;
+        }
+        self.summary.drops_elsewhere = self.summary.drops.elsewhere();
+        self.summary.overflow = self.growth.overflow() + switches.overflow();
+        Ok(self.summary)
+    }
 }
 
 /// Whether no datagram came.

@@ -1,7 +1,7 @@
 //! `paths sflow` receives what agents send: hand-made datagrams, and those of a real agent, pmacct.
 
 use super::{json, text};
-use rocescope_model::FlowRow;
+use rocescope_model::{FlowRow, SwitchDropRow, SwitchPortRow};
 use rocescope_store::Query;
 use rocescope_testkit::{Running, command, run_in};
 use serde_json::Value;
@@ -23,7 +23,12 @@ impl Receiver {
     fn start(more: &[&str]) -> Self {
         let mut command = command(["paths", "sflow", "-l", "127.0.0.1:0"]);
         let mut running = Running::spawn(command.args(more));
-        let line = running.line();
+        let mut line = running.line();
+        // A topology may have warnings first.
+        while !line.contains("receiving sFlow at") {
+            assert!(!line.is_empty(), "it ended");
+            line = running.line();
+        }
         let (_, address) = line.trim().rsplit_once(' ').unwrap();
         Self {
             address: address.parse().unwrap(),
@@ -114,6 +119,75 @@ fn datagrams_at_the_socket_become_flows_and_counts() {
         .collect();
     assert_eq!(ports, [49_152, 49_153]);
     assert_eq!(found["flows"][0]["packets"], 200);
+}
+
+/// A datagram with two readings of a port 1,000 bytes apart, and a report of a packet that it dropped.
+fn of_switch(number: u32, bytes: u32) -> Vec<u8> {
+    let interface = [
+        1,
+        88,
+        49,
+        6,
+        0,
+        1_000_000_000,
+        1,
+        3,
+        0,
+        bytes,
+        9,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        9,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ];
+    let name = [1005, 8, 4, u32::from_be_bytes(*b"swp1")];
+    let counters = [&[2, 124, 1, 49, 2][..], &interface, &name].concat();
+    let dropped = [5, 32, 1, 0, 49, 0, 49, 50, 259, 0];
+    let head = [5, 1, 0xc000_020a, 0, number, number * 1_000, 2];
+    let words = [&head[..], &counters, &dropped].concat();
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+#[test]
+fn counters_and_drops_of_switches_are_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (topology, out) = (folder.path().join("fabric.toml"), folder.path().join("switches"));
+    fs::write(&topology, "[[node]]\nname = \"leaf1\"\nmanagement = \"192.0.2.10\"\n").unwrap();
+    let [topology, root] = [&topology, &out].map(|path| path.to_str().unwrap());
+    let receiver = Receiver::start(&["-o", "json", "--out", root, "--topology", topology]);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for (number, bytes) in [(1, 5_000), (2, 6_000)] {
+        socket.send_to(&of_switch(number, bytes), receiver.address).unwrap();
+    }
+    let found: Value = serde_json::from_str(&receiver.end()).unwrap();
+    let counts = &found["counts"];
+    assert_eq!(
+        (&counts["counter_samples"], &counts["drops"]),
+        (&2.into(), &2.into()),
+        "{counts}"
+    );
+    assert_eq!(found["switches"]["rows_not_stored"], 0);
+    assert_eq!(found["switches"]["drops"][0]["reason"], "no_buffer_space");
+    let scan = Query::default().open(&out).unwrap();
+    let ports: Vec<SwitchPortRow> = scan.rows().unwrap();
+    let shown: Vec<_> = ports
+        .iter()
+        .map(|row| (&*row.switch, &*row.port_name, row.in_bytes))
+        .collect();
+    assert_eq!(shown, [("leaf1", "swp1", None), ("leaf1", "swp1", Some(1_000))]);
+    let drops: Vec<SwitchDropRow> = scan.rows().unwrap();
+    let frames: u64 = drops.iter().map(|row| row.dropped_frames).sum();
+    assert_eq!((frames, drops[0].out_port.as_deref()), (2, Some("if50")));
+    assert_eq!(found["switches"]["rows"], ports.len() + drops.len());
 }
 
 #[test]
