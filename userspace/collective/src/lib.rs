@@ -18,7 +18,7 @@
 //! | [`evidence`] | pauses that its hosts counted, ECN marks of its flows, paths that probes found slow |
 //! | [`monitor`] | when a host asks the network why a step is slow |
 //! | [`analysis`] | all of it |
-//! | [`document`], [`dot`] | the result as text, JSON and a graph |
+//! | [`document`], [`dot`], [`trace`] | the result as text, JSON and a graph, its steps as a trace |
 //! | [`incidents`] | what `diagnose` reports of it |
 //!
 //! Everything here is a pure function of rows (`no_std`). Time and memory are linear in the steps.
@@ -56,5 +56,6 @@ mod sample;
 pub mod steps;
 pub mod telemetry;
 mod time;
+pub mod trace;
 mod typical;
 pub mod waiting;

@@ -83,6 +83,12 @@ impl Step {
         (self.awaited != NONE).then_some(self.awaited as usize)
     }
 
+    /// How long its sender waited for the credit; `None` if unknown.
+    #[must_use]
+    pub fn credit_wait_ns(&self) -> Option<i64> {
+        (self.credit_wait_ns >= 0).then_some(self.credit_wait_ns)
+    }
+
     /// How long its sender did not send although the credit was there and its predecessor had ended; `None` if unknown.
     #[must_use]
     pub fn send_wait_ns(&self) -> Option<i64> {

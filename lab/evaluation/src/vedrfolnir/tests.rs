@@ -9,6 +9,8 @@ use rocescope_collective::causes::{Cause, Kind};
 use rocescope_collective::document::Document;
 use rocescope_collective::steps::{Builder, FlowKey};
 use rocescope_collective::telemetry::Source;
+use rocescope_collective::trace::Trace;
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -106,4 +108,32 @@ fn the_incast_is_found_with_its_victim() {
     };
     assert_eq!(nodes(&incast.flows), [(5, 3), (6, 3), (1, 3), (8, 3), (7, 3)]);
     assert_eq!(nodes(&incast.victims), [(2, 4)]);
+}
+
+/// Every step is a slice, every wait for another host an arrow of two events.
+#[test]
+fn every_run_is_a_trace() {
+    let Some(root) = data() else { return };
+    let mut runs = 0;
+    for entry in fs::read_dir(root).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.is_dir() || path.ends_with("golden") {
+            continue;
+        }
+        let analysis = analysis(&path);
+        let text = Trace::of(&analysis, &[]).to_string();
+        let trace: Value = serde_json::from_str(&text).unwrap();
+        let of_phase = |phase: &str| {
+            let events = trace["traceEvents"].as_array().unwrap().iter();
+            events.filter(|event| event["ph"] == phase).count()
+        };
+        let steps = &analysis.steps.steps;
+        let awaited = steps.iter().filter(|step| step.awaited().is_some()).count();
+        assert_eq!(
+            (of_phase("X"), of_phase("s"), of_phase("f")),
+            (steps.len(), awaited, awaited)
+        );
+        runs += usize::from(!steps.is_empty());
+    }
+    assert!(runs > 0, "no run has steps");
 }

@@ -2,6 +2,7 @@
 //! joined with, by [`diagnosis`].
 
 pub mod diagnosis;
+pub mod samples;
 
 use crate::{Analysis, Input, Reads};
 use rocescope_collective::hang::{Hang, Hangs};

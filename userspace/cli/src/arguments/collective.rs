@@ -184,6 +184,9 @@ pub struct DiagnoseCollectiveArguments {
     /// The collective to analyze; default: the one that took longest
     #[arg(long, value_name = "NAME")]
     pub collective: Option<String>,
+    /// Write the steps, their waits and what was measured meanwhile to FILE, as a trace for ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Format of the result
     #[arg(short, long, value_enum, default_value_t = CollectiveOutput::Table)]
     pub output: CollectiveOutput,

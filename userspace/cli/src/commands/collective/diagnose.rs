@@ -3,15 +3,21 @@
 use super::files;
 use crate::arguments::{CollectiveOutput, DiagnoseCollectiveArguments};
 use crate::commands::span;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use rocescope_analysis::collectives::diagnosis::{diagnose, failed, names};
+use rocescope_analysis::collectives::samples::samples;
+use rocescope_collective::analysis::Analysis;
 use rocescope_collective::document::Document;
 use rocescope_collective::dot::dot;
 use rocescope_collective::read::nccl_debug::{self, Ranks};
 use rocescope_collective::read::nccl_failures;
+use rocescope_collective::trace::{Sample, Trace};
 use rocescope_model::{Row, StepRow, TelemetryRow, json};
 use rocescope_store::Query;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::mem;
+use std::path::Path;
 use std::process::ExitCode;
 use std::slice;
 
@@ -50,10 +56,20 @@ pub(in crate::commands) fn run(arguments: &DiagnoseCollectiveArguments) -> Resul
         let reason = format!("unreadable: {}", file.reason);
         analysis.complaints.add(&reason, file.path.display());
     }
+    if let Some(path) = &arguments.trace {
+        let written = trace(path, &analysis, &samples(&found, &analysis.steps)?);
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+    }
     crate::print(&match arguments.output {
         CollectiveOutput::Table => Document::of(&analysis).text(),
         CollectiveOutput::Json => json::pretty(&Document::of(&analysis)) + "\n",
         CollectiveOutput::Dot => dot(&analysis),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn trace(path: &Path, analysis: &Analysis, samples: &[Sample]) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    write!(file, "{}", Trace::of(analysis, samples))?;
+    file.flush()
 }

@@ -104,6 +104,26 @@ fn gid(address: IpAddr) -> String {
     format!("(0/{:X})", u64::from_le_bytes([0, 0, 0xff, 0xff, a, b, c, d]))
 }
 
+/// A slice for each step, with the counters of the capture.
+#[test]
+fn a_captured_ring_is_a_trace() {
+    let folder = TempDir::new().unwrap();
+    let straggler = "[[collective.straggler]]\nkind = \"lossy_qp\"\nloss = 0.02\n";
+    let (dataset, truth) = captured(&folder, straggler, &["--collectives"]);
+    let path = folder.path().join("trace.json");
+    document(&dataset, &["--trace", text(&path)]);
+    let trace: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let of_phase = |phase: &str| events.iter().filter(|event| event["ph"] == phase).count();
+    assert_eq!(of_phase("X"), truth.steps.len());
+    let counter = |name: &str| events.iter().any(|event| event["ph"] == "C" && event["name"] == name);
+    for name in ["rate, Gbit/s", "round trips, us", "retransmitted packets so far"] {
+        assert!(counter(name), "{name}");
+    }
+    let refused = run(&["diagnose", "collective", text(&dataset), "--trace", text(folder.path())]);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("cannot write"));
+}
+
 /// Agents on all hosts report queue pairs of the ring, the rank of each host being the last number of its address less one.
 #[test]
 fn agents_name_the_jobs_and_ranks() {
