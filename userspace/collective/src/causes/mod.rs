@@ -7,6 +7,7 @@ mod paths;
 mod pauses;
 mod ports;
 
+use crate::analysis::WINDOW_NS;
 use crate::steps::FlowKey;
 use crate::telemetry::{PortKey, Report};
 use alloc::vec::Vec;
@@ -52,8 +53,11 @@ impl Kind {
 pub struct Cause {
     /// What it is.
     pub kind: Kind,
-    /// The port where it begins.
+    /// The port where it begins; of a storm, the one that is paused.
     pub port: PortKey,
+    /// The port that sends the pauses of a storm, and whether it is one of a host: the other end of the link, if it is
+    /// known.
+    pub sender: Option<(PortKey, bool)>,
     /// Ports from the one that waits first to the root.
     pub path: Vec<PortKey>,
     /// Flows that cause it.
@@ -81,17 +85,15 @@ pub fn in_window<'a>(
     causes.extend(ports.loops(start_ns));
     for (root, path) in ports.roots() {
         let kind = ports.kind(root);
-        let flows = match kind {
-            // Its flows are halted by it.
-            Kind::PfcStorm => Vec::new(),
-            _ => ports.ports[root].waiting.clone(),
-        };
-        causes.push(ports.cause(kind, root, &path, flows, start_ns));
+        causes.push(match kind {
+            Kind::PfcStorm => ports.storm(root, &path, start_ns),
+            _ => ports.cause(kind, root, &path, ports.ports[root].waiting.clone(), start_ns),
+        });
     }
     for at in 0..ports.ports.len() {
         let port = &ports.ports[at];
         if ports.is_paused_without_reason(at) && !port.has_previous {
-            causes.push(ports.cause(Kind::PfcStorm, at, &[at], Vec::new(), start_ns));
+            causes.push(ports.storm(at, &[at], start_ns));
         }
         let others: Vec<FlowKey> = port
             .waiting
@@ -106,7 +108,8 @@ pub fn in_window<'a>(
     causes
 }
 
-/// Merges the causes of all windows: one for each kind and port.
+/// Merges the causes of all windows: one for each kind and port. What waits before the port that a storm pauses, while it lasts
+/// or in the window beside it, is its effect and no root.
 #[must_use]
 pub fn merge(causes: Vec<Cause>) -> Vec<Cause> {
     let mut merged: Vec<Cause> = Vec::new();
@@ -120,6 +123,7 @@ pub fn merge(causes: Vec<Cause>) -> Vec<Cause> {
         };
         known.windows += cause.windows;
         known.last_ns = cause.last_ns;
+        known.sender = cause.sender.or(known.sender.take());
         if cause.path.len() > known.path.len() {
             known.path = cause.path;
         }
@@ -131,6 +135,25 @@ pub fn merge(causes: Vec<Cause>) -> Vec<Cause> {
             }
         }
     }
+    let storms: Vec<(PortKey, i64, i64)> = merged
+        .iter()
+        .filter(|cause| cause.kind == Kind::PfcStorm)
+        .map(|storm| {
+            (
+                storm.port.clone(),
+                storm.first_ns - WINDOW_NS,
+                storm.last_ns + WINDOW_NS,
+            )
+        })
+        .collect();
+    // A switch that sends pauses may not report in each window: there the port that it pauses looks like a root.
+    merged.retain(|cause| {
+        let is_queue = matches!(cause.kind, Kind::Incast | Kind::PfcBackpressure);
+        !(is_queue
+            && storms.iter().any(|(port, first_ns, last_ns)| {
+                *port == cause.port && cause.first_ns >= *first_ns && cause.last_ns <= *last_ns
+            }))
+    });
     merged.sort_by(|a, b| {
         a.kind
             .cmp(&b.kind)

@@ -129,6 +129,16 @@ impl Ports {
         }
     }
 
+    /// A storm that pauses a port: its flows are halted by it, and none of them causes it.
+    pub(super) fn storm(&self, root: usize, path: &[usize], start_ns: i64) -> Cause {
+        let port = &self.ports[root];
+        let is_host = port.peer_is_host == Some(true);
+        Cause {
+            sender: port.peer.clone().map(|peer| (peer, is_host)),
+            ..self.cause(Kind::PfcStorm, root, path, Vec::new(), start_ns)
+        }
+    }
+
     pub(super) fn cause(&self, kind: Kind, root: usize, path: &[usize], flows: Vec<FlowKey>, start_ns: i64) -> Cause {
         let mut victims: Vec<FlowKey> = Vec::new();
         for port in path.iter().map(|port| &self.ports[*port]) {
@@ -141,6 +151,7 @@ impl Ports {
         Cause {
             kind,
             port: self.keys[root].clone(),
+            sender: None,
             path: path.iter().map(|port| self.keys[*port].clone()).collect(),
             flows,
             victims,

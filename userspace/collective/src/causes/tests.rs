@@ -141,6 +141,7 @@ fn pauses_without_a_queue_beyond_are_a_storm() {
     };
     let causes = found(std::vec![port]);
     assert_eq!((causes.len(), causes[0].kind), (1, Kind::PfcStorm));
+    assert_eq!(causes[0].sender, Some((key("h1", "1"), true)));
     // A switch beyond that has a queue explains them; one that did not report leaves them unexplained.
     for (beyond, storms) in [(Some((10, 0, 0)), 1), (Some((10, 500, 0)), 0), (None, 0)] {
         let mut port = One::new(key("s1", "1"), (10, 0, 5));
@@ -152,6 +153,39 @@ fn pauses_without_a_queue_beyond_are_a_storm() {
         ports.extend(beyond.map(|counters| One::new(key("s2", "1"), counters)));
         assert_eq!(found(ports).len(), storms, "{beyond:?}");
     }
+}
+
+/// The switch that sends the pauses reports in one window and not in the next: there the paused port ends a chain.
+#[test]
+fn a_storm_is_one_root_cause_also_where_its_sender_does_not_report() {
+    let window = |start_ns, has_reported: bool| {
+        let upstream = One::new(key("s1", "1"), (10, 0, 5));
+        let mut paused = One::new(key("s2", "1"), (10, 0, 5));
+        paused.from = Some(key("s1", "1"));
+        paused.peer = Peer {
+            port: Some(key("s3", "4")),
+            is_host: Some(false),
+        };
+        let mut ports = std::vec![upstream, paused];
+        ports.extend(has_reported.then(|| One::new(key("s3", "1"), (10, 0, 0))));
+        let reports: Vec<Report> = ports.into_iter().map(One::report).collect();
+        in_window(start_ns, &reports, |flow| *flow == self::flow(1, 2))
+    };
+    let kinds = |causes: &[Cause]| causes.iter().map(|cause| cause.kind).collect::<Vec<_>>();
+    // Alone, the window without it has nothing better to name.
+    assert_eq!(kinds(&merge(window(0, false))), [Kind::PfcBackpressure]);
+    for windows in [[(0, false), (WINDOW_NS, true)], [(0, true), (WINDOW_NS, false)]] {
+        let causes = windows
+            .into_iter()
+            .flat_map(|(start_ns, has_reported)| window(start_ns, has_reported));
+        let causes = merge(causes.collect());
+        assert_eq!(kinds(&causes), [Kind::PfcStorm]);
+        assert_eq!(causes[0].sender, Some((key("s3", "4"), false)));
+        assert_eq!(path(&causes[0]), "s1:1 > s2:1");
+    }
+    // A queue at that port long before the storm is another cause.
+    let apart = window(0, false).into_iter().chain(window(5 * WINDOW_NS, true));
+    assert_eq!(kinds(&merge(apart.collect())), [Kind::PfcStorm, Kind::PfcBackpressure]);
 }
 
 #[test]

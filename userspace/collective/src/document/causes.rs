@@ -4,6 +4,7 @@ use super::flows::{FlowDocument, names};
 use super::provenance::PortDocument;
 use crate::causes::{Cause, Kind};
 use crate::steps::FlowKey;
+use crate::telemetry::PortKey;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -18,6 +19,9 @@ pub struct CauseDocument {
     pub switch: String,
     /// The port there.
     pub port: String,
+    /// The port that sends the pauses of a storm, if the other end of the link is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender: Option<PortDocument>,
     /// Ports from the one that waits first to the root; the circle of a deadlock from its fullest port on.
     pub path: Vec<PortDocument>,
     /// Flows that cause it.
@@ -53,10 +57,7 @@ impl CauseDocument {
                     path.join(" > ")
                 )
             }
-            Kind::PfcStorm => format!(
-                "PFC storm: {place} is paused and nothing beyond it has a queue; look at the NIC or the port at the other end \
-                 of its link"
-            ),
+            Kind::PfcStorm => storm(&place, cause.sender.as_ref()),
             Kind::Incast => format!("incast at {place}: {}; spread these transfers in time", names(&found)),
             Kind::PfcBackpressure => format!("PFC backpressure from {place}, whose queue holds {}", names(&found)),
             Kind::FlowContention => format!("flow contention at {place} with {}", names(&found)),
@@ -84,6 +85,7 @@ impl CauseDocument {
             kind: cause.kind.name(),
             switch: cause.port.switch.to_string(),
             port: cause.port.port.to_string(),
+            sender: cause.sender.as_ref().map(|(port, _)| PortDocument::of(port)),
             path: cause.path.iter().map(PortDocument::of).collect(),
             flows: found,
             victims,
@@ -92,5 +94,23 @@ impl CauseDocument {
             windows: cause.windows,
             text,
         }
+    }
+}
+
+/// A storm: who sends pauses to whom, and where to look.
+fn storm(paused: &str, sender: Option<&(PortKey, bool)>) -> String {
+    match sender {
+        Some((PortKey { switch: node, port }, true)) => format!(
+            "PFC storm: host {node}, port {port} sends pauses to {paused}, and no queue explains them; look at this NIC: its \
+             receive buffers, its PCIe link, its firmware"
+        ),
+        Some((PortKey { switch: node, port }, false)) => format!(
+            "PFC storm: switch {node}, port {port} sends pauses to {paused}, and nothing beyond it has a queue; look at this \
+             port: its PFC thresholds and its watchdog"
+        ),
+        None => format!(
+            "PFC storm: {paused} is paused and nothing beyond it has a queue; look at the NIC or the port at the other end of \
+             its link"
+        ),
     }
 }
