@@ -6,7 +6,7 @@ use rocescope_collective::dot::dot;
 use rocescope_collective::failed::Joiner;
 use rocescope_collective::hang::Hangs;
 use rocescope_collective::read::{
-    File, Imported, comma, flight_recorder, nccl_debug, nccl_failures, nccl_inspector, nccl_profiler, nccl_ras,
+    File, Imported, comma, flight_recorder, nccl_debug, nccl_failures, nccl_inspector, nccl_profiler, nccl_ras, pickle,
 };
 use rocescope_collective::steps::Builder;
 use rocescope_collective::telemetry::Source;
@@ -21,10 +21,18 @@ const NEXT: &str = "\n=====\n";
 /// | `c`, `p`, `i`, `f` | of each rank or process: `CoMMA`, the example profiler, NCCL Inspector, the flight recorder |
 /// | `r` | reports of NCCL's RAS |
 /// | `d` | logs of NCCL |
+/// | 0x80 | a pickle, with this byte |
 pub fn run(input: &[u8]) {
     let Some((selector, bytes)) = input.split_first() else {
         return;
     };
+    if pickle::is_pickle(input) {
+        if let Ok(text) = pickle::json(input) {
+            let name = "rank_0".to_owned();
+            analyzed(&flight_recorder::read(&[File { name, text }], "fuzz"));
+        }
+        return;
+    }
     let text = String::from_utf8_lossy(bytes);
     let texts: Vec<String> = text.split(NEXT).map(str::to_owned).collect();
     let named = texts.iter().zip(0..);

@@ -17,4 +17,4 @@ mod text;
 mod zstd;
 
 pub use stream::{FORMATS, Input, InputError, open};
-pub use text::{text, text_of_at_most};
+pub use text::{bytes, text, text_of_at_most, to_text};

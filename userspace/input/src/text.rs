@@ -20,9 +20,21 @@ pub fn text(path: &Path) -> io::Result<String> {
 /// # Errors
 /// The file cannot be read or decompressed, or its text is longer.
 pub fn text_of_at_most(path: &Path, most: u64) -> io::Result<String> {
+    Ok(to_text(bytes_of_at_most(path, most)?))
+}
+
+/// Reads a file, uncompressed, that may be other than text.
+///
+/// # Errors
+/// The file cannot be read or decompressed, or is longer than 1 GiB.
+pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    bytes_of_at_most(path, MOST)
+}
+
+fn bytes_of_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let input = match open(path) {
         Ok(input) => input,
-        Err(InputError::Empty) => return Ok(String::new()),
+        Err(InputError::Empty) => return Ok(Vec::new()),
         Err(InputError::Io(error)) => return Err(error),
     };
     let too_long = || io::Error::other(format!("longer than {} MiB", most >> 20));
@@ -34,9 +46,15 @@ pub fn text_of_at_most(path: &Path, most: u64) -> io::Result<String> {
     if bytes.len() as u64 > most {
         return Err(too_long());
     }
+    Ok(bytes)
+}
+
+/// The text of a file. Bytes that are not UTF-8 become replacement characters; a byte order mark is left out.
+#[must_use]
+pub fn to_text(bytes: Vec<u8>) -> String {
     let text = String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned());
-    Ok(match text.strip_prefix('\u{feff}') {
+    match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
-    })
+    }
 }

@@ -25,7 +25,7 @@ pub enum CollectiveFormat {
     NcclProfiler,
     /// Lines of NCCL Inspector: a file for each process
     NcclInspector,
-    /// JSON dumps of `PyTorch`'s flight recorder: a file for each rank, whose name ends in the rank
+    /// Dumps of `PyTorch`'s flight recorder, pickles or JSON: a file for each rank, whose name ends in the rank
     FlightRecorder,
     /// Reports of NCCL's RAS: the output of `ncclras -f json`
     NcclRas,

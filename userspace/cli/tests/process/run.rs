@@ -160,7 +160,7 @@ fn what_cannot_be_read_of_its_files_is_a_line_each_and_loses_nothing_else() {
     let warnings: Vec<&str> = text.lines().filter(|line| line.contains("warning")).collect();
     for expected in [
         "huge_2: longer than 1024 MiB",
-        "a pickle; write JSON",
+        "pickle_3: damaged pickle, byte 4: it ends too early",
         "red\u{fffd}line_9: 1: entries",
         "cut_4",
         "none: no rank at the end of its name; skipped",

@@ -1,5 +1,5 @@
-//! JSON dumps of `PyTorch`'s flight recorder (`TORCH_NCCL_TRACE_BUFFER_SIZE`): a file for each rank, with an entry for each
-//! collective. Its times are when a watchdog discovered a start or an end, so they are late.
+//! Dumps of `PyTorch`'s flight recorder (`TORCH_NCCL_TRACE_BUFFER_SIZE`) as JSON, which [`pickle`](super::pickle) makes of those that
+//! it writes itself: a file for each rank, with an entry for each collective. Its times are when a watchdog discovered a start or an end, so they are late.
 
 use super::json::{number, objects, text, time};
 use super::{File, Imported, complete, nanos};
@@ -18,11 +18,6 @@ pub const FORMAT: &str = "flight-recorder";
 pub fn read(files: &[File], observer: &str) -> Imported {
     let mut all = Imported::default();
     for file in files {
-        if file.text.starts_with(['\u{80}', '\u{fffd}']) {
-            let kind = "a pickle; write JSON with `torch._C._distributed_c10d._dump_nccl_trace_json`; skipped";
-            all.complaints.add(kind, &file.name);
-            continue;
-        }
         let digits = |sign: char| sign.is_ascii_digit();
         let stem = file.name.rsplit('/').next().unwrap_or(&file.name);
         let number = stem.split(|sign| !digits(sign)).rfind(|part| !part.is_empty());

@@ -7,6 +7,7 @@
 //! | [`nccl_profiler`] | the trace of NCCL's example profiler |
 //! | [`nccl_inspector`] | the lines of NCCL Inspector |
 //! | [`flight_recorder`] | dumps of `PyTorch`'s flight recorder |
+//! | [`pickle`] | pickles of plain values, such as these dumps, as JSON |
 //! | [`nccl_ras`] | reports of NCCL's RAS: how often ranks have called collectives |
 //! | [`nccl_debug`] | the log of NCCL: which rank has which queue pair |
 //! | [`nccl_failures`] | the same log: which transfers failed |
@@ -27,6 +28,7 @@ pub mod nccl_failures;
 pub mod nccl_inspector;
 pub mod nccl_profiler;
 pub mod nccl_ras;
+pub mod pickle;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
-//! A file, or those of a folder, as text.
+//! A file, or those of a folder, as text. A pickle is read as JSON.
 
 use anyhow::{Context, Error, Result};
 use rocescope_collective::natural;
-use rocescope_collective::read::File;
+use rocescope_collective::read::{File, pickle};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +48,11 @@ fn list(path: &Path) -> Result<Vec<(String, PathBuf)>> {
 }
 
 fn file(path: &Path, name: String) -> Result<File> {
-    let text = rocescope_input::text(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let failed = || format!("cannot read {}", path.display());
+    let bytes = rocescope_input::bytes(path).with_context(failed)?;
+    let text = match pickle::is_pickle(&bytes) {
+        true => pickle::json(&bytes).with_context(failed)?,
+        false => rocescope_input::to_text(bytes),
+    };
     Ok(File { name, text })
 }

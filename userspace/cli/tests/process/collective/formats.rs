@@ -1,6 +1,7 @@
 //! What jobs write: each `--format`, from files to the critical path, with damage.
 
 use crate::collective::{diagnosed, document, imported, run, text};
+use rocescope_model::StepRow;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -216,5 +217,42 @@ fn options_that_a_format_cannot_use_are_refused_in_a_line() {
     refused(
         &["--format", "comma", text(&empty)],
         "has no steps and no telemetry in this format",
+    );
+}
+
+/// As the watchdog of `PyTorch` writes it: Python reads the same bytes.
+#[test]
+fn a_pickled_dump_of_the_flight_recorder_is_read() {
+    const DUMP: &[u8] = b"\x80\x02}q\x00(X\x07\x00\x00\x00versionq\x01X\x03\x00\x00\x002.5q\x02X\x07\x00\x00\x00entriesq\x03]q\x04}q\x05(X\x0e\x00\x00\x00profiling_nameq\x06X\x0f\x00\x00\x00nccl:all_reduceq\x07X\r\x00\x00\x00process_groupq\x08X\x01\x00\x00\x000q\tX\x07\x00\x00\x00defaultq\n\x86q\x0bX\x11\x00\x00\x00collective_seq_idq\x0cK\x03X\x0f\x00\x00\x00time_created_nsq\r\x8a\x08\x00\x00\xc8|\xe3\xd4\xe9\x18X\x0b\x00\x00\x00duration_msq\x0eG?\xf8\x00\x00\x00\x00\x00\x00X\x05\x00\x00\x00stateq\x0fX\t\x00\x00\x00completedq\x10uau.";
+    let (folder, damaged) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let rank = folder.path().join("rank_5");
+    fs::write(&rank, DUMP).unwrap();
+    let (dataset, messages) = imported("flight-recorder", &rank, &folder);
+    assert!(
+        messages.contains("1 step,") && !messages.contains("skipped"),
+        "{messages}"
+    );
+    let steps = rocescope_store::scan(&dataset).unwrap().rows::<StepRow>().unwrap();
+    let [step] = steps.as_slice() else { panic!("{steps:?}") };
+    assert_eq!((&*step.collective, step.rank), ("0:nccl:all_reduce:3", Some(5)));
+    assert_eq!(
+        (step.time_ns, step.duration_ns),
+        (1_795_200_000_000_000_000, Some(1_500_000))
+    );
+    let cut = damaged.path().join("rank_5");
+    fs::write(&cut, &DUMP[..100]).unwrap();
+    let refused = run(&[
+        "collective",
+        "import",
+        "--format",
+        "flight-recorder",
+        text(&cut),
+        "--out",
+        text(&damaged.path().join("d")),
+    ]);
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        !refused.status.success() && message.contains("damaged pickle, byte "),
+        "{message}"
     );
 }
