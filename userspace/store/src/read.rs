@@ -124,7 +124,7 @@ impl Segment {
         });
         let mask = ProjectionMask::roots(&parquet, roots.map(|(i, _)| i).collect::<Vec<_>>());
         self.check(&footer, &mask)?;
-        let metadata = with_dictionaries(footer.metadata).map_err(failed)?;
+        let metadata = with_dictionaries(&footer.metadata).map_err(failed)?;
         let build = || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(footer.file, metadata)
                 .with_projection(mask)
@@ -185,7 +185,7 @@ impl Segment {
 }
 
 /// Has texts that are stored by their number in a dictionary read the same way: a host repeats a few names and addresses.
-fn with_dictionaries(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, ParquetError> {
+fn with_dictionaries(metadata: &ArrowReaderMetadata) -> Result<ArrowReaderMetadata, ParquetError> {
     let groups = metadata.metadata().row_groups();
     let is_coded = |name: &String| {
         let chunks = groups.iter().flat_map(RowGroupMetaData::columns);
