@@ -1,6 +1,6 @@
 //! Pickles of plain values, as JSON.
 //!
-//! PyTorch writes the dumps of its flight recorder so: protocol 2, with a function around each list and dictionary that
+//! `PyTorch` writes the dumps of its flight recorder so: protocol 2, with a function around each list and dictionary that
 //! restores its type (`Pickler` in torch/csrc/jit/serialization/pickler.cpp). Protocols up to 5 of Python are read too.
 //! Nothing that a pickle names is run: a call has the value of its first argument.
 

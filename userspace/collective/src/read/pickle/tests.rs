@@ -18,7 +18,7 @@ fn pickles_of_python_are_read() {
     }
 }
 
-/// As PyTorch writes it: each text and function is named when it is first written, and lists and dictionaries are
+/// As `PyTorch` writes it: each text and function is named when it is first written, and lists and dictionaries are
 /// arguments of a function.
 #[derive(Default)]
 struct Pytorch {
