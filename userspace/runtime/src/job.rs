@@ -60,7 +60,7 @@ impl Job {
     /// Waits for its end, and passes signals to it until then.
     ///
     /// # Errors
-    /// The operating system refuses to tell of it.
+    /// The operating system does not report it.
     pub fn wait(mut self) -> io::Result<Ended> {
         let pid = Pid::from_child(&self.child);
         for received in &mut self.signals {
