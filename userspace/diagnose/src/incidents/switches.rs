@@ -51,6 +51,8 @@ struct DropPlace {
 #[derive(Clone, Debug, Default)]
 struct Sum {
     reports: u64,
+    /// Whether some are of the pairs of the loss, and not only of its addresses.
+    is_of_pairs: bool,
     flows: BTreeSet<(IpAddr, IpAddr)>,
 }
 
@@ -110,8 +112,9 @@ impl SwitchDrops {
         let (Some(src), Some(dst)) = (row.src, row.dst) else {
             return;
         };
+        let own = self.by_pair.get(&(src, dst));
         let by_address = [src, dst].into_iter().filter_map(|end| self.by_address.get(&end));
-        let met = self.by_pair.get(&(src, dst)).into_iter().chain(by_address);
+        let met = own.into_iter().chain(by_address);
         let met: BTreeSet<usize> = met.flatten().copied().collect();
         for at in met {
             let Some(loss) = self.losses.get_mut(at) else {
@@ -131,6 +134,7 @@ impl SwitchDrops {
             };
             let sum = loss.reports.entry(place).or_default();
             sum.reports += row.dropped_frames;
+            sum.is_of_pairs |= own.is_some_and(|own| own.contains(&at));
             sum.flows.insert((src, dst));
         }
     }
@@ -209,7 +213,10 @@ fn name(incident: &mut Incident, reports: BTreeMap<DropPlace, Sum>) {
             switch: Some(main.switch.clone()),
             ..incident.place.clone()
         };
-        incident.certainty = Certainty::Certain;
+        incident.certainty = match sum.is_of_pairs {
+            true => Certainty::Certain,
+            false => Certainty::Likely,
+        };
         incident.reason = "the switch reported that it dropped packets of these flows".to_string();
     }
 }
