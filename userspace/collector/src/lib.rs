@@ -21,19 +21,19 @@
 //! | [`label`] | the text beside each parcel and each answer |
 //! | [`tls`] | keys and certificates |
 //! | [`certificates`] | makes the certificates of a fleet |
-//! | [`webhook`] | posts JSON to a server |
+//! | [`http`] | a client of HTTP servers: posts JSON, reads answers |
 //! | [`error`] | [`Error`] |
 
 pub mod certificates;
 pub mod control;
 pub mod error;
+pub mod http;
 pub mod label;
 pub mod metrics;
 pub mod sender;
 pub mod server;
 pub mod spool;
 pub mod tls;
-pub mod webhook;
 
 pub use error::Error;
 pub use sender::Sender;

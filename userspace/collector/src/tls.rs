@@ -191,10 +191,11 @@ const BUNDLES: [&str; 4] = [
 ///
 /// # Errors
 /// The file that `SSL_CERT_FILE` names, or the bundle of the distribution, cannot be read.
-pub(crate) fn public() -> Result<Arc<ClientConfig>, Error> {
-    let bundle = match std::env::var_os("SSL_CERT_FILE") {
-        Some(named) => PathBuf::from(named),
-        None => {
+pub(crate) fn public(authorities: Option<&Path>) -> Result<Arc<ClientConfig>, Error> {
+    let bundle = match (authorities, std::env::var_os("SSL_CERT_FILE")) {
+        (Some(given), _) => given.to_owned(),
+        (None, Some(named)) => PathBuf::from(named),
+        (None, None) => {
             let known = BUNDLES.into_iter().find(|path| Path::new(path).is_file());
             PathBuf::from(known.unwrap_or(BUNDLES[0]))
         }

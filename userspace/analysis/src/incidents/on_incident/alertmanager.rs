@@ -4,7 +4,7 @@
 //! open ones are posted again every minute; when this process dies, they end by themselves.
 //! Source: <https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml>, `postableAlert`.
 
-use rocescope_collector::webhook::{Url, Webhook};
+use rocescope_collector::http::{Client, Url};
 use rocescope_diagnose::incidents::changes::Change;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{Time, json};
@@ -22,7 +22,7 @@ const REPEAT: Duration = Duration::from_secs(60);
 
 /// Keeps an Alertmanager up to date.
 pub(super) struct Alertmanager {
-    webhook: Result<Webhook, String>,
+    client: Result<Client, String>,
     observer: String,
     names: Hosts,
     /// The open alerts by the IDs of their incidents.
@@ -63,7 +63,7 @@ struct Annotations {
 impl Alertmanager {
     pub(super) fn new(url: &Url, observer: &str, names: Hosts) -> Self {
         Self {
-            webhook: url.join(PATH).map(Webhook::new),
+            client: url.join(PATH).map(Client::new),
             observer: observer.to_owned(),
             names,
             open: BTreeMap::new(),
@@ -103,7 +103,7 @@ impl Alertmanager {
     fn post(&mut self, ended: Option<&Alert>) -> Result<(), String> {
         let alerts: Vec<&Alert> = self.open.values().chain(ended).collect();
         let text = self.names.json(&json::compact(&alerts));
-        self.webhook.as_mut().map_err(|why| why.clone())?.post(text)
+        self.client.as_mut().map_err(|why| why.clone())?.post(text)
     }
 }
 

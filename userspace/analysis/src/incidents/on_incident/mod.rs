@@ -7,7 +7,7 @@
 mod alertmanager;
 
 use alertmanager::Alertmanager;
-use rocescope_collector::webhook::{Url, Webhook};
+use rocescope_collector::http::{Client, Url};
 use rocescope_diagnose::incidents::changes::Change;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::json;
@@ -56,7 +56,7 @@ impl OnIncident {
                 names,
             }),
             Self::Post(url) => Box::new(Post {
-                webhook: Webhook::new(url.clone()),
+                client: Client::new(url.clone()),
                 names,
             }),
             Self::Alertmanager(url) => Box::new(Alertmanager::new(url, observer, names)),
@@ -76,13 +76,13 @@ impl Target<Change> for Command {
 }
 
 struct Post {
-    webhook: Webhook,
+    client: Client,
     names: Hosts,
 }
 
 impl Target<Change> for Post {
     fn deliver(&mut self, change: &Change) -> Result<(), String> {
-        self.webhook.post(text(&self.names, change))
+        self.client.post(text(&self.names, change))
     }
 }
 

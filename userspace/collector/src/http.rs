@@ -1,17 +1,19 @@
-//! Posts JSON to a server, over HTTP or HTTPS.
+//! A client of HTTP and HTTPS: posts JSON, and reads what a server answers.
 //!
-//! The certificate of an HTTPS server must be signed by an authority of the system: of the file that `SSL_CERT_FILE`
-//! names, or of the bundle of the distribution. TLS 1.3 is required, as for a collector.
+//! The certificate of an HTTPS server must be signed by an authority of a given file, otherwise of the system: of the file
+//! that `SSL_CERT_FILE` names, or of the bundle of the distribution. TLS 1.3 is required, as for a collector.
 
 use crate::{Error, tls};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use http_body_util::{BodyExt, Collected, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1::handshake;
-use hyper::header::{CONTENT_TYPE, HOST, USER_AGENT};
-use hyper::{Request, Uri};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT};
+use hyper::{Method, Request, Uri};
 use hyper_util::rt::TokioIo;
 use rustls_pki_types::ServerName;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -20,10 +22,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 
-/// Time for the connection, the request and the answer.
+/// Time for the connection, the request and the answer, unless a client has another.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// What is read of the answer of a server that refuses: it goes into a line.
-const MAX_ANSWER: usize = 4_096;
+const MAX_REFUSAL: usize = 4_096;
 const SHOWN: usize = 200;
 
 /// The address of a server.
@@ -65,6 +67,11 @@ impl Url {
         })
     }
 
+    /// Its path with its query.
+    fn path(&self) -> &str {
+        self.uri.path_and_query().map_or("/", |path| path.as_str())
+    }
+
     /// The address of a path below this one.
     ///
     /// # Errors
@@ -83,27 +90,97 @@ impl fmt::Display for Url {
     }
 }
 
-/// A server that takes JSON. The thread that posts waits for the answer.
+/// How a server is reached, and what it is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The value of the header `Authorization`.
+    pub authorization: Option<String>,
+    /// A file with the authorities that sign its certificate, in place of those of the system.
+    pub authorities: Option<PathBuf>,
+    /// Time for the connection, the request and the answer; ten seconds if it is not set.
+    pub timeout: Option<Duration>,
+}
+
+impl Access {
+    /// The value of `Authorization` for a user with a password (RFC 7617).
+    #[must_use]
+    pub fn basic(user: &str, password: &str) -> String {
+        format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
+    }
+}
+
+/// A client of one server. The thread that asks waits for the answer.
 #[derive(Debug)]
-pub struct Webhook {
+pub struct Client {
     url: Url,
+    access: Access,
     /// Started with the first request.
     runtime: Option<Runtime>,
 }
 
-impl Webhook {
-    /// The server at this address.
+/// A request: what it does, its path with its query, and its body.
+struct Asked {
+    method: Method,
+    path: String,
+    json: Option<String>,
+    /// Bytes of the answer that are read, at most.
+    max_answer: usize,
+}
+
+impl Client {
+    /// A client of the server at this address.
     #[must_use]
-    pub const fn new(url: Url) -> Self {
-        Self { url, runtime: None }
+    pub fn new(url: Url) -> Self {
+        Self::with(url, Access::default())
+    }
+
+    /// A client that reaches the server so.
+    #[must_use]
+    pub const fn with(url: Url, access: Access) -> Self {
+        Self {
+            url,
+            access,
+            runtime: None,
+        }
+    }
+
+    /// The address.
+    #[must_use]
+    pub const fn url(&self) -> &Url {
+        &self.url
     }
 
     /// Posts a document. A status of 200 to 299 is success; redirections are not followed.
     ///
     /// # Errors
-    /// Why it failed, in words: no connection, no answer within ten seconds, or another status.
+    /// Why it failed, in words: no connection, no answer in time, or another status.
     pub fn post(&mut self, json: String) -> Result<(), String> {
-        let Self { url, runtime } = self;
+        let path = self.url.path().to_owned();
+        self.ask(Asked {
+            method: Method::POST,
+            path,
+            json: Some(json),
+            max_answer: 0,
+        })
+        .map(drop)
+    }
+
+    /// Reads what is below the address: `path` begins with a slash and may have a query.
+    ///
+    /// # Errors
+    /// As [`post`](Self::post), and if the answer has more than `max` bytes.
+    pub fn get(&mut self, path: &str, max: usize) -> Result<Vec<u8>, String> {
+        let path = format!("{}{path}", self.url.path().trim_end_matches('/'));
+        self.ask(Asked {
+            method: Method::GET,
+            path,
+            json: None,
+            max_answer: max,
+        })
+    }
+
+    fn ask(&mut self, asked: Asked) -> Result<Vec<u8>, String> {
+        let Self { url, access, runtime } = self;
         let runtime = match runtime {
             Some(runtime) => runtime,
             None => runtime.insert(
@@ -114,15 +191,16 @@ impl Webhook {
                     .map_err(|error| error.to_string())?,
             ),
         };
-        let answer = runtime.block_on(async { tokio::time::timeout(TIMEOUT, post(url, json)).await });
+        let timeout = access.timeout.unwrap_or(TIMEOUT);
+        let answer = runtime.block_on(async { tokio::time::timeout(timeout, connect(url, access, asked)).await });
         match answer {
             Ok(answer) => answer.map_err(|why| format!("{url}: {why}")),
-            Err(_) => Err(format!("{url}: no answer within {} s", TIMEOUT.as_secs())),
+            Err(_) => Err(format!("{url}: no answer within {} s", timeout.as_secs())),
         }
     }
 }
 
-impl Drop for Webhook {
+impl Drop for Client {
     fn drop(&mut self) {
         // A name that is still looked up must not delay the end.
         if let Some(runtime) = self.runtime.take() {
@@ -131,43 +209,57 @@ impl Drop for Webhook {
     }
 }
 
-async fn post(url: &Url, json: String) -> Result<(), String> {
+async fn connect(url: &Url, access: &Access, asked: Asked) -> Result<Vec<u8>, String> {
     let address = (url.host.as_str(), url.port);
     let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
     if !url.is_tls {
-        return exchange(stream, url, json).await;
+        return exchange(stream, url, access, asked).await;
     }
-    let config: Arc<ClientConfig> = tls::public().map_err(|error: Error| error.to_string())?;
+    let config: Arc<ClientConfig> =
+        tls::public(access.authorities.as_deref()).map_err(|error: Error| error.to_string())?;
     let name = ServerName::try_from(url.host.clone()).map_err(|error| error.to_string())?;
     let stream = TlsConnector::from(config).connect(name, stream).await;
-    exchange(stream.map_err(|error| tls::reason(&error))?, url, json).await
+    exchange(stream.map_err(|error| tls::reason(&error))?, url, access, asked).await
 }
 
-async fn exchange<S>(stream: S, url: &Url, json: String) -> Result<(), String>
+async fn exchange<S>(stream: S, url: &Url, access: &Access, asked: Asked) -> Result<Vec<u8>, String>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (mut sender, connection) = handshake(TokioIo::new(stream))
         .await
         .map_err(|error| error.to_string())?;
-    let path = url.uri.path_and_query().map_or("/", |path| path.as_str());
     let authority = url
         .uri
         .authority()
         .map_or(url.host.as_str(), hyper::http::uri::Authority::as_str);
-    let request = Request::post(path)
+    let mut request = Request::builder()
+        .method(asked.method)
+        .uri(asked.path)
         .header(HOST, authority)
-        .header(CONTENT_TYPE, "application/json")
-        .header(USER_AGENT, concat!("rocescope/", env!("CARGO_PKG_VERSION")))
-        .body(Full::new(Bytes::from(json)))
+        .header(USER_AGENT, concat!("rocescope/", env!("CARGO_PKG_VERSION")));
+    if let Some(authorization) = &access.authorization {
+        request = request.header(AUTHORIZATION, authorization);
+    }
+    if asked.json.is_some() {
+        request = request.header(CONTENT_TYPE, "application/json");
+    }
+    let request = request
+        .body(Full::new(Bytes::from(asked.json.unwrap_or_default())))
         .map_err(|error| error.to_string())?;
     let answer = async {
         let answer = sender.send_request(request).await.map_err(|error| error.to_string())?;
         let status = answer.status();
         if status.is_success() {
-            return Ok(());
+            if asked.max_answer == 0 {
+                return Ok(Vec::new());
+            }
+            let body = Limited::new(answer.into_body(), asked.max_answer).collect().await;
+            return body
+                .map(|body| body.to_bytes().into())
+                .map_err(|error| error.to_string());
         }
-        let body = Limited::new(answer.into_body(), MAX_ANSWER).collect().await;
+        let body = Limited::new(answer.into_body(), MAX_REFUSAL).collect().await;
         let body = body.map(Collected::to_bytes).unwrap_or_default();
         let said: String = String::from_utf8_lossy(&body).trim().chars().take(SHOWN).collect();
         Err(match said.is_empty() {
