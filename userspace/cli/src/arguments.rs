@@ -20,6 +20,7 @@ mod live;
 mod measure;
 mod paths;
 mod probe;
+mod prometheus;
 mod queue_pairs;
 mod recorder;
 mod report;
@@ -66,6 +67,7 @@ pub use paths::{
     TopologyFormat, WorkloadArguments,
 };
 pub use probe::{ProbeArguments, ProbeBackend, RailsOfPeers};
+pub use prometheus::PrometheusArguments;
 pub use queue_pairs::{KernelEvents, QueuePairsPartArguments};
 pub use recorder::RecorderArguments;
 pub use report::{By, ReportArguments, ReportTable};

@@ -6,6 +6,7 @@
 //! | [`flow`] | what switches hash |
 //! | [`workload`] | the flows of a workload, from server pairs, sockets and queue pairs |
 //! | [`sflow`] | flows from the samples of switches, their counters and what they drop |
+//! | [`prometheus`] | what switches count, from a Prometheus server |
 //! | [`switch`] | rows of what switches count and drop, from any source |
 //! | [`driver`] | how a switch is asked for the egress port of a flow |
 //! | [`transport`], [`ssh`] | how commands reach it |
@@ -20,6 +21,7 @@ pub mod document;
 pub mod driver;
 pub mod flow;
 pub mod known;
+pub mod prometheus;
 pub mod sflow;
 pub mod ssh;
 pub mod switch;

@@ -1,6 +1,6 @@
 //! `rocescope paths` and `rocescope topology`.
 
-use super::{HostsArguments, Output, RetentionArguments, SpanArguments};
+use super::{HostsArguments, Output, PrometheusArguments, RetentionArguments, SpanArguments};
 use crate::units::{HOUR, positive_duration, within};
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -75,6 +75,8 @@ pub enum PathsAction {
     Flows(FlowsArguments),
     /// Receive sFlow v5 datagrams of switches: RoCEv2 flows in their samples, counters of ports, and dropped packets
     Sflow(Box<SflowArguments>),
+    /// Read counters of ports and queues of switches from a Prometheus server that scrapes their exporters
+    Prometheus(Box<PrometheusArguments>),
     /// Find the paths of flows: ask each switch for the egress port, hop by hop, over SSH
     Discover(Box<DiscoverArguments>),
     /// Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)

@@ -14,6 +14,7 @@
 //! | `hosts` | `--hosts FILE`: names of addresses |
 //! | `incidents` | `diagnose`, and what is first in `capture` and `report` |
 //! | `owned` | `connections` and `top` with the owners that agents report |
+//! | `prometheus` | `paths prometheus`: counters of switches from a Prometheus server |
 //! | `quiet_traffic` | what hours of nearly no traffic cost |
 //! | `reference` | generated pages are up to date |
 //! | `run` | `run`: jobs that are scripts of the shell |
@@ -32,6 +33,7 @@ mod incidents;
 mod merge;
 mod owned;
 mod product;
+mod prometheus;
 mod quiet_traffic;
 mod reference;
 mod run;

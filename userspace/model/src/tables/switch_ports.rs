@@ -49,7 +49,7 @@ table! {
         out_dropped_frames: Option<u64>, Frames, [sum], show "Drops out";
         /// Bytes in the egress queue at the last look.
         queue_bytes: Option<u64>, Bytes, [last], hide "Queue";
-        /// The most bytes in the egress queue: a watermark of the switch, or that of the sampled packets (`sflow`).
+        /// The most bytes in the egress queue: a watermark of the switch, which may be older than the reading before, or that of the sampled packets (`sflow`).
         queue_max_bytes: Option<u64>, Bytes, [max], show "Queue max";
         /// The longest time that a sampled packet spent in the switch.
         transit_max_ns: Option<i64>, Nanoseconds, [max], hide "Transit max";
@@ -91,7 +91,7 @@ table! {
         module_celsius: Option<f64>, None, [last], hide "Temperature";
         /// What happened: `first` reading; `restart` of the switch; `reset` of the counters; null if nothing did.
         event: Option<Text>, None, [last], show "Event";
-        /// What the row comes from: `sflow`.
+        /// What the row comes from: `sflow` or `prometheus`.
         source: Text, None, [same], hide "Source";
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`flows`] | the flows of a workload |
 //! | [`sampled`] | flows from the samples of switches |
+//! | [`polled`] | what was read of switches by polling |
 //! | [`discovered`] | paths with their outcomes, and what devices did |
 //! | [`rows`] | paths and loads of links as rows |
 //! | [`advice`] | source ports that would make the layers even |
@@ -13,5 +14,6 @@ pub mod advice;
 pub mod discovered;
 pub mod fim;
 pub mod flows;
+pub mod polled;
 pub mod rows;
 pub mod sampled;

@@ -21,7 +21,7 @@ const SHORT: u64 = 1 << 32;
 /// Subtracts readings.
 #[derive(Debug, Default)]
 pub struct Growth {
-    last: HashMap<(Text, Text, Part), Last>,
+    last: HashMap<(Text, Text, Part, u32), Last>,
     overflow: u64,
 }
 
@@ -49,7 +49,7 @@ impl Growth {
 
     /// The row of a reading; `None` beyond the bound.
     pub fn row(&mut self, observer: &Text, source: &'static str, reading: &Reading) -> Option<SwitchPortRow> {
-        let key = (reading.switch.clone(), reading.port.clone(), reading.part);
+        let key = (reading.switch.clone(), reading.port.clone(), reading.part, reading.feed);
         if self.last.len() >= MAX_PARTS && !self.last.contains_key(&key) {
             self.overflow += 1;
             return None;

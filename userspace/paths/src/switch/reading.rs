@@ -108,7 +108,7 @@ pub struct Gauges {
 }
 
 /// What a reading is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Part {
     /// The port.
     #[default]
@@ -132,6 +132,8 @@ pub struct Reading {
     pub port_index: Option<u32>,
     /// What it is about.
     pub part: Part,
+    /// Which of several reads of the switch it is from, if each has a part of its counters: they grow apart.
+    pub feed: u32,
     /// How often the switch was seen to restart: another number is a restart since the reading before.
     pub restarts: u32,
     /// The span of the gauges, if the source has no counters here.

@@ -1,23 +1,19 @@
 //! `rocescope paths sflow`: flows, counters and drops from the samples of switches.
 
+use super::switch_rows::Rows;
 use crate::arguments::{Output, PfcDirection, SflowArguments};
 use crate::commands::topology;
 use anyhow::{Context, Result};
 use rocescope_engine::request::udp_ports;
 use rocescope_host::packet::set_receive_buffer;
-use rocescope_model::{SWITCH_TABLES, SwitchPortRow, Text, footer};
-use rocescope_paths::document::sampled::{SwitchSummary, document, text};
+use rocescope_paths::document::sampled::{document, text};
 use rocescope_paths::sflow::{Item, PfcRequests, Reader, SampledFlows, Switches};
-use rocescope_paths::switch::{Growth, Names, Source as _};
+use rocescope_paths::switch::Names;
 use rocescope_runtime::clock::now;
-use rocescope_runtime::dataset::Dataset;
-use rocescope_runtime::not_stored::NotStored;
 use rocescope_runtime::{Signals, status};
-use rocescope_store::Options;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often a signal is looked for.
@@ -41,7 +37,12 @@ pub(super) fn run(arguments: &SflowArguments) -> Result<ExitCode> {
     socket.set_read_timeout(Some(STRIDE))?;
     // With less it receives the same.
     let _ = set_receive_buffer(&socket, WAITING);
-    let mut rows = Rows::open(arguments)?;
+    let mut rows = Rows::open(
+        arguments.out.as_deref(),
+        &arguments.retention,
+        &arguments.observer,
+        ("sflow", arguments.listen.to_string()),
+    )?;
     status!("rocescope: receiving sFlow at {}", socket.local_addr()?);
     let requests = match arguments.pfc_requests {
         PfcDirection::Sent => PfcRequests::Sent,
@@ -67,7 +68,7 @@ pub(super) fn run(arguments: &SflowArguments) -> Result<ExitCode> {
         receive(&mut receiver)?;
         if written.elapsed() >= arguments.interval {
             written = Instant::now();
-            rows.write(&mut receiver.switches, now().0)?;
+            receiver.write(&mut rows)?;
         }
     }
     let took = started.elapsed();
@@ -77,8 +78,8 @@ pub(super) fn run(arguments: &SflowArguments) -> Result<ExitCode> {
             break;
         }
     }
-    rows.write(&mut receiver.switches, now().0)?;
-    let summary = rows.finish(&receiver.switches)?;
+    receiver.write(&mut rows)?;
+    let summary = rows.finish(receiver.switches.overflow())?;
     let found = receiver.flows.flows(took);
     let counts = &receiver.reader.counts;
     let hosts = arguments.hosts.names();
@@ -97,6 +98,12 @@ struct Receiver {
 }
 
 impl Receiver {
+    /// Writes what was received since the last call.
+    fn write(&mut self, rows: &mut Rows) -> Result<()> {
+        let drops = self.switches.drops(&rows.observer);
+        rows.write(&mut self.switches, &drops, now().0)
+    }
+
     fn take(&mut self, datagram: &[u8], now_ns: i64) {
         let (flows, switches) = (&mut self.flows, &mut self.switches);
         self.reader.datagram(datagram, |item| match item {
@@ -110,73 +117,6 @@ impl Receiver {
             Item::Queue(sample) => switches.queue(&sample),
             Item::Dropped(dropped, rate) => switches.dropped(now_ns, dropped, rate),
         });
-    }
-}
-
-/// The rows of switches, and the dataset if one is requested.
-struct Rows {
-    observer: Text,
-    growth: Growth,
-    dataset: Option<(Dataset, Arc<NotStored>)>,
-    summary: SwitchSummary,
-}
-
-impl Rows {
-    fn open(arguments: &SflowArguments) -> Result<Self> {
-        let dataset = match &arguments.out {
-            None => None,
-            Some(root) => {
-                let options = Options {
-                    metadata: vec![
-                        (footer::SOURCE.to_owned(), arguments.listen.to_string()),
-                        (footer::MODE.to_owned(), "sflow".into()),
-                    ],
-                    tables: SWITCH_TABLES,
-                    ..Options::new(&*arguments.observer)
-                };
-                Some(arguments.retention.storage(root).open(options)?)
-            }
-        };
-        Ok(Self {
-            observer: arguments.observer.clone().into(),
-            growth: Growth::default(),
-            dataset,
-            summary: SwitchSummary::default(),
-        })
-    }
-
-    /// Writes what was read since the last call.
-    fn write(&mut self, switches: &mut Switches, now_ns: i64) -> Result<()> {
-        let mut ports: Vec<SwitchPortRow> = Vec::new();
-        switches.readings(now_ns, &mut |reading| {
-            ports.extend(self.growth.row(&self.observer, Switches::NAME, &reading));
-        });
-        let drops = switches.drops(&self.observer);
-        drops.iter().for_each(|row| self.summary.drops.add(row));
-        let Some((dataset, not_stored)) = &mut self.dataset else {
-            return Ok(());
-        };
-        if ports.is_empty() && drops.is_empty() {
-            dataset.tick(&status::notice)?;
-            return Ok(());
-        }
-        let before = not_stored.count();
-        dataset.append(&[&ports, &drops], &status::notice)?;
-        if not_stored.count() == before {
-            self.summary.rows += (ports.len() + drops.len()) as u64;
-        }
-        Ok(())
-    }
-
-    /// Seals everything.
-    fn finish(mut self, switches: &Switches) -> Result<SwitchSummary> {
-        if let Some((dataset, not_stored)) = self.dataset.take() {
-            self.summary.rows_not_stored = not_stored.count();
-            dataset.finish()?;
-        }
-        self.summary.drops_elsewhere = self.summary.drops.elsewhere();
-        self.summary.overflow = self.growth.overflow() + switches.overflow();
-        Ok(self.summary)
     }
 }
 
