@@ -2,8 +2,9 @@
 
 use crate::Error;
 use rocescope_diagnose::hostmesh::Analyzer;
+use rocescope_diagnose::incidents::ports::{Cable, Cables, End};
 use rocescope_model::{LinkRow, PathRow, Row};
-use rocescope_paths::topology::{Learnt, Topology, check, tiers};
+use rocescope_paths::topology::{Learnt, Node, Port, Topology, check, tiers};
 use rocescope_store::Query;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -63,6 +64,43 @@ pub fn read(path: &Path, analyzer: &mut Analyzer) -> Result<Wiring, Error> {
         }
     }
     Ok(Wiring::of(&topology, &switches))
+}
+
+/// The cables of a topology, with the addresses of hosts that have one.
+///
+/// # Errors
+/// It cannot be read.
+pub fn cables(path: &Path) -> Result<Cables, Error> {
+    let topology = load(path)?;
+    let of_node = topology.links.iter().flat_map(|link| &link.ends);
+    let mut links: BTreeMap<&str, usize> = BTreeMap::new();
+    of_node.for_each(|end| *links.entry(end.node.as_str()).or_default() += 1);
+    let nodes: BTreeMap<&str, (&Node, bool)> = topology
+        .nodes
+        .iter()
+        .zip(tiers(&topology))
+        .map(|(node, tiered)| (node.name.as_str(), (node, tiered.tier == Some(0))))
+        .collect();
+    let end = |port: &Port| {
+        let node = nodes.get(port.node.as_str());
+        let is_host = node.is_some_and(|node| node.1);
+        // Which address is at which of several ports, a topology does not state.
+        let is_only = links.get(port.node.as_str()) == Some(&1);
+        let addresses = node
+            .filter(|_| is_host && is_only)
+            .map(|node| node.0.addresses.iter().copied().collect());
+        End {
+            node: port.node.clone(),
+            port: port.port.clone(),
+            is_host,
+            addresses: addresses.unwrap_or_default(),
+        }
+    };
+    let links = topology.links.iter().filter_map(|link| match &link.ends[..] {
+        [a, b] => Some(Cable { a: end(a), b: end(b) }),
+        _ => None,
+    });
+    Ok(Cables::new(links.collect()))
 }
 
 /// The ports of a switch that share a part of their numbers, such as `3/*` of `Ethernet3/1` and `Ethernet3/2`: those

@@ -27,7 +27,7 @@ pub fn diagnose(settings: &Settings) -> Result<Document, Error> {
     mesh::add(settings, &mut gathered)?;
     loopback::add(settings, &mut gathered)?;
     collectives::add(settings, &mut gathered)?;
-    switches::place(settings, &mut gathered)?;
+    switches::add(settings, &mut gathered)?;
     let mut incidents = join(gathered.incidents, &wire);
     name_owners(settings, &mut incidents)?;
     gathered.notes.extend(wire.marks(&incidents));

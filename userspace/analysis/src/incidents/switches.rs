@@ -1,26 +1,41 @@
-//! What switches dropped while packets were lost.
+//! What switches counted and dropped: faults of their own, and the places of losses.
 
 use super::gathered::{Gathered, Settings};
-use crate::{Error, Input, Reads};
+use crate::{Error, Input, Reads, topology};
 use rocescope_diagnose::incidents::SwitchDrops;
+use rocescope_diagnose::incidents::ports::{Cables, Ports};
 use rocescope_model::human::plural;
 use rocescope_model::{Column, Row, SwitchDropRow, SwitchPortRow};
 
-/// Gives losses the places where switches dropped their packets.
-pub(super) fn place(settings: &Settings, gathered: &mut Gathered) -> Result<(), Error> {
-    let mut drops = SwitchDrops::of(&gathered.incidents);
+/// Adds the faults that the counters of switches show, and gives losses the places where switches dropped their packets.
+pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Error> {
     let found = settings.open(settings.time)?;
     let rows = [SwitchPortRow::TABLE, SwitchDropRow::TABLE].map(|table| found.row_count(table.name));
     if rows == [0, 0] {
         return Ok(());
     }
+    let mut ports = Ports::default();
+    Input::new::<SwitchPortRow>().read(&mut ports, &found, settings.time)?;
+    let cables = match &settings.topology {
+        Some(path) => topology::cables(path)?,
+        None => Cables::default(),
+    };
+    ports.beside(&cables, &mut gathered.incidents);
+    gathered.incidents.extend(ports.find(&cables));
+    if ports.overflow() > 0 {
+        let beyond = plural(ports.overflow(), "reading");
+        gathered
+            .notes
+            .push(format!("{beyond} of switches not judged: too many ports"));
+    }
+    let mut drops = SwitchDrops::of(&gathered.incidents);
     if !drops.is_empty() {
         Input::new::<SwitchDropRow>().read(&mut drops, &found, settings.time)?;
         Input::new::<SwitchPortRow>().read(&mut drops, &found, settings.time)?;
         drops.place(&mut gathered.incidents);
     }
     gathered.judged.push(format!(
-        "{} and {} of switches, beside losses",
+        "{} and {} of switches",
         plural(rows[0], "reading"),
         plural(rows[1], "drop report")
     ));
@@ -58,5 +73,43 @@ impl Reads<SwitchPortRow> for SwitchDrops {
 
     fn row(&mut self, row: &SwitchPortRow) {
         self.port(row);
+    }
+}
+
+impl Reads<SwitchPortRow> for Ports {
+    fn is_read(column: &Column) -> bool {
+        const READ: [&str; 22] = [
+            "time_ns",
+            "interval_ns",
+            "switch",
+            "port_name",
+            "queue",
+            "priority",
+            "speed_bps",
+            "in_frames",
+            "in_dropped_frames",
+            "sent_pause_frames",
+            "received_pause_frames",
+            "pausing_ns",
+            "paused_ns",
+            "watchdog_storms",
+            "watchdog_restores",
+            "in_errors",
+            "fcs_errors",
+            "fec_uncorrected",
+            "bit_error_ratio",
+            "rx_power_dbm",
+            "tx_power_dbm",
+            "dark_lanes",
+        ];
+        READ.contains(&column.name)
+    }
+
+    fn time_ns(row: &SwitchPortRow) -> i64 {
+        row.time_ns
+    }
+
+    fn row(&mut self, row: &SwitchPortRow) {
+        self.add(row);
     }
 }

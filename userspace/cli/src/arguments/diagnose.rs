@@ -26,7 +26,8 @@ pub struct DiagnoseArguments {
     /// Names of addresses.
     #[command(flatten)]
     pub hosts: HostsArguments,
-    /// Nodes of the mesh and their addresses (TOML); default: each address is a node
+    /// Topology: nodes of the mesh with their addresses, and which ports of switches are one cable; default: each address is
+    /// a node, and the other ends of ports are not known
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
     /// Rank the places of the incidents that the dataset keeps in the table `incidents`, with the notes about them

@@ -108,3 +108,73 @@ fn a_captured_loss_has_the_switch_that_dropped_the_packets() {
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.contains("switch leaf1, port swp3, queue 3"), "{report}");
 }
+
+#[test]
+fn counters_of_switches_alone_name_the_port_that_pauses_and_the_cable_that_damages() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("d");
+    let topology = folder.path().join("fabric.toml");
+    std::fs::write(
+        &topology,
+        "tiers = [\"host\", \"leaf\", \"spine\"]
+         [[node]]\nname = \"h3\"\nkind = \"host\"\naddresses = [\"10.0.0.3\"]
+         [[node]]\nname = \"l2\"\nkind = \"switch\"\ntier = \"leaf\"
+         [[node]]\nname = \"s\"\nkind = \"switch\"\ntier = \"spine\"
+         [[link]]\nends = [\"h3:nic0\", \"l2:e1\"]
+         [[link]]\nends = [\"l2:up\", \"s:e2\"]\n",
+    )
+    .unwrap();
+    let reading = |switch: &'static str, port: &'static str| SwitchPortRow {
+        time: Time(1_790_000_010_000_000_000),
+        time_ns: 1_790_000_010_000_000_000,
+        interval_ns: Some(10_000_000_000),
+        switch: switch.into(),
+        port_name: port.into(),
+        ..SwitchPortRow::default()
+    };
+    let paused = |switch, port, share_ns| SwitchPortRow {
+        priority: Some(3),
+        received_pause_frames: Some(80_000),
+        paused_ns: Some(share_ns),
+        ..reading(switch, port)
+    };
+    let damaged = SwitchPortRow {
+        in_frames: Some(5_000_000),
+        fcs_errors: Some(700),
+        ..reading("s", "e2")
+    };
+    let ports = [
+        paused("l2", "e1", 9_000_000_000),
+        paused("s", "e2", 4_000_000_000),
+        damaged,
+    ];
+    write(&dataset, "prometheus", &[], &ports);
+    let printed = |further: &[&str]| {
+        let output = command(["diagnose", dataset.to_str().unwrap()])
+            .args(further)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = printed(&["--topology", topology.to_str().unwrap()]);
+    assert!(
+        text.contains("pause_storm  h3/nic0: it pauses its link in priority 3: l2 e1 received 80,000 pause frames"),
+        "{text}"
+    );
+    assert!(
+        text.contains("1 further port is paused by switches that are paused themselves"),
+        "{text}"
+    );
+    assert!(
+        text.contains("sick_cable  l2 up – s e2: s e2 received 700 damaged frames of 5,000,000"),
+        "{text}"
+    );
+    assert_eq!(text.matches("pause_storm").count(), 1, "{text}");
+    // Without a topology the other ends are not known, and the text asks for it.
+    let text = printed(&[]);
+    assert!(
+        text.contains("the other end of l2 e1") && text.contains("--topology"),
+        "{text}"
+    );
+}

@@ -95,6 +95,8 @@ pub enum ToldBy {
     Loopback,
     /// Steps of collectives.
     Collectives,
+    /// Counters of switches.
+    Switches,
 }
 
 /// A row that an incident rests on, or what several rows add up to.

@@ -15,6 +15,7 @@
 //! | [`changes`] | what opened, changed and closed |
 //! | [`history`] | places that are named again and again, and notes |
 //! | [`convert`] | faults of the other analyses |
+//! | [`ports`] | faults that the counters of switches show |
 //! | `switches` | where switches dropped what was lost |
 //! | [`mod@join`] | one cause is one incident |
 //! | `rules` | which class is an effect of which |
@@ -29,6 +30,7 @@ pub mod history;
 pub mod incident;
 pub mod join;
 pub mod place;
+pub mod ports;
 mod row;
 mod rules;
 mod switches;

@@ -74,7 +74,26 @@ impl Place {
     /// Whether traffic that meets one of the places may meet the other: they have an address in common, or a pair.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
-        self.touches(other) || other.touches(self)
+        self.touches(other) || other.touches(self) || self.shares_part(other)
+    }
+
+    /// Whether both are at one link, in whichever direction, or at one NIC.
+    fn shares_part(&self, other: &Self) -> bool {
+        let is_at = |place: &Self, from: &str, to: &str| {
+            let mut links = place.links();
+            links.any(|link| link == (from, to) || link == (to, from))
+                || place.nic.as_deref().is_some_and(|nic| nic == from || nic == to)
+        };
+        let is_same_nic = self.nic.is_some() && self.nic == other.nic;
+        is_same_nic
+            || self.links().any(|(from, to)| is_at(other, from, to))
+            || other.links().any(|(from, to)| is_at(self, from, to))
+    }
+
+    /// The ends of its links.
+    fn links(&self) -> impl Iterator<Item = (&str, &str)> {
+        let links = self.link.iter().flat_map(|links| links.split(' '));
+        links.filter_map(|link| link.split_once('>'))
     }
 
     fn touches(&self, other: &Self) -> bool {

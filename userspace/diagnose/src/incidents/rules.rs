@@ -43,6 +43,8 @@ const EFFECTS: &[(&str, &[&[&str]])] = &[
     ("no_route", &[&["blackhole"], BROKEN_WAY]),
     ("acl", &[&["blackhole"], BROKEN_WAY]),
     ("blackhole", &[BROKEN_WAY]),
+    ("pfc_mismatch", &[&["headroom_drops"], BROKEN_WAY]),
+    ("headroom_drops", &[&["congestion_drops"], BROKEN_WAY]),
     ("congestion_drops", &[&["congestion"], BROKEN_WAY]),
     ("pause_storm", &[&["pfc_storm", "receiver_drops", "no_cnps"], SLOW_WAY]),
     ("pfc_storm", &[SLOW_WAY]),

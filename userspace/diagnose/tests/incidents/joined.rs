@@ -21,6 +21,7 @@ fn fault(class: &str, place: Place, told_by: ToldBy) -> Incident {
         ToldBy::Mesh => Source::Mesh,
         ToldBy::Loopback => Source::Loopback,
         ToldBy::Collectives => Source::Collectives,
+        ToldBy::Switches => Source::Switches,
     };
     let mut incident = Incident::new(class, place, told_by, source);
     (incident.since_ns, incident.until_ns) = (100 * SECOND, 200 * SECOND);

@@ -4,6 +4,7 @@ mod captured;
 mod changes;
 mod history;
 mod joined;
+mod ports;
 mod rows;
 mod shared;
 mod switches;
