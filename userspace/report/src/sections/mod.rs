@@ -63,7 +63,7 @@ use crate::Report;
 use crate::chart::Chart;
 use rocescope_model::hosts::Hosts;
 
-pub use grid::{Cell, Grid, Head};
+pub use grid::{Cell, Grid, Head, Source};
 pub use overview::{Figure, headline};
 pub use section::{Finding, Level, Section};
 
