@@ -269,12 +269,13 @@ pub fn sections(report: &Report) -> Vec<Section> {
 
 /// What changes with each window: the parts have ids, and a reader replaces those that differ.
 #[must_use]
-pub fn content(report: &Report, sections: &[Section], asked: &Asked, times: &Times) -> String {
+pub fn content(report: &Report, sections: &[Section], asked: &Asked, times: &Times, error: Option<&str>) -> String {
     let open = report.incidents.iter().flat_map(|found| &found.incidents);
     let open = open.filter(|incident| incident.is_open).count();
     let content = html! {
         div #head data-incidents=(open) {
             (steps(asked, times))
+            @if let Some(error) = error { p.error { (visible(error)) } }
             @if let Some((start_ns, end_ns)) = report.span_ns() {
                 p.span {
                     (crate::words::instant(start_ns)) " – "
@@ -289,6 +290,18 @@ pub fn content(report: &Report, sections: &[Section], asked: &Asked, times: &Tim
         div #problems { (summary(sections)) }
         nav #sections aria-label="Sections" { @for section in sections { a href=(format!("#{}", section.id)) { (section.title) } } }
         main { @for section in sections { (draw(section, asked)) } }
+    };
+    content.into_string()
+}
+
+/// The content of a page that has nothing to show, because of an error.
+#[must_use]
+pub fn failure(error: &str) -> String {
+    let content = html! {
+        div #head data-incidents="0" { p.error { (visible(error)) } }
+        div #problems {}
+        nav #sections aria-label="Sections" {}
+        main {}
     };
     content.into_string()
 }
@@ -331,6 +344,17 @@ pub fn fields(sections: &[Section], address: &str) -> Option<String> {
         }
     };
     Some(markup.into_string())
+}
+
+/// In place of the fields of a row that is not among those of the time any more.
+#[must_use]
+pub fn no_fields() -> String {
+    let markup = html! {
+        form method="dialog" { button.close aria-label="Close" { "×" } }
+        h2 #fields-title { "No such row" }
+        p { "It is not among the rows of this time any more." }
+    };
+    markup.into_string()
 }
 
 /// Title, name, text and meaning of the fields of a row.
