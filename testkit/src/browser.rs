@@ -20,6 +20,8 @@ pub struct Browser {
     requests: Vec<String>,
     /// What the page reported to its console: errors, and violations of its policy.
     complaints: Vec<String>,
+    /// Errors of its script that nothing caught: no wait goes on after one.
+    exceptions: Vec<String>,
     _profile: tempfile::TempDir,
 }
 
@@ -93,6 +95,7 @@ impl Browser {
             last: 0,
             requests: Vec::new(),
             complaints: Vec::new(),
+            exceptions: Vec::new(),
             _profile: profile,
         };
         let page = browser.call("Target.createTarget", json!({"url": "about:blank"}));
@@ -108,6 +111,12 @@ impl Browser {
     /// Sends a command of the protocol, and returns its result.
     #[track_caller]
     pub fn call(&mut self, method: &str, parameters: impl Into<Value>) -> Value {
+        self.attempt(method, parameters).unwrap()
+    }
+
+    /// As [`call`](Self::call); the error if the browser refuses.
+    #[track_caller]
+    fn attempt(&mut self, method: &str, parameters: impl Into<Value>) -> Result<Value, String> {
         self.last += 1;
         let parameters: Value = parameters.into();
         let mut command = json!({"id": self.last, "method": method, "params": parameters});
@@ -117,8 +126,10 @@ impl Browser {
         self.commands.write_all(format!("{command}\0").as_bytes()).unwrap();
         let wanted = self.last;
         let answer = self.wait(method, |message| (message["id"] == wanted).then(|| message.clone()));
-        assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-        answer["result"].clone()
+        match &answer["error"] {
+            Value::Null => Ok(answer["result"].clone()),
+            error => Err(format!("{method}: {error}")),
+        }
     }
 
     /// Takes messages until one is wanted.
@@ -149,7 +160,7 @@ impl Browser {
             Some("Log.entryAdded") if parameters["entry"]["level"] == "error" => {
                 self.complaints.push(parameters["entry"]["text"].to_string());
             }
-            Some("Runtime.exceptionThrown") => self.complaints.push(parameters["exceptionDetails"].to_string()),
+            Some("Runtime.exceptionThrown") => self.exceptions.push(parameters["exceptionDetails"].to_string()),
             _ => {}
         }
     }
@@ -159,7 +170,10 @@ impl Browser {
     pub fn go(&mut self, url: &str) {
         let opened = self.call("Page.navigate", json!({"url": url}));
         assert!(opened["errorText"].is_null(), "{url}: {}", opened["errorText"]);
-        self.until("document.readyState === 'complete' && location.href !== 'about:blank'");
+        let here = json!(url.split('#').next());
+        self.until(&format!(
+            "document.readyState === 'complete' && location.href.split('#')[0] === new URL({here}).href.split('#')[0]"
+        ));
     }
 
     /// The value of an expression in the page; of a promise, what it comes to.
@@ -190,9 +204,11 @@ impl Browser {
         // A page that is being replaced has no answer.
         loop {
             let parameters = json!({"expression": look, "returnByValue": true});
-            if self.call("Runtime.evaluate", parameters)["result"]["value"] == true {
+            let found = self.attempt("Runtime.evaluate", parameters);
+            if found.is_ok_and(|found| found["result"]["value"] == true) {
                 return;
             }
+            assert!(self.exceptions.is_empty(), "{expression}: {:?}", self.exceptions);
             assert!(begun.elapsed() < DEADLINE, "it never came to this: {expression}");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }

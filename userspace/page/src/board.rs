@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 /// Views in memory. A viewer of one more waits until another is forgotten.
 const MAX_VIEWS: usize = 32;
-/// How long a view that nobody looks at is kept.
+/// How long a view that no one looks at is kept.
 const FORGET: Duration = Duration::from_secs(60);
 
 /// A view and its viewers.
@@ -21,8 +21,10 @@ struct Entry {
     shown: watch::Sender<Option<Arc<Shown>>>,
     /// When it was asked for last.
     asked: Instant,
-    /// When it may be rendered again.
+    /// When it may be rendered again; with every new row, if it is not stated.
     due: Option<Instant>,
+    /// The rows that it was rendered from.
+    rows: u64,
 }
 
 /// What all threads of the page share.
@@ -34,6 +36,8 @@ pub(crate) struct Board {
     begin_ns: AtomicI64,
     /// Whether rows came lately: then a page shows the last minute by default.
     has_new_rows: AtomicBool,
+    /// How often rows arrived.
+    rows: AtomicU64,
     /// Views that were refused because there are too many.
     refused: AtomicU64,
     /// Batches of rows that could not be read.
@@ -51,11 +55,19 @@ impl Board {
         let mut views = self.views();
         if let Some(entry) = views.get_mut(&view.asked) {
             entry.asked = now;
+            let is_old = match entry.due {
+                Some(due) => due <= now,
+                None => entry.rows < self.rows.load(Ordering::Relaxed),
+            };
+            // No one looked at it, and so it was not rendered again.
+            if is_old && entry.shown.receiver_count() == 0 {
+                entry.shown.send_replace(None);
+            }
             return Some(entry.shown.subscribe());
         }
         forget(&mut views, now, FORGET);
         if views.len() >= MAX_VIEWS {
-            // Those that nobody looks at now may be wanted again, but this one is.
+            // Those that no one looks at now may be wanted again, but this one is.
             forget(&mut views, now, Duration::ZERO);
         }
         if views.len() >= MAX_VIEWS {
@@ -68,6 +80,7 @@ impl Board {
             shown,
             asked: now,
             due: None,
+            rows: 0,
         };
         views.insert(view.asked.clone(), entry);
         Some(receiver)
@@ -93,10 +106,21 @@ impl Board {
         due.map(|entry| Arc::clone(&entry.view)).collect()
     }
 
-    /// Shows this to the viewers of a view; it is rendered again at `due` at the earliest.
-    pub(crate) fn show(&self, view: &View, shown: Shown, due: Option<Instant>) {
+    /// Returns how often rows arrived.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Notes that rows arrived.
+    pub(crate) fn rows_came(&self) {
+        self.rows.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Shows this, which was rendered from these rows, to the viewers of a view; it is rendered again at `due` at the earliest.
+    pub(crate) fn show(&self, view: &View, shown: Shown, rows: u64, due: Option<Instant>) {
         if let Some(entry) = self.views().get_mut(&view.asked) {
             entry.due = due;
+            entry.rows = rows;
             entry.shown.send_replace(Some(Arc::new(shown)));
         }
     }

@@ -60,7 +60,7 @@ impl History {
         let shown = self.shown(view);
         let ended = Instant::now();
         self.pace.worked(ended.saturating_duration_since(begun), ended);
-        self.board.show(view, shown, Some(ended + AGAIN));
+        self.board.show(view, shown, 0, Some(ended + AGAIN));
     }
 
     fn shown(&self, view: &View) -> Shown {

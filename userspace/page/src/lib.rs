@@ -1,4 +1,4 @@
-//! The page for people: the sections of a report in the browser, kept up to date, from a dataset that grows or from a
+//! The page: the sections of a report in the browser, kept up to date, from a dataset that grows or from a
 //! capture that runs.
 //!
 //! ```text
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A *view* is what a viewer asked for: a time, a filter. It is rendered once for each window, however many look at it,
-//! and viewers fetch it when they can: a slow one misses windows, and delays nobody. A thread that renders rests nine
+//! and viewers fetch it when they can: a slow one misses windows, and delays no one. A thread that renders rests nine
 //! times as long as it worked, so the page takes a tenth of a core at most, beside the first view of each viewer.
 //!
 //! | module | what it does |

@@ -112,6 +112,7 @@ impl Live {
             self.captured.rows(&rows);
             self.kept.add(*rows);
             self.has_new = true;
+            self.board.rows_came();
         }
     }
 
@@ -139,6 +140,7 @@ impl Live {
             self.captured.rows(&rows);
         }
         self.has_new = true;
+        self.board.rows_came();
         Ok(())
     }
 
@@ -171,7 +173,7 @@ impl Live {
         let incidents = self.captured.current();
         for view in views {
             let shown = self.shown(&view, incidents.clone());
-            self.board.show(&view, shown, None);
+            self.board.show(&view, shown, self.board.rows(), None);
         }
         let ended = Instant::now();
         self.pace.worked(ended.saturating_duration_since(begun), ended);

@@ -26,7 +26,7 @@ pub(crate) enum Span {
 /// What an address asks for.
 #[derive(Debug, Clone)]
 pub(crate) struct View {
-    /// As text, by which views are told apart.
+    /// As text, which identifies the view.
     pub(crate) asked: Asked,
     pub(crate) span: Span,
     /// The request of the report, without its time.

@@ -1,4 +1,4 @@
-//! Tells a viewer that there is a new window: its version, and the time up to which it is. The viewer fetches it when it
+//! Names each new window to a viewer: its version, and the time up to which it is. The viewer fetches it when it
 //! can, and one that is slow misses windows; nothing waits for it.
 
 use super::{Shared, Wanted, too_many};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A line that says nothing, so that proxies do not close a connection without windows.
+/// An empty line, so that proxies do not close a connection without windows.
 const ALIVE: Duration = Duration::from_secs(15);
 /// A viewer whose connection ended tries again after this many milliseconds.
 const RETRY: &str = "retry: 1000\n\n";

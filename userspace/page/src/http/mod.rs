@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `accept` | connections, with limits |
 //! | `answers` | the page, its parts and its files |
-//! | `events` | tells a viewer that there is a new window |
+//! | `events` | names each new window to a viewer |
 //! | `api` | the same as JSON and Parquet |
 
 mod accept;
@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How long a request waits for a view that nobody looked at before.
+/// How long a request waits for a view that no one looked at before.
 const RENDERED: Duration = Duration::from_secs(120);
 /// The longest address: it holds a filter.
 const MAX_ADDRESS: usize = 8_000;

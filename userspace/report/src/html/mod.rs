@@ -16,7 +16,7 @@ use rocescope_model::human::visible;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
-const STYLE_HASH: &str = "YxHV0sYB7WdYY/xqfMpf25Hy+7PaP0ED4Z6hmH0nLSg=";
+const STYLE_HASH: &str = "hPyVF1hXfBuruinPQ+ms9fyVv+fR9VYdS40PlvIcwoo=";
 /// SHA-256 of [`SCRIPT`], base64.
 const SCRIPT_HASH: &str = "4SRbxLDpn6fGZEk5AHw+InwkPoXEK3ovrRlzHFSiQvY=";
 

@@ -59,9 +59,12 @@ function replace(old, fresh) {
 function show(text) {
   const fresh = new DOMParser().parseFromString(text, "text/html").body;
   const before = document.getElementById("head").dataset.incidents;
-  const main = document.querySelector("main");
+  const main = document.getElementById("parts");
+  const parts = [...fresh.querySelectorAll("#head, #problems, #sections, #parts > section")];
+  const ids = new Set(parts.map((part) => part.id));
   let last = null;
-  for (const part of [...fresh.querySelectorAll("#head, #problems, #sections, main > section")]) {
+  // A part that is shown leaves the fresh document.
+  for (const part of parts) {
     const old = document.getElementById(part.id);
     const source = part.outerHTML;
     if (!old) {
@@ -79,7 +82,7 @@ function show(text) {
     if (part.tagName === "SECTION") last = part;
   }
   for (const old of [...main.children]) {
-    if (!fresh.querySelector("#" + old.id)) {
+    if (!ids.has(old.id)) {
       old.remove();
       sources.delete(old.id);
     }
@@ -96,18 +99,21 @@ async function update() {
     return;
   }
   busy = true;
+  let text = null;
   try {
     const answer = await fetch("sections" + address, { headers: { "If-None-Match": version } });
     if (answer.status === 200) {
-      const text = await answer.text();
+      text = await answer.text();
       version = answer.headers.get("ETag");
-      show(text);
-      document.body.dataset.version = version;
     }
   } catch {
     // The event stream notices that the server is gone, and comes back when it does.
   }
   busy = false;
+  if (text !== null) {
+    show(text);
+    document.body.dataset.version = version;
+  }
   if (again) {
     again = false;
     update();

@@ -8,7 +8,7 @@ use super::parts::{Links, draw, figures, summary};
 use crate::Report;
 use crate::sections::{self, Section, Source};
 use maud::{DOCTYPE, Markup, html};
-use rocescope_model::human::visible;
+use rocescope_model::human::{visible, visible_lines};
 
 /// `page.css`.
 pub const STYLE: &str = concat!(include_str!("style.css"), include_str!("page.css"));
@@ -193,9 +193,9 @@ pub fn document(title: &str, asked: &Asked, bar: &Bar, version: &str, content: &
                         p #announce.sr aria-live="polite" {}
                     }
                     (time_bar(asked))
-                    @if let Some(error) = &bar.error { p.error role="alert" { (visible(error)) } }
+                    @if let Some(error) = &bar.error { p.error role="alert" { (visible_lines(error)) } }
                 }
-                div #content tabindex="-1" { (maud::PreEscaped(content)) }
+                main #content tabindex="-1" { (maud::PreEscaped(content)) }
                 dialog #fields aria-labelledby="fields-title" open[row.is_some()] {
                     @if let Some(row) = row { (maud::PreEscaped(row)) }
                 }
@@ -275,7 +275,7 @@ pub fn content(report: &Report, sections: &[Section], asked: &Asked, times: &Tim
     let content = html! {
         div #head data-incidents=(open) {
             (steps(asked, times))
-            @if let Some(error) = error { p.error { (visible(error)) } }
+            @if let Some(error) = error { p.error { (visible_lines(error)) } }
             @if let Some((start_ns, end_ns)) = report.span_ns() {
                 p.span {
                     (crate::words::instant(start_ns)) " – "
@@ -289,7 +289,7 @@ pub fn content(report: &Report, sections: &[Section], asked: &Asked, times: &Tim
         }
         div #problems { (summary(sections)) }
         nav #sections aria-label="Sections" { @for section in sections { a href=(format!("#{}", section.id)) { (section.title) } } }
-        main { @for section in sections { (draw(section, asked)) } }
+        div #parts { @for section in sections { (draw(section, asked)) } }
     };
     content.into_string()
 }
@@ -298,10 +298,10 @@ pub fn content(report: &Report, sections: &[Section], asked: &Asked, times: &Tim
 #[must_use]
 pub fn failure(error: &str) -> String {
     let content = html! {
-        div #head data-incidents="0" { p.error { (visible(error)) } }
+        div #head data-incidents="0" { p.error { (visible_lines(error)) } }
         div #problems {}
         nav #sections aria-label="Sections" {}
-        main {}
+        div #parts {}
     };
     content.into_string()
 }
