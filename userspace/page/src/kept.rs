@@ -1,14 +1,14 @@
 //! The rows of the last minutes, in bounded memory, as reports of any time among them.
 
-use rocescope_diagnose::incidents::Document;
+use rocescope_diagnose::incidents::{Document, Incident, Source};
 use rocescope_model::filter::FilterError;
 use rocescope_model::{
-    Cells as _, ConnectionRow, CounterRow, EventRow, FlowRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow, ProbeRow,
-    QueuePairRow, Revisions, Row, SlaRow, Table, Time, VerdictRow, WindowRow, WindowRows,
+    Cells as _, ConnectionRow, CounterRow, EventRow, FlowRow, IncidentRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
+    ProbeRow, QueuePairRow, Revisions, Row, SlaRow, Table, Text, Time, VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_report::{Collector, Origin, Report, Scope};
 use rocescope_store::Batch;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// How long rows are kept.
 pub(crate) const KEPT_NS: i64 = 5 * 60_000_000_000;
@@ -18,6 +18,9 @@ const QUEUE_PAIRS_NS: i64 = 2 * KEPT_NS;
 const CONNECTIONS_NS: i64 = 61_000_000_000;
 /// Rows in memory: beyond, the oldest are forgotten early.
 const MAX_ROWS: usize = 400_000;
+
+/// Incidents of a collector in memory: beyond, those that ended go, and then the oldest.
+const MAX_INCIDENTS: usize = 1_000;
 
 /// The tables that are followed.
 pub(crate) const TABLES: &[&Table] = &[
@@ -34,6 +37,7 @@ pub(crate) const TABLES: &[&Table] = &[
     CounterRow::TABLE,
     LoopbackRow::TABLE,
     QueuePairRow::TABLE,
+    IncidentRow::TABLE,
 ];
 
 /// The rows of a captured window of all observers.
@@ -94,6 +98,8 @@ pub(crate) struct Kept {
     counters: Timed<CounterRow>,
     loopback: Timed<LoopbackRow>,
     queue_pairs: Timed<QueuePairRow>,
+    /// The last row of each incident that a collector reports, by its name.
+    incidents: HashMap<Text, IncidentRow>,
     /// The end of the newest captured window, or the newest other row if none was captured.
     captured_ns: Option<i64>,
     other_ns: Option<i64>,
@@ -170,11 +176,44 @@ impl Kept {
             self.loopback.add(batch, |row| row.window_start_ns)
         } else if table == QueuePairRow::TABLE {
             self.queue_pairs.add(batch, |row| row.time_ns)
+        } else if table == IncidentRow::TABLE {
+            return batch.typed().map(|rows| self.incidents(rows)).is_ok();
         } else {
             return true;
         };
         self.other_ns = self.other_ns.max(newest.map(|newest| newest.saturating_add(1)));
         newest.is_some() || batch.rows() == 0
+    }
+
+    /// Adds rows of incidents, in any order.
+    pub(crate) fn incidents(&mut self, rows: Vec<IncidentRow>) {
+        for row in rows {
+            let known = self.incidents.get(&row.id);
+            if known.is_none_or(|known| known.time_ns <= row.time_ns) {
+                self.incidents.insert(row.id.clone(), row);
+            }
+        }
+        while self.incidents.len() > MAX_INCIDENTS
+            && let Some(oldest) = self
+                .incidents
+                .values()
+                .min_by_key(|row| (&*row.state == IncidentRow::OPEN, row.time_ns))
+        {
+            let id = oldest.id.clone();
+            self.incidents.remove(&id);
+        }
+    }
+
+    /// The incidents that a collector reports, the latest first; `None` without any.
+    pub(crate) fn reported(&self) -> Option<Document> {
+        let known = |row: &&IncidentRow| [IncidentRow::OPEN, IncidentRow::ENDED].contains(&&*row.state);
+        let mut rows: Vec<&IncidentRow> = self.incidents.values().filter(known).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.time_ns));
+        (!self.incidents.is_empty()).then(|| Document {
+            incidents: rows.into_iter().map(incident).collect(),
+            judged: vec!["the rows of a collector that diagnoses".into()],
+            ..Document::default()
+        })
     }
 
     fn window(&mut self, start_ns: i64) -> &mut Window {
@@ -249,7 +288,7 @@ impl Kept {
         let revisions = Revisions::of(&sla);
         // One analyzer of several: all of them cover the same probes of all hosts.
         let analyzer = sla.last().map(|row| row.observer.clone());
-        let is_of = |name: &rocescope_model::Text| Some(name) == analyzer.as_ref();
+        let is_of = |name: &Text| Some(name) == analyzer.as_ref();
         let mut verdicts = self.verdicts.within(from_ns, to_ns);
         let mut links = self.links.within(from_ns, to_ns);
         verdicts.retain(|row| is_of(&row.observer) && revisions.has(row));
@@ -265,6 +304,23 @@ impl Kept {
         report.incidents = Some(incidents);
         Ok(report)
     }
+}
+
+/// The incident of a row, with who saw it.
+fn incident(row: &IncidentRow) -> Incident {
+    const ALL: [Source; 7] = [
+        Source::Capture,
+        Source::Counters,
+        Source::Mesh,
+        Source::Loopback,
+        Source::Collectives,
+        Source::Paths,
+        Source::Switches,
+    ];
+    let mut incident = Incident::resumed(row);
+    let named = |source: &Source| row.sources.split(", ").any(|name| name == source.name());
+    incident.sources = ALL.into_iter().filter(named).collect();
+    incident
 }
 
 /// Forgets rows before an instant, and the oldest beyond the limit.

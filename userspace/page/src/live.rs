@@ -8,9 +8,9 @@ use crate::source::Message;
 use crate::view::{Span, View};
 use crate::{Error, Settings};
 use rocescope_diagnose::incidents::{Captured, Document};
-use rocescope_model::{Time, WindowRows};
+use rocescope_model::{IncidentRow, Row as _, Time, WindowRows};
 use rocescope_report::Origin;
-use rocescope_store::{Follower, Query};
+use rocescope_store::{Follower, Query, TimeRange};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,6 +23,8 @@ const POLL: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_secs(1);
 /// Rows older than this are not of now: the dataset does not grow.
 const NEW_NS: i64 = 120_000_000_000;
+/// How far back open incidents of a collector are read.
+const OPEN_NS: i64 = 7 * 86_400_000_000_000;
 /// Messages between two looks at views.
 const BATCH: usize = 64;
 
@@ -127,6 +129,14 @@ impl Live {
                 // A dataset that ended long ago is shown as it was then.
                 let newest = Query::default().scan(root)?.time_span().map(|(_, newest)| newest);
                 let from = newest.unwrap_or_else(&*self.clock);
+                // Incidents stay open for longer than rows are kept.
+                let open = TimeRange::since(Time(from.0.saturating_sub(OPEN_NS)));
+                let rows = Query::default()
+                    .tables(&[IncidentRow::TABLE])
+                    .within(open)
+                    .scan(root)?
+                    .rows()?;
+                self.kept.incidents(rows);
                 Time(from.0.saturating_sub(KEPT_NS))
             }
             false => self.kept.begin(),
@@ -170,7 +180,8 @@ impl Live {
         if views.is_empty() {
             return;
         }
-        let incidents = self.captured.current();
+        // A collector judges all that it has rows of, captured traffic included.
+        let incidents = self.kept.reported().unwrap_or_else(|| self.captured.current());
         for view in views {
             let shown = self.shown(&view, incidents.clone());
             self.board.show(&view, shown, self.board.rows(), None);
@@ -185,7 +196,8 @@ impl Live {
             Span::Last(length_ns) => (end.map(|end| Time(end.0.saturating_sub(length_ns))), None),
             Span::Fixed(from, to) => (from, to),
         };
-        let begin_ns = from.map_or(i64::MIN, |from| from.0);
+        // Incidents that ended are shown as long as their rows are in memory, also beside a shorter time.
+        let begin_ns = from.map_or(i64::MIN, |from| from.0.min(self.kept.begin().0));
         let end_ns = to.map_or(i64::MAX, |to| to.0);
         incidents
             .incidents

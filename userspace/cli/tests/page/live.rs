@@ -1,6 +1,7 @@
 //! What a viewer sees and does while windows come.
 
 use crate::rig::{Rig, flow};
+use rocescope_model::{IncidentRow, Time};
 use rocescope_testkit::browser::Browser;
 
 /// The addresses of the flows of the table, in its order.
@@ -51,7 +52,7 @@ fn a_reader_keeps_what_is_sorted_open_and_focused() {
         browser.eval("document.activeElement.closest('tr').textContent.includes('10.0.0.2')"),
         true
     );
-    // The address alone says it all.
+    // The address alone is enough.
     let address = browser.eval("location.href").as_str().unwrap().to_owned();
     browser.go("about:blank");
     browser.go(&address);
@@ -148,4 +149,38 @@ fn the_victim_of_an_incident_is_two_clicks_away() {
     browser.until("document.getElementById('fields').open");
     let address = browser.eval("[...document.querySelectorAll('#fields tr')].find((row) => row.textContent.includes('src')).cells[1].textContent");
     assert!(incident.contains(address.as_str().unwrap()), "{incident}: {address}");
+}
+
+#[test]
+fn incidents_of_a_collector_open_and_end() {
+    let Some(mut browser) = Browser::open() else { return };
+    let rig = Rig::new();
+    let row = |state: &'static str, time_ns: i64| IncidentRow {
+        observer: "collector".into(),
+        time: Time(time_ns),
+        time_ns,
+        id: "0badcab1".into(),
+        state: state.into(),
+        class: "bad_link".into(),
+        place_kind: "link".into(),
+        place: "leaf-3>spine-1".into(),
+        since_ns: time_ns,
+        certainty: "certain".into(),
+        sources: "counters, mesh".into(),
+        sentence: "leaf-3>spine-1: loses packets".into(),
+        action: "replace the cable".into(),
+        ..IncidentRow::default()
+    };
+    browser.go(&rig.url(""));
+    browser.until("document.getElementById('state').textContent.startsWith('live, up to')");
+    rig.report(row(IncidentRow::OPEN, rig.next_ns));
+    browser.until("document.getElementById('announce').textContent === '1 open incident'");
+    let incident = browser.text("#incidents li.bad");
+    for part in ["leaf-3>spine-1", "replace the cable", "seen by counters, mesh"] {
+        assert!(incident.contains(part), "{incident}");
+    }
+    rig.report(row(IncidentRow::ENDED, rig.next_ns + 1));
+    browser.until("document.getElementById('announce').textContent === '0 open incidents'");
+    rig.report(row("withdrawn", rig.next_ns + 2));
+    browser.until("!document.querySelector('#incidents li.bad')");
 }

@@ -1,7 +1,7 @@
 //! A dataset that a test writes, window by window, and the page of it.
 
 use rocescope_generate::{self as generate, Scenario};
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Time, WindowRow, WindowRows};
+use rocescope_model::{EventRow, FlowRow, INCIDENT_TABLES, IncidentRow, OpcodeRow, Time, WindowRow, WindowRows};
 use rocescope_runtime::clock::now;
 use rocescope_store::{Options, Writer};
 use rocescope_testkit::{Running, command, run_in};
@@ -106,6 +106,17 @@ impl Rig {
         let observer = writer_name(flows);
         let rows = window(&observer, start_ns, flows);
         writer.append(&rows, Instant::now()).unwrap();
+    }
+
+    /// Writes the row of an incident, as a collector does.
+    pub(crate) fn report(&self, row: IncidentRow) {
+        let options = Options {
+            tables: INCIDENT_TABLES,
+            ..Options::new("collector")
+        };
+        let mut collector = Writer::create(&self.path("data"), options).unwrap();
+        collector.append_cells(&vec![row], Instant::now()).unwrap();
+        collector.finish().unwrap();
     }
 
     pub(crate) fn url(&self, address: &str) -> String {

@@ -96,7 +96,7 @@ fn views_have_a_limit_and_are_forgotten() {
     let statuses: Vec<u16> = (1..=40)
         .map(|number| rig.get(&format!("sections?q=qp+{number}")).status)
         .collect();
-    // Nobody looks at the earlier ones any more.
+    // No one looks at the earlier ones any more.
     assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
     assert!(rig.get("api/status").json()["views"].as_u64().unwrap() <= 32);
     // Those that someone looks at stay.

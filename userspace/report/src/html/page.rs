@@ -126,8 +126,11 @@ impl Links for Asked {
     }
 
     fn filter(&self, filter: &str) -> Option<String> {
+        // What an incident is about may have ended before the shortest time.
+        let [(shortest, _), (longer, _), ..] = LENGTHS;
         let asked = Self {
             q: filter.into(),
+            last: if self.last == shortest { longer } else { &self.last }.into(),
             ..self.clone()
         };
         Some(asked.address() + "#flows")
