@@ -6,6 +6,7 @@
 //! | `binary` | `rocescope` itself: run to its end, text and JSON of what it printed |
 //! | `running` | a process in the background: its messages, signals, its end |
 //! | `wait` | waiting for a condition; only a hang reaches the deadline |
+//! | [`browser`] | Chromium without a screen |
 //! | `metrics` | HELP texts |
 //! | `namespaces` | network namespaces, and links between them |
 //! | `certificates` | an authority, and certificates as operators make them |
@@ -15,6 +16,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod binary;
+pub mod browser;
 mod certificates;
 mod disk;
 mod metrics;

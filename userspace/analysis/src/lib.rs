@@ -12,6 +12,7 @@
 //! | [`hostping`], [`collectives`] | loopback tests inside hosts; steps of collectives |
 //! | [`incidents`] | all analyses that rows allow, joined |
 //! | [`owners`] | whose captured traffic is, from the queue pairs that agents report |
+//! | [`mod@report`] | a dataset as the data of all documents |
 //! | [`live`] | windows that are analyzed as they end by the clock, and again when rows come late |
 //! | [`pinglists`] | hands out whom agents probe, by the switches that traces show |
 //! | [`topology`] | the topology file: addresses and ports of switches, and the links between them |
@@ -29,6 +30,7 @@ pub mod mesh;
 pub mod owners;
 pub mod paths;
 pub mod pinglists;
+pub mod report;
 pub mod topology;
 
 pub use input::{Input, Reads};
@@ -106,6 +108,9 @@ pub enum Error {
     /// The settings of the analysis of hosts.
     #[error(transparent)]
     Hosts(#[from] rocescope_diagnose::hosts::SettingsError),
+    /// The filter of a report.
+    #[error(transparent)]
+    Filter(#[from] rocescope_model::filter::FilterError),
     /// The topology file.
     #[error("{0}")]
     Topology(String),

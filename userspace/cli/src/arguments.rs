@@ -18,6 +18,7 @@ mod hostping;
 mod hosts;
 mod live;
 mod measure;
+mod page;
 mod paths;
 mod probe;
 mod prometheus;
@@ -61,6 +62,7 @@ pub use hostping::{
 pub use hosts::HostsArguments;
 pub use live::{Direction, LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::{FlowKey, MeasureArguments};
+pub use page::{PageAccessArguments, PageArguments, ServeArguments};
 pub use paths::{
     AdviseArguments, AskArguments, ComparePathsArguments, ConvertArguments, DiscoverArguments, FimArguments,
     FlowsArguments, LinkArguments, PathsAction, PfcDirection, SflowArguments, TopologyAction, TopologyArguments,
@@ -165,6 +167,8 @@ pub enum Command {
     RestoreVlanOffload(RestoreVlanOffloadArguments),
     /// Run a job with what it needs to be understood, and show what was wrong meanwhile
     Run(RunArguments),
+    /// Show a dataset as a page in the browser, kept up to date
+    Serve(ServeArguments),
     /// Watch flows, connections, events and incidents in the terminal
     Top(Box<TopArguments>),
     /// Check, print or convert the topology of a fabric
@@ -184,7 +188,7 @@ pub enum Output {
 
 /// `rocescope capture`.
 #[derive(Clone, Debug, Args)]
-#[command(mut_arg("interfaces", |option| option.num_args(1)))]
+#[command(mut_arg("interfaces", |option| option.num_args(1)), mut_arg("page", |page| page.conflicts_with_all(["read", "check"])))]
 pub struct CaptureArguments {
     /// Capture files to read as one, in the order of time: pcap, pcapng, ERF or snoop, plain or compressed; or a directory of
     /// them; `-` for standard input
@@ -265,6 +269,9 @@ pub struct CaptureArguments {
     /// The controller.
     #[command(flatten)]
     pub subscription: SubscriptionArguments,
+    /// The page.
+    #[command(flatten)]
+    pub page: PageArguments,
 }
 
 /// `rocescope connections`.

@@ -99,19 +99,54 @@ impl Files {
     }
 
     fn own(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Error> {
-        let chain = certificates(&self.certificate)?;
-        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| bad(&self.key, &error))?;
-        Ok((chain, key))
+        own(&self.certificate, &self.key)
     }
 
     fn roots(&self) -> Result<RootCertStore, Error> {
-        let mut roots = RootCertStore::empty();
-        for certificate in certificates(&self.authority)? {
-            let added = roots.add(certificate);
-            added.map_err(|error| bad(&self.authority, &error))?;
-        }
-        Ok(roots)
+        roots(&self.authority)
     }
+}
+
+fn own(certificate: &Path, key: &Path) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Error> {
+    let chain = certificates(certificate)?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| bad(key, &error))?;
+    Ok((chain, key))
+}
+
+fn roots(authority: &Path) -> Result<RootCertStore, Error> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(authority)? {
+        let added = roots.add(certificate);
+        added.map_err(|error| bad(authority, &error))?;
+    }
+    Ok(roots)
+}
+
+/// The configuration of a server for browsers; they need a certificate of the authority, if one is named.
+///
+/// # Errors
+/// A file cannot be read or parsed.
+pub fn web_server(certificate: &Path, key: &Path, authority: Option<&Path>) -> Result<Arc<ServerConfig>, Error> {
+    let provider = provider();
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&version::TLS13])
+        .map_err(|error| bad(certificate, &error))?;
+    let builder = match authority {
+        Some(authority) => {
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots(authority)?), provider);
+            let verifier = verifier.build().map_err(|error| bad(authority, &error))?;
+            builder.with_client_cert_verifier(verifier)
+        }
+        None => builder.with_no_client_auth(),
+    };
+    let (chain, private) = own(certificate, key)?;
+    let mut config = builder
+        .with_single_cert(chain, private)
+        .map_err(|error| bad(key, &error))?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    // As above: a ticket would outlive the certificate.
+    config.send_tls13_tickets = 0;
+    Ok(Arc::new(config))
 }
 
 /// Who a peer is: what its certificate states, and not the peer.

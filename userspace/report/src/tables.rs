@@ -31,6 +31,41 @@ pub enum Table {
     Links,
 }
 
+impl Table {
+    /// All of them, by name.
+    pub const ALL: [(&str, Self); 11] = [
+        ("flows", Self::Flows),
+        ("groups", Self::Groups),
+        ("connections", Self::Connections),
+        ("pdcs", Self::Pdcs),
+        ("opcodes", Self::Opcodes),
+        ("events", Self::Events),
+        ("windows", Self::Windows),
+        ("pairs", Self::Pairs),
+        ("sla", Self::Sla),
+        ("verdicts", Self::Verdicts),
+        ("links", Self::Links),
+    ];
+
+    /// What its rows are.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Flows => "The top flows, summed over the windows",
+            Self::Groups => "Traffic by what it is grouped by",
+            Self::Connections => "The connections with the most problems, one row for each direction",
+            Self::Pdcs => "Packet delivery contexts of UET, those with the most losses first",
+            Self::Opcodes => "All opcodes",
+            Self::Events => "The most significant events of each kind",
+            Self::Windows => "Windows, at most 1,000; neighbours are merged if there are more",
+            Self::Pairs => "Pairs of NICs that probed each other",
+            Self::Sla => "Service level of the probe mesh over time",
+            Self::Verdicts => "The last verdict of each problem in the mesh",
+            Self::Links => "Links of the mesh, summed over time",
+        }
+    }
+}
+
 /// Passes the rows of the table to `print`; times of sums are those of the whole span.
 #[must_use]
 pub fn table(report: &Report, table: Table, print: impl Fn(&dyn Cells) -> String) -> String {

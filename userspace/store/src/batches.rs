@@ -93,6 +93,28 @@ impl Batches {
         self.checked || self.len == 0
     }
 
+    /// Skips what was read before, up to the position that [`position`](Self::position) returned.
+    pub(crate) fn skip_to(&mut self, position: u64) -> Result<(), Error> {
+        if position > self.at && position <= self.len {
+            self.at = position;
+            self.seek()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the position after the last batch read.
+    pub(crate) const fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Reads the next batch of a journal that is being written; `None` if it is not whole yet.
+    pub(crate) fn next_written(&mut self) -> Result<Option<RecordBatch>, Error> {
+        match self.at < self.len {
+            true => self.next_whole(),
+            false => Ok(None),
+        }
+    }
+
     fn read_schema(&mut self) -> Result<(), Error> {
         if self.len == 0 {
             return Ok(());

@@ -15,6 +15,8 @@
 //! | [`parcel`] | [`Parcel`]: encoded rows for another process |
 //! | [`summary`] | what a writer has written |
 //! | [`mod@scan`] | [`open`](open()), [`scan`](scan()): the content of a dataset, and its unreadable files |
+//! | `export` | rows as a Parquet file in memory |
+//! | [`follow`] | [`Follower`]: the rows that running writers add
 //! | [`query`] | [`Query`]: rows by table, time and observer; opens only segments that can contain them |
 //! | [`read`] | [`Batch`]: rows of a segment, as values or typed |
 //! | [`mod@repair`] | [`repair`](repair()): seals the journals of a killed writer |
@@ -69,6 +71,7 @@ mod convert;
 mod decode;
 mod durable;
 mod encode;
+mod export;
 mod format;
 mod guard;
 mod journal;
@@ -88,6 +91,7 @@ mod zero_frame;
 
 pub mod compact;
 pub mod error;
+pub mod follow;
 pub mod parcel;
 pub mod query;
 pub mod read;
@@ -101,6 +105,8 @@ pub mod writer;
 pub use compact::{Compacted, Compaction, compact};
 pub use convert::Converted;
 pub use error::Error;
+pub use export::parquet;
+pub use follow::Follower;
 pub use parcel::Parcel;
 pub use query::{Query, Rows, TimeRange};
 pub use read::Batch;

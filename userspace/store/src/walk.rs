@@ -25,19 +25,32 @@ pub(crate) struct Found {
 
 /// Returns every sealed segment under `root`, by table, hour and name.
 pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
+    segments_of(root, |_| true, |_| true)
+}
+
+/// Same as [`segments`], without entering directories of other tables and hours.
+pub(crate) fn segments_of(
+    root: &Path,
+    is_table: impl Fn(&str) -> bool,
+    is_hour: impl Fn(&str) -> bool,
+) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
     // A missing root is an error, a directory that vanishes meanwhile is not.
     fs::read_dir(root).map_err(|source| Error::io("read directory", root, source))?;
     let mut tables = directories(root, |name| !name.starts_with(['.', '_']) && name != LOST_FOUND)?;
     // `windows` first: a writer seals it last, so that what it holds at this moment is in every table listed later.
     tables.sort_by_key(|table| table.name != WindowRow::TABLE.name);
-    for table in tables {
+    for table in tables.into_iter().filter(|table| is_table(&table.name)) {
         for date in directories(&table.path, |name| name.starts_with("date="))? {
             for hour in directories(&date.path, |name| name.starts_with("hour="))? {
+                let partition = format!("{}/{}", date.name, hour.name);
+                if !is_hour(&partition) {
+                    continue;
+                }
                 let files = files(&hour.path)?.into_iter();
                 found.extend(files.filter(|f| is_sealed(&f.name)).map(|file| Found {
                     table: table.name.clone(),
-                    partition: format!("{}/{}", date.name, hour.name),
+                    partition: partition.clone(),
                     name: SegmentName::of_sealed(&file.name),
                     path: file.path,
                     bytes: file.bytes,

@@ -15,7 +15,7 @@ pub(super) const SANS_IO: [&str; 7] = [
 ];
 
 /// Packages by prefix of their names, and the only crates that may import them.
-const FENCES: [(&[&str], &[&str]); 10] = [
+const FENCES: [(&[&str], &[&str]); 12] = [
     // Settings are structs of their crate: only the command line parses arguments.
     (&["clap"], &["rocescope"]),
     // Kernel programs.
@@ -46,17 +46,25 @@ const FENCES: [(&[&str], &[&str]); 10] = [
         &["rocescope-store"],
     ),
     // The network of the collector.
+    (&["arrow-flight", "tonic", "rustls"], &["rocescope-collector"]),
+    // Connections that it and the page encrypt.
+    (&["tokio-rustls"], &["rocescope-collector", "rocescope-page"]),
+    // The metrics endpoint, Flight, and the page.
     (
-        &["arrow-flight", "tonic", "tokio-rustls", "rustls"],
-        &["rocescope-collector"],
+        &["hyper"],
+        &["rocescope-collector", "rocescope-runtime", "rocescope-page"],
     ),
-    // The metrics endpoint, and Flight.
-    (&["hyper"], &["rocescope-collector", "rocescope-runtime"]),
+    (&["axum"], &["rocescope-page"]),
     (&["maud"], &["rocescope-report"]),
     (&["ratatui", "crossterm"], &["rocescope-view"]),
     (
         &["tokio"],
-        &["rocescope-capture", "rocescope-collector", "rocescope-runtime"],
+        &[
+            "rocescope-capture",
+            "rocescope-collector",
+            "rocescope-runtime",
+            "rocescope-page",
+        ],
     ),
 ];
 

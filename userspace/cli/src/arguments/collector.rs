@@ -1,7 +1,7 @@
 //! The arguments of `rocescope collector`.
 
 use super::subscription::not_set;
-use super::{Output, RetentionArguments};
+use super::{Output, PageArguments, RetentionArguments};
 use crate::units::{DAY, HOUR, bytes, name, positive_duration, within};
 use clap::{Args, Subcommand};
 use rocescope_analysis::incidents::OnIncident;
@@ -194,4 +194,7 @@ pub struct CollectorRunArguments {
     /// last hour
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = within::<1, HOUR>, help_heading = "Diagnosis")]
     pub lateness: Duration,
+    /// The page.
+    #[command(flatten)]
+    pub page: PageArguments,
 }

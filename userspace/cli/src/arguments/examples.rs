@@ -104,6 +104,7 @@ const BY_USE: &[(&str, &[&str])] = &[
             "top",
             "capture",
             "connections",
+            "serve",
             "report",
             "compare",
             "incidents",

@@ -3,6 +3,7 @@
 use super::input;
 use super::judging::judging;
 use super::membership::Membership;
+use super::serve::{self, Shown};
 use crate::arguments::{CaptureArguments, Format};
 use crate::color;
 use crate::progress::Progress;
@@ -135,6 +136,20 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
         names: (*arguments.hosts.names()).clone(),
         mirror_sampling: arguments.measure.mirror_sampling,
         ..Reports::default()
+    };
+    let page = serve::page(
+        &arguments.page,
+        Shown {
+            title: name.clone(),
+            dataset: arguments.dataset.out.clone(),
+            is_fed: true,
+            names: arguments.hosts.names(),
+            mirror_sampling: arguments.measure.mirror_sampling,
+        },
+    )?;
+    let tap = match page {
+        Some(page) => Some(serve::tap(page.feed(), tap)),
+        None => tap,
     };
     let (tap, captured) = judging(reports, tap);
     let (report, outcome) = match capture.run(Some(tap), asked) {

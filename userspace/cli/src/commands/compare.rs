@@ -1,12 +1,12 @@
 //! `rocescope compare`: what changed between two datasets, or two times of one.
 
-use super::diagnose::incidents;
 use super::readable::{Readable, readable};
-use super::report::{collect, origin, selected, terminal_width, unknown};
-use super::span::{self, CONNECTIONS_NS};
+use super::report::{terminal_width, unknown};
+use super::span;
 use crate::arguments::{CompareArguments, Format, SpanArguments};
 use crate::rows;
 use anyhow::{Result, bail};
+use rocescope_analysis::report::{CONNECTIONS_NS, collect, incidents, origin, selected};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{ConnectionRow, Time, json};
 use rocescope_report::compare::connections::ConnectionSpan;
@@ -62,7 +62,7 @@ fn side(source: &Readable, span: &SpanArguments, observer: Option<&str>, names: 
         dataset: source.name.clone(),
         ..origin(root, observer, &Hosts::default(), &found)
     })?;
-    report.incidents = Some(incidents::of(root, time, names)?);
+    report.incidents = Some(incidents(root, time, names)?);
     if let Some(observer) = observer
         && report.observers.is_empty()
     {

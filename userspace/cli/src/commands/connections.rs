@@ -3,7 +3,7 @@
 use super::input;
 use super::readable::files;
 use super::report::terminal_width;
-use super::span::{self, CONNECTIONS_NS};
+use super::span;
 use crate::arguments::{ConnectionsArguments, Format};
 use crate::color;
 use crate::progress::Progress;
@@ -14,6 +14,7 @@ use crate::status::notices;
 use anyhow::{Result, anyhow, bail};
 use rocescope_analysis::incidents::stated_sampling;
 use rocescope_analysis::owners;
+use rocescope_analysis::report::CONNECTIONS_NS;
 use rocescope_capture::file::FrameSource;
 use rocescope_diagnose::incidents::Wire;
 use rocescope_diagnose::owners::ends;

@@ -25,6 +25,7 @@ mod readable;
 mod report;
 mod restore_vlan_offload;
 mod run;
+mod serve;
 mod span;
 mod top;
 mod topology;
@@ -60,6 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Report(arguments) => report::run(arguments),
         Command::RestoreVlanOffload(arguments) => restore_vlan_offload::run(arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
         Command::Top(arguments) => top::run(arguments),
         Command::Topology(action) => topology::run(action),
     }

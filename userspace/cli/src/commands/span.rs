@@ -8,9 +8,6 @@ use rocescope_runtime::clock::now;
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::path::Path;
 
-/// A connection writes its next row within a minute; its last row may be later.
-pub(super) const CONNECTIONS_NS: i64 = 3_600_000_000_000;
-
 /// The requested range.
 ///
 /// # Errors

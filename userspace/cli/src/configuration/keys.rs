@@ -55,7 +55,7 @@ pub fn table(name: &str, file: Option<&ConfigurationFile>) -> Option<Command> {
 
 /// Commands that read what others have written. Of their options only those of [`SHARED`] can be set, above the first
 /// table: `observer` and `top`, for one, would restrict what they read.
-pub const READERS: [&str; 3] = ["compare", "diagnose", "report"];
+pub const READERS: [&str; 4] = ["compare", "diagnose", "report", "serve"];
 
 /// Options that mean the same for every command.
 pub const SHARED: [&str; 1] = ["hosts"];

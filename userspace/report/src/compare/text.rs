@@ -41,6 +41,7 @@ pub fn document(comparison: &Comparison, hosts: &Hosts, width: Option<usize>) ->
                 heads: ["Figure", "A", "B", "Change"].into_iter().map(head_of).collect(),
                 rows: table.changes.iter().map(|change| row(change, hosts)).collect(),
                 is_drawn: false,
+                ..Grid::default()
             }],
             ..Section::default()
         };
@@ -93,6 +94,7 @@ fn incidents(changes: &[IncidentChange], hosts: &Hosts) -> Section {
                     .collect(),
                 rows,
                 is_drawn: false,
+                ..Grid::default()
             }],
         },
         ..Section::default()

@@ -1,21 +1,24 @@
-//! The document as one self-contained HTML page that opens from disk.
+//! HTML: one self-contained page that opens from disk, and a [`page`] that a server keeps up to date.
 //!
-//! It contains style, script and charts. Its content security policy forbids every request, and allows only this style
+//! The first contains style, script and charts. Its content security policy forbids every request, and allows only this style
 //! and script, by their hashes: if a name ever evaded the escaping (which the template does for every text), a browser
 //! would not run it. The page is complete without the script, which adds faster tooltips and sorting.
 
+pub mod page;
+mod parts;
+
 use crate::Report;
-use crate::chart::Chart;
-use crate::sections::{self, Cell, Finding, Grid, Level, Section};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use crate::sections;
+use maud::{DOCTYPE, PreEscaped, html};
+use parts::{NoLinks, draw, figures, summary};
 use rocescope_model::human::visible;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
-const STYLE_HASH: &str = "YxHV0sYB7WdYY/xqfMpf25Hy+7PaP0ED4Z6hmH0nLSg=";
+const STYLE_HASH: &str = "hPyVF1hXfBuruinPQ+ms9fyVv+fR9VYdS40PlvIcwoo=";
 /// SHA-256 of [`SCRIPT`], base64.
-const SCRIPT_HASH: &str = "C35qCqi5/9/L5TSMcFZesmDEutH3ztkgo9r394uriVs=";
+const SCRIPT_HASH: &str = "4SRbxLDpn6fGZEk5AHw+InwkPoXEK3ovrRlzHFSiQvY=";
 
 /// Returns the page.
 #[must_use]
@@ -53,7 +56,7 @@ pub fn document(report: &Report) -> String {
                     (summary(&sections))
                     nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
                 }
-                main { @for section in &sections { (draw(section)) } }
+                main { @for section in &sections { (draw(section, &NoLinks)) } }
                 footer {
                     p { "Times are UTC. " code { "rocescope dataset schema" } " describes the columns." }
                 }
@@ -64,166 +67,10 @@ pub fn document(report: &Report) -> String {
     page.into_string()
 }
 
-/// Renders the key metrics.
-fn figures(report: &Report) -> Markup {
-    html! {
-        div.figures {
-            @for figure in sections::headline(report) {
-                div.figure.(figure.level.name()) {
-                    span.name { (figure.name) }
-                    span.value { (figure.value) }
-                    span.beside { (figure.beside) }
-                }
-            }
-        }
-    }
-}
-
-/// Renders the problems of all sections; with incidents, which join them and come next, those of the dataset itself.
-fn summary(sections: &[Section]) -> Markup {
-    let is_joined = sections.iter().any(|section| section.id == "incidents");
-    let shown = sections.iter().filter(|section| !is_joined || section.id == "overview");
-    let bad = shown.flat_map(|section| {
-        let findings = section.findings.iter();
-        let bad = findings.filter(|finding| finding.level == Level::Bad);
-        bad.map(move |finding| (section, finding))
-    });
-    let bad: Vec<_> = bad.collect();
-    if is_joined && bad.is_empty() {
-        return html! {};
-    }
-    html! {
-        div.summary {
-            h2 { "Problems" }
-            @if bad.is_empty() {
-                ul.findings { li.good { "No problems found." } }
-            } @else {
-                ul.findings {
-                    @for (section, finding) in bad {
-                        li.bad {
-                            (prose(&finding.text)) " "
-                            a href=(format!("#{}", section.id)) { (section.title) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn draw(section: &Section) -> Markup {
-    html! {
-        section #(section.id) {
-            h2 { (section.title) }
-            @if !section.findings.is_empty() {
-                ul.findings { @for finding in &section.findings { (sentence(finding)) } }
-            }
-            @if !section.facts.is_empty() {
-                dl {
-                    @for (name, text) in &section.facts {
-                        div { dt { (name) } dd { (prose(text)) } }
-                    }
-                }
-            }
-            @for chart in &section.charts { (Chart::svg(chart)) }
-            @for grid in &section.grids { (table(grid)) }
-        }
-    }
-}
-
-/// Renders text with commands and names between backticks.
-fn prose(text: &str) -> Markup {
-    let text = visible(text);
-    let mut pieces = text.split('`');
-    let mut markup = html! { (pieces.next().unwrap_or_default()) };
-    while let Some(piece) = pieces.next() {
-        let more = match pieces.next() {
-            Some(behind) => html! { code { (piece) } (behind) },
-            // Unclosed backtick.
-            None => html! { "`" (piece) },
-        };
-        markup.0.push_str(&more.0);
-    }
-    markup
-}
-
-fn sentence(finding: &Finding) -> Markup {
-    html! { li.(finding.level.name()) { (prose(&finding.text)) } }
-}
-
-/// From this length on, a text may wrap: names of observers and places.
-const LONG: usize = 32;
-/// From this length on, the text of a last column is a sentence.
-const SENTENCE: usize = 48;
-/// With more columns, a table is set smaller.
-const DENSE: usize = 14;
-
-/// A table with its title above what scrolls: a title as wide as its table would be cut where the table is.
-fn table(grid: &Grid) -> Markup {
-    html! {
-        @if grid.is_drawn {
-            details {
-                summary { (grid.title) }
-                (cells(grid))
-            }
-        } @else {
-            @if !grid.title.is_empty() { h3 { (grid.title) } }
-            (cells(grid))
-        }
-    }
-}
-
-/// Whether sentences take most of the width: on a phone each row is then a card.
-fn has_sentences(grid: &Grid) -> bool {
-    let last = |row: &Vec<Cell>| row.last().is_some_and(|cell| cell.text.chars().count() >= SENTENCE);
-    grid.heads.iter().any(|head| head.is_prose) || grid.rows.iter().any(last)
-}
-
-fn cells(grid: &Grid) -> Markup {
-    let prose = || grid.heads.iter().enumerate().filter(|(_, head)| head.is_prose);
-    let heads = || grid.heads.iter().filter(|head| !head.is_prose);
-    html! {
-        div.scroll {
-            table.cards[has_sentences(grid)].dense[grid.heads.len() > DENSE]
-                aria-label=[(!grid.title.is_empty()).then_some(&grid.title)] {
-                thead {
-                    tr {
-                        @for head in heads() {
-                            th.right[head.right] scope="col" title=[(!head.help.is_empty()).then(|| head.help.replace('`', ""))] {
-                                (head.title)
-                            }
-                        }
-                    }
-                }
-                tbody {
-                    @for row in &grid.rows {
-                        tr {
-                            @for (cell, head) in row.iter().zip(&grid.heads).filter(|(_, head)| !head.is_prose) {
-                                td.right[head.right].zero[cell.number == Some(0.0)].long[cell.text.chars().count() >= LONG]
-                                    data-head=(head.title) data-n=[cell.number.map(|number| number.to_string())] {
-                                    (visible(&cell.text))
-                                }
-                            }
-                        }
-                        @if prose().next().is_some() {
-                            tr.below {
-                                td colspan=(heads().count()) {
-                                    @for (at, head) in prose() {
-                                        p { b { (head.title) } " " (visible(row.get(at).map_or("", |cell| &cell.text))) }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH, prose};
+    use super::parts::prose;
+    use super::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH};
     use sha2::{Digest, Sha256};
 
     /// RFC 4648 section 4.

@@ -130,6 +130,7 @@ fn causes(causes: &[CauseDocument], top: usize) -> Grid {
         ],
         rows: rows.collect(),
         is_drawn: false,
+        ..Grid::default()
     }
 }
 
@@ -156,6 +157,7 @@ fn contributors(flows: &[ContributorDocument], top: usize) -> Grid {
         ],
         rows: rows.collect(),
         is_drawn: false,
+        ..Grid::default()
     }
 }
 
@@ -187,5 +189,6 @@ fn path(parts: &[PartDocument], top: usize) -> Grid {
         ],
         rows: rows.collect(),
         is_drawn: true,
+        ..Grid::default()
     }
 }

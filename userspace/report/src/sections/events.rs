@@ -91,6 +91,7 @@ fn kinds(report: &Report) -> Grid {
         ],
         rows: rows.collect(),
         is_drawn: false,
+        ..Grid::default()
     }
 }
 

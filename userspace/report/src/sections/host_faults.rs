@@ -90,5 +90,6 @@ fn grid(verdicts: &[&HostVerdict], all: usize) -> Grid {
         ],
         rows: rows.collect(),
         is_drawn: false,
+        ..Grid::default()
     }
 }

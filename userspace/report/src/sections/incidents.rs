@@ -4,7 +4,7 @@ use super::grid::{Cell, Grid, Head};
 use super::section::{Finding, Section};
 use crate::Report;
 use crate::words::{capital, instant, plural};
-use rocescope_diagnose::incidents::Incident;
+use rocescope_diagnose::incidents::{Incident, Victim};
 use rocescope_model::human::grouped;
 
 /// Incidents in the findings; the table has the others.
@@ -42,7 +42,21 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 }
 
 fn finding(incident: &Incident) -> Finding {
-    Finding::bad(sentences(incident))
+    Finding {
+        filter: incident.victims.worst.first().map(packets_of),
+        ..Finding::bad(sentences(incident))
+    }
+}
+
+/// Selects both directions of a connection.
+fn packets_of(victim: &Victim) -> String {
+    let qpns = [victim.src_qpn, victim.dst_qpn].into_iter().flatten();
+    let qpns: Vec<String> = qpns.map(|qpn| format!("qp {qpn}")).collect();
+    let hosts = format!("host {} and host {}", victim.src, victim.dst);
+    match qpns.is_empty() {
+        true => hosts,
+        false => format!("{hosts} and ({})", qpns.join(" or ")),
+    }
 }
 
 /// The four sentences: what and where, since when, who suffers, what to do; and how sure that is.
@@ -126,5 +140,6 @@ fn grid(incidents: &[&Incident], all: usize) -> Grid {
         ],
         rows: rows.collect(),
         is_drawn: false,
+        ..Grid::default()
     }
 }

@@ -157,6 +157,7 @@ fn grid(host: &Host<'_>, quantity: Quantity) -> Grid {
         heads: [head("NIC", false)].into_iter().chain(named).collect(),
         rows: rows.collect(),
         is_drawn: true,
+        ..Grid::default()
     }
 }
 

@@ -223,6 +223,7 @@ fn reasons(report: &Report) -> Grid {
         ],
         rows: reasons.into_iter().filter_map(row).collect(),
         is_drawn: false,
+        ..Grid::default()
     }
 }
 

@@ -203,6 +203,7 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], metric: Metric, tit
         heads: [head("From", false)].into_iter().chain(named).collect(),
         rows: rows.collect(),
         is_drawn: true,
+        ..Grid::default()
     }
 }
 

@@ -62,8 +62,9 @@ mod verdicts;
 use crate::Report;
 use crate::chart::Chart;
 use rocescope_model::hosts::Hosts;
+use rocescope_model::human::visible;
 
-pub use grid::{Cell, Grid, Head};
+pub use grid::{Cell, Grid, Head, Source};
 pub use overview::{Figure, headline};
 pub use section::{Finding, Level, Section};
 
@@ -131,6 +132,9 @@ pub fn all(report: &Report) -> Vec<Section> {
         sections.push(counters::section(report, counters));
     }
     for section in &mut sections {
+        for name in section.charts.iter_mut().flat_map(Chart::names_mut) {
+            *name = visible(name);
+        }
         name_addresses(section, &report.origin.hosts);
     }
     sections

@@ -97,5 +97,6 @@ fn grid(title: String, rows: &[OwnerSums]) -> Grid {
         ],
         rows: rows.iter().map(row).collect(),
         is_drawn: false,
+        ..Grid::default()
     }
 }

@@ -194,6 +194,7 @@ fn layers(paths: &PathFigures) -> Grid {
         heads: heads.map(|(title, help, right)| head(title, help, right)).into(),
         rows: rows.collect(),
         is_drawn: false,
+        ..Grid::default()
     }
 }
 
@@ -238,6 +239,7 @@ fn jobs(report: &Report, paths: &PathFigures) -> Option<Grid> {
         heads: heads.map(|(title, help, right)| head(title, help, right)).into(),
         rows,
         is_drawn: true,
+        ..Grid::default()
     })
 }
 
@@ -271,5 +273,6 @@ fn links(report: &Report, paths: &PathFigures) -> Grid {
         heads: heads.map(|(title, help, right)| head(title, help, right)).into(),
         rows: rows.collect(),
         is_drawn: true,
+        ..Grid::default()
     }
 }

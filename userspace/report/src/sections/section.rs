@@ -52,6 +52,9 @@ pub struct Finding {
     pub level: Level,
     /// The sentence.
     pub text: String,
+    /// The filter that selects the rows behind it, if one does.
+    #[serde(skip)]
+    pub filter: Option<String>,
 }
 
 impl Finding {
@@ -69,6 +72,10 @@ impl Finding {
 
     fn new(level: Level, text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { level, text }
+        Self {
+            level,
+            text,
+            filter: None,
+        }
     }
 }

@@ -6,6 +6,7 @@ mod compaction;
 mod damage;
 mod disk_fails;
 mod flips;
+mod follow;
 mod format_1;
 mod full_disk;
 mod kill;

@@ -2,6 +2,7 @@
 
 use super::operate::checked;
 use crate::arguments::CollectorRunArguments;
+use crate::commands::serve::{self, Shown};
 use crate::status::status_lines;
 use anyhow::{Context, Result};
 use rocescope_analysis::live;
@@ -48,6 +49,16 @@ pub(super) fn run(arguments: &CollectorRunArguments) -> Result<ExitCode> {
     let planner = traces.map(|traces| Planner::start(server.monitor(), traces, Arc::new(now)));
     let _planner = planner.transpose().context("start threads")?;
     serve(arguments, &server, diagnosed)?;
+    let _page = serve::page(
+        &arguments.page,
+        Shown {
+            title: arguments.out.display().to_string(),
+            dataset: Some(arguments.out.clone()),
+            is_fed: false,
+            names: Arc::default(),
+            mirror_sampling: None,
+        },
+    )?;
     status!("collecting at {} into {}", server.address(), arguments.out.display());
     let mut service = Service::default();
     let begun = Instant::now();

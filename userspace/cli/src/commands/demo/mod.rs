@@ -7,10 +7,10 @@
 
 mod agents;
 
-use super::diagnose::incidents;
 use super::report::terminal_width;
 use crate::arguments::DemoArguments;
 use anyhow::{Context, Result};
+use rocescope_analysis::report::incidents;
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_engine::origin::Origin;
 use rocescope_engine::{Session, replay};
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
 
     agents::add(out)?;
 
-    let document = incidents::of(out, TimeRange::default(), &Hosts::default())?;
+    let document = incidents(out, TimeRange::default(), &Hosts::default())?;
     crate::print(&format!("\n{}\nNext:\n", document.text(terminal_width())))?;
     for (command, what) in [
         (format!("top {dataset}"), "the same, window by window"),

@@ -4,12 +4,6 @@ use crate::arguments::{DiagnoseHostsArguments, Output};
 use crate::commands::span;
 use anyhow::{Context, Result, anyhow, ensure};
 use rocescope_analysis::hosts::diagnosis::{diagnose, open, rows};
-use rocescope_diagnose::hosts::Settings;
-use rocescope_model::hosts::Hosts;
-use rocescope_model::{CounterRow, Row};
-use rocescope_report::HostFaults;
-use rocescope_store::TimeRange;
-use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &DiagnoseHostsArguments) -> Result<ExitCode> {
@@ -39,21 +33,4 @@ pub(super) fn run(arguments: &DiagnoseHostsArguments) -> Result<ExitCode> {
         Output::Json => names.json(&document.json()),
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The faults that a dataset shows in a time, for the report; `None` if it has no counters of hosts, and the captured
-/// traffic alone shows none.
-pub(in crate::commands) fn faults(root: &Path, time: TimeRange, names: &Hosts) -> Result<Option<HostFaults>> {
-    let found = open(root, time)?;
-    if rows(&found) == 0 {
-        return Ok(None);
-    }
-    let Some(document) = diagnose(&found, time, Settings::default().window_ns, names, None)? else {
-        return Ok(None);
-    };
-    let has_counters = found.row_count(CounterRow::TABLE.name) > 0;
-    Ok((has_counters || !document.verdicts.is_empty()).then_some(HostFaults {
-        verdicts: document.verdicts,
-        unknown: document.unknown,
-    }))
 }

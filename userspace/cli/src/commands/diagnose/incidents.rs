@@ -9,11 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use rocescope_analysis::incidents::Settings;
 use rocescope_analysis::incidents::dataset::{diagnose, write};
 use rocescope_analysis::incidents::history::by_place;
-use rocescope_diagnose::incidents::Document;
-use rocescope_model::hosts::Hosts;
 use rocescope_runtime::clock::now;
 use rocescope_store::TimeRange;
-use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
@@ -67,14 +64,4 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
     })?;
     source.check()?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The incidents of a dataset in a time, for the report.
-pub(in crate::commands) fn of(root: &Path, time: TimeRange, names: &Hosts) -> Result<Document> {
-    Ok(diagnose(&Settings {
-        dataset: root.to_owned(),
-        time,
-        names: names.clone(),
-        topology: None,
-    })?)
 }

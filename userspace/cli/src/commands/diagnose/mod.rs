@@ -1,7 +1,7 @@
 //! `rocescope diagnose`: what is wrong, or one analysis alone. Here: `diagnose mesh`.
 
-pub(super) mod hosts;
-pub(super) mod incidents;
+mod hosts;
+mod incidents;
 
 use super::span;
 use crate::arguments::{DiagnoseAction, DiagnoseArguments, HostmeshArguments, Output};

@@ -3,7 +3,6 @@
 //! | module | what it does |
 //! |---|---|
 //! | `input` | reads paths from JSON or a dataset |
-//! | `held` | the run that holds in a time, for reports |
 //! | `fim` | the Flow Imbalance Metric |
 //! | `compare` | two runs |
 //! | `workload`, `flows` | the flows of a workload |
@@ -18,7 +17,6 @@ mod compare;
 mod discover;
 mod fim;
 mod flows;
-pub(super) mod held;
 pub(super) mod input;
 mod prometheus;
 mod sflow;

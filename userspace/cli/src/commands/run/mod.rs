@@ -11,11 +11,11 @@ mod collect;
 mod names;
 mod rows;
 
-use super::diagnose::incidents;
 use super::report::terminal_width;
 use crate::arguments::RunArguments;
 use anyhow::{Context, Result};
 use names::Names;
+use rocescope_analysis::report::incidents;
 use rocescope_collective::job::settings;
 use rocescope_host::owner::environment::RUN;
 use rocescope_model::human::plural;
@@ -129,7 +129,7 @@ fn finish(arguments: &RunArguments, names: &Names, row: RunRow, started: Time, i
         to: Some(Time(ended.0.saturating_add(1))),
     };
     let hosts = arguments.hosts.names();
-    let document = incidents::of(&arguments.out, time, &hosts).context("no incidents of the job's time")?;
+    let document = incidents(&arguments.out, time, &hosts).context("no incidents of the job's time")?;
     if document.judged.is_empty() {
         status!("rocescope: no incidents are known: {root} has no other rows of the job's time");
     } else {

@@ -1,7 +1,7 @@
 //! The run that holds in a time, for reports: paths stay as they are until another run finds others.
 
-use anyhow::Result;
-use rocescope_analysis::paths::runs::held;
+use crate::Error;
+use crate::paths::runs::held;
 use rocescope_model::{FlowPathRow, LinkLoadRow, Row};
 use rocescope_report::Collector;
 use rocescope_store::{Scan, TimeRange};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Adds the paths of the run that holds in a time, and the loads of links. `stored` has the runs of all times. Returns
 /// whether any of these rows is of the time itself.
-pub(in crate::commands) fn collect(stored: &Scan, time: TimeRange, collector: &mut Collector) -> Result<bool> {
+pub(super) fn collect(stored: &Scan, time: TimeRange, collector: &mut Collector) -> Result<bool, Error> {
     let runs = starts::<FlowPathRow>(stored, "time_ns")?;
     let run = held(&runs, time);
     for rows in stored.select::<FlowPathRow>().within(instant(run)).batches() {
@@ -30,7 +30,7 @@ pub(in crate::commands) fn collect(stored: &Scan, time: TimeRange, collector: &m
 }
 
 /// The times in a table, each once, in order.
-fn starts<R: Row>(stored: &Scan, column: &'static str) -> Result<Vec<i64>> {
+fn starts<R: Row>(stored: &Scan, column: &'static str) -> Result<Vec<i64>, Error> {
     let mut starts = BTreeSet::new();
     stored.select::<R>().integers([column], |[start]| {
         starts.insert(start);
