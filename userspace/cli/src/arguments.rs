@@ -26,6 +26,7 @@ mod queue_pairs;
 mod recorder;
 mod report;
 mod retention;
+mod rollup;
 mod run;
 mod send;
 mod span;
@@ -74,6 +75,7 @@ pub use queue_pairs::{KernelEvents, QueuePairsPartArguments};
 pub use recorder::RecorderArguments;
 pub use report::{By, ReportArguments, ReportTable};
 pub use retention::RetentionArguments;
+pub use rollup::RollupArguments;
 pub use run::RunArguments;
 pub use send::SendArguments;
 pub use span::{SPAN, SpanArguments};
@@ -136,7 +138,7 @@ pub enum Command {
     Connections(Box<ConnectionsArguments>),
     /// Read the counters of RDMA devices and network interfaces
     Counters(Box<CountersArguments>),
-    /// Describe, query, merge, check, repair, compact or ship datasets
+    /// Describe, query, merge, check, repair, compact, roll up or ship datasets
     #[command(subcommand)]
     Dataset(DatasetAction),
     /// Run every system on bundled data, without privileges

@@ -45,7 +45,7 @@ pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
         settings.connections = Some(tracked(&arguments.measure));
         settings.top = settings.exact_flows;
     } else {
-        request.intake.dataset = dataset(&arguments.dataset);
+        request.intake.dataset = dataset(&arguments.dataset, arguments.measure.flow_rows);
         request.intake.count = arguments.count;
         request.intake.write = arguments.write.clone();
         request.intake.recorder = recorder(&arguments.recorder, arguments.dataset.retention.keep_age);
@@ -151,13 +151,14 @@ fn live(live: &LiveArguments, settings: Settings, ports: &[u16]) -> Result<Captu
     })
 }
 
-fn dataset(arguments: &DatasetArguments) -> Option<DatasetRequest> {
+fn dataset(arguments: &DatasetArguments, flow_rows: usize) -> Option<DatasetRequest> {
     Some(DatasetRequest {
         root: arguments.out.clone()?,
         segment_age: arguments.retention.segment_age,
         segment_bytes: arguments.segment_bytes,
         keep_age: arguments.retention.keep_age,
         keep_bytes: arguments.retention.keep_bytes,
+        keep_rollups: arguments.retention.rollups(flow_rows),
         keep_free: arguments.retention.keep_free,
     })
 }

@@ -100,7 +100,8 @@ pub(crate) fn create(request: &DatasetRequest, origin: &Origin, settings: &Setti
         age: request.keep_age,
         bytes: request.keep_bytes,
         ..Retention::default()
-    };
+    }
+    .with_rollups(request.keep_rollups.as_ref());
     let reserve = Reserve::new(&request.root, request.keep_free);
     Dataset::open(options, retention, Some(reserve)).map_err(EngineError::Store)
 }

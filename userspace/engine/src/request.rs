@@ -7,6 +7,7 @@ use rocescope_pipeline::filter::RunFilter;
 use rocescope_pipeline::spray::FlowKeyMode;
 use rocescope_record::{Config, PacketFilter};
 use rocescope_runtime::metrics::OpenIncidents;
+use rocescope_runtime::retention::KeepRollups;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -174,6 +175,8 @@ pub struct DatasetRequest {
     pub keep_age: Option<Duration>,
     /// Delete the oldest segments above this total.
     pub keep_bytes: Option<u64>,
+    /// The rollups; `None` for none.
+    pub keep_rollups: Option<KeepRollups>,
     /// Bytes of the file system to keep free; `None` for the default of [`Reserve`](rocescope_runtime::reserve::Reserve).
     pub keep_free: Option<u64>,
 }

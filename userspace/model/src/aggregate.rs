@@ -106,7 +106,7 @@ impl Rule {
         ("a per second", "recomputed from the merged column and `window_ns`"),
         (
             "sketch",
-            "`rocescope dataset merge` merges the sketches of `windows`; other merges omit them",
+            "`rocescope dataset merge` and `rollup` merge the sketches of `windows`; other merges omit them",
         ),
         ("none", "undefined for several rows: null, 0, false or empty"),
     ];

@@ -1,6 +1,6 @@
 //! The description of a table and of its columns.
 
-use crate::Aggregate;
+use crate::{Aggregate, Rollup, Rule};
 use serde::{Serialize, Serializer};
 
 /// A table of the dataset: a directory `<root>/<name>/` of segments that all have these columns.
@@ -10,6 +10,8 @@ pub struct Table {
     pub name: &'static str,
     /// What one row describes.
     pub help: &'static str,
+    /// What rollups have of its rows.
+    pub rollup: Rollup,
     /// The columns, in file order.
     pub columns: &'static [Column],
 }
@@ -25,6 +27,27 @@ impl Table {
     #[must_use]
     pub fn partition_column(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.kind == Type::Time)
+    }
+
+    /// Whether rollups have rows of this table.
+    #[must_use]
+    pub const fn has_rollups(&self) -> bool {
+        matches!(self.rollup, Rollup::Merged { .. } | Rollup::Kept)
+    }
+
+    /// The positions of the columns that name the object of a row: rows with the same cells there are merged over time.
+    /// The number of an analysis is none of them: rows of earlier analyses do not count.
+    pub fn object(&self) -> impl Iterator<Item = usize> + use<> {
+        let by = match self.rollup {
+            Rollup::Merged { by } => by,
+            _ => &[],
+        };
+        let names = move |column: &Column| {
+            let is_named = column.aggregate.time == Rule::Same && column.name != "revision";
+            is_named || by.contains(&column.name)
+        };
+        let columns: &'static [Column] = self.columns;
+        (0..columns.len()).filter(move |at| names(&columns[*at]))
     }
 }
 

@@ -34,6 +34,11 @@ pub const COUNT_MIN_CONSERVATIVE: &str = "rocescope.count_min.conservative";
 /// Packets for each that the mirror delivers.
 pub const MIRROR_SAMPLING: &str = "rocescope.mirror_sampling";
 
+/// Resolution of a rollup.
+pub const ROLLUP: &str = "rocescope.rollup";
+/// The segments that a segment of a rollup is made of.
+pub const ROLLUP_INPUTS: &str = "rocescope.rollup.inputs";
+
 /// Every key with the meaning of its value, in the order of the documentation.
 pub const KEYS: &[(&str, &str)] = &[
     (FORMAT, "Version of this format, an integer."),
@@ -73,5 +78,11 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         MIRROR_SAMPLING,
         "Number of packets for each that the mirror delivers, as `--mirror-sampling` states; missing if it was not set.",
+    ),
+    (ROLLUP, "In segments of rollups: `1m`, `1h` or `1d`."),
+    (
+        ROLLUP_INPUTS,
+        "In segments of rollups: a line for each segment of the finer resolution whose rows it has, with partition, bytes, \
+         checksum and name.",
     ),
 ];

@@ -27,6 +27,7 @@
 //! | [`mod@host_ports`] | the ports of hosts in a window, from their counters |
 //! | [`mod@group`] | traffic by source, destination, queue pair or opcode |
 //! | [`footer`] | the metadata keys of a segment |
+//! | [`rollup`] | what rows of longer windows have of a table: [`Rollup`], [`Resolution`] |
 //! | [`mod@nearest`] | suggestions for misspelt names |
 //! | [`schema`], [`markdown`] | the registry as text and JSON, and the page `docs/formats.md` |
 #![no_std]
@@ -55,6 +56,7 @@ pub mod nearest;
 pub mod recent;
 pub mod render;
 pub mod revisions;
+pub mod rollup;
 pub mod row;
 pub mod schema;
 mod source_port;
@@ -73,6 +75,7 @@ pub use dscp_set::DscpSet;
 pub use group::GroupBy;
 pub use revisions::{Revised, Revisions};
 pub use rocescope_wire::ROCE_UDP_PORT;
+pub use rollup::{ROLLUPS, Resolution, Rollup};
 pub use row::{Cells, Mismatch, Row};
 pub use source_port::source_port;
 pub use sparse::SparseBytes;

@@ -52,6 +52,7 @@ fn write_page(page: &mut String) -> core::fmt::Result {
 
 fn write_table(page: &mut String, table: &Table) -> core::fmt::Result {
     writeln!(page, "\n## `{}`\n\n{}\n", table.name, table.help)?;
+    writeln!(page, "Rollups: {}.\n", table.rollup)?;
     writeln!(page, "| column | type | unit | null | aggregation | meaning |")?;
     writeln!(page, "|---|---|---|---|---|---|")?;
     for column in table.columns {
@@ -92,6 +93,8 @@ with one directory for each day and hour (UTC).
       .shipped/
         flows/                                      markers of the segments that a store has
       .compact/                                     hours whose segments are being joined
+      rollups/
+        1m/, 1h/, 1d/                               datasets of longer windows, like this one
 
 - `date` and `hour` come from the row's own time (`window_start`, or `time` for events). DuckDB reads
   `hour` as text (`'02'`); polars, pandas and Spark read it as a number.
@@ -179,6 +182,34 @@ of its first one with a number from 10000 on.
   marker, so it is not shipped again. Others are joined only with each other and have none: they are shipped
   later. One that `ship` began to copy stays as it is until the store has it.
 - **Space.** An hour of a table is on disk twice until the run ends.
+
+## Rollups
+
+`rocescope dataset rollup` makes rows of longer windows: `rollups/1m` of those that were captured, `rollups/1h` of
+those of minutes, `rollups/1d` of those of hours. Each is a dataset with the same tables, columns and file names, so
+that every reader opens it by its path; a reader of `<root>/<table>` does not see it. The footer states the
+resolution and the length of the windows.
+
+- **Rows** of an object in a window become one by the rule of each column over time (*aggregation* below). An object
+  is what the columns with the rule `same` name. Rows of `windows`, `flows`, `opcodes` and `spread` have the span of
+  the row of `windows`: from its first captured window to the end of its last. Windows begin at whole minutes, hours
+  and days in UTC.
+- **Flows.** Sizes are exact where each captured window lists all its flows. Where one does not, the size and the
+  error of a flow that it does not list grow by what it can hide: by its Count-Min sketch, or by all that is not
+  listed. So sizes are never below the true value, and above it by at most their `error_`. The largest rows of a window
+  remain, 1,000 by default.
+- **Numbers of flows** (`flows`, `estimated_flows`) are by their rule those of the captured window with the most;
+  `linear_counting` and `hll_flows` are merged and count the flows of the whole window. Count-Min sketches remain only in
+  windows of which a part does not list its flows.
+- **Quantiles** of `sla` are the largest of its windows; those of `connections` are of the connection since it began, so the
+  last is valid. Those of `pdcs` are null: quantiles of parts do not add up.
+- **Analyses.** Only the latest analysis of a window counts. Its number is null where windows with different ones merge.
+- **Partitions** are hours for 1m, days for 1h and months for 1d: the directory of the first hour. There is one segment
+  for each table, writer and partition.
+- **One step.** A segment of a rollup is written in `.open` and replaces the one before by its name. Its footer lists the
+  segments that it is made of (`rocescope.rollup.inputs`); if these change, because rows came late or compaction
+  joined them, it is made again. Once retention deleted some of them, its rows stay, and later ones are merged into
+  them.
 
 ## Checksums
 

@@ -121,12 +121,15 @@ impl core::error::Error for Mismatch {}
 /// ```text
 /// table! {
 ///     /// What one row describes.
-///     PortRow = "ports" {
+///     PortRow = "ports" [merged] {
 ///         /// Meaning of the cell.
 ///         received_bytes: u64, Bytes, [sum], show "Received";
 ///     }
 /// }
 /// ```
+///
+/// After the name of the table is what rollups have of its rows, a [`Rollup`](crate::Rollup): `[merged]`, `[merged by
+/// more, columns]`, `[kept]`, `[raw "why"]`, or `[derived]` for a table that is not stored.
 ///
 /// A line is: name, type (see [`Cell`](crate::Cell); an `Option` makes the column nullable), [`Unit`](crate::Unit),
 /// aggregation rule, `show` or `hide` in text output, heading. The documentation of the field is the help of the
@@ -138,7 +141,7 @@ impl core::error::Error for Mismatch {}
 macro_rules! table {
     (
         $(#[doc = $help:literal])+
-        $row:ident = $name:literal {$(
+        $row:ident = $name:literal [$($rollup:tt)+] {$(
             $(#[doc = $column_help:literal])+
             $field:ident: $cell:ty, $unit:ident, $rule:tt, $shown:ident $title:literal;
         )+}
@@ -175,6 +178,7 @@ macro_rules! table {
             const TABLE: &'static $crate::Table = &$crate::Table {
                 name: $name,
                 help: concat!($($help),+).trim_ascii(),
+                rollup: table!(@rollup $($rollup)+),
                 columns: &[$($crate::Column {
                     name: stringify!($field),
                     kind: <$cell as $crate::Cell>::TYPE,
@@ -248,6 +252,11 @@ macro_rules! table {
             }
         }
     };
+    (@rollup merged) => { $crate::Rollup::Merged { by: &[] } };
+    (@rollup merged by $($by:ident),+) => { $crate::Rollup::Merged { by: &[$(stringify!($by)),+] } };
+    (@rollup kept) => { $crate::Rollup::Kept };
+    (@rollup raw $reason:literal) => { $crate::Rollup::Raw { reason: $reason } };
+    (@rollup derived) => { $crate::Rollup::Derived };
     (@aggregate [rate $of:ident]) => {
         table!(@both $crate::Rule::Rate(stringify!($of)))
     };

@@ -33,7 +33,7 @@ pub fn table_text(table: &Table) -> String {
     }));
     let lines: Vec<Vec<String>> = lines.into_iter().map(Vec::from).collect();
     let body = render::align(&lines, &[false; 6]);
-    format!("{}: {}\n\n{body}", table.name, table.help)
+    format!("{}: {}\nRollups: {}.\n\n{body}", table.name, table.help, table.rollup)
 }
 
 /// Formats every table as one JSON object: `format_version`, `tables` with their columns, and the `metrics` of

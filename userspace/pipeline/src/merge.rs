@@ -12,15 +12,18 @@
 //! | `sketches` | merges sketches |
 //! | `flows` | merges flows by key |
 //! | `spread` | merges the ports of sprayed directions |
+//! | [`mod@time`] | merges consecutive windows of one observer |
 
 mod flows;
 pub mod parameters;
 mod part;
 mod sketches;
 mod spread;
+pub mod time;
 
 pub use parameters::{Differs, Parameters};
 pub use part::{MergeError, Part, Target};
+pub use time::merge_time;
 
 use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
 use crate::sketch_columns::bitmap as bitmap_column;
@@ -30,7 +33,7 @@ use flows::Merged;
 use part::hash;
 use rocescope_model::{OpcodeRow, Over, Row, WindowRow, WindowRows};
 use rocescope_sketches::{HyperLogLog, LinearCounting};
-use sketches::Sketches;
+use sketches::Sum;
 
 /// Merges the rows of one window, except events, which need no merging.
 ///
@@ -46,15 +49,12 @@ pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, Merge
         rows.opcodes.clone_from(&part.opcodes);
         rows.spread.clone_from(&part.spread);
     } else {
-        let seen = parts
-            .iter()
-            .map(|part| Sketches::of(&part.windows))
-            .collect::<Result<Vec<_>, _>>()?;
-        let merged = Merged::of(parts, &seen, target);
-        rows.windows.extend(window(parts, &seen, &merged)?);
-        rows.opcodes = opcodes(parts);
+        let mut merged = Merged::of(parts, Over::Observers)?;
+        merged.set_elephants(target.elephant_bps);
+        rows.windows.extend(window(parts, &merged)?);
+        rows.opcodes = opcodes(parts, Over::Observers);
         rows.flows = merged.rows;
-        rows.spread = spread::merge(parts, &mut rows.flows);
+        rows.spread = spread::merge(parts, &mut rows.flows, Over::Observers);
     }
     let WindowRows {
         windows,
@@ -72,15 +72,12 @@ pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, Merge
     Ok(rows)
 }
 
-fn window(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Result<Option<WindowRow>, MergeError> {
-    let mut rows = parts.iter().flat_map(|part| &part.windows);
-    let Some(mut row) = rows.next().map(Row::without_sketches) else {
+fn window(parts: &[Part], merged: &Merged) -> Result<Option<WindowRow>, MergeError> {
+    let Some(mut row) = total(parts, Over::Observers) else {
         return Ok(None);
     };
-    rows.for_each(|other| row.merge(other, Over::Observers));
-    let all = Sketches::merged(seen)?;
     let hashes = merged.rows.iter().map(|row| hash(row.flow_hash));
-    let bitmap = match &all.flows {
+    let bitmap = match &merged.sketches.flows {
         _ if merged.complete => {
             let mut listed = LinearCounting::default();
             hashes.for_each(|hash| listed.add(hash));
@@ -90,7 +87,7 @@ fn window(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Result<Option<W
         None => return Err(MergeError::NoSketches),
     };
     let hll = needs_hyper_log_log(&bitmap)
-        .then(|| hyper_log_log(parts, seen, merged))
+        .then(|| merged.sketches.hyper_log_log())
         .flatten();
     let estimate = FlowEstimate::new(&bitmap, hll.as_ref());
     row.flows_exact = merged.complete;
@@ -107,34 +104,35 @@ fn window(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Result<Option<W
     let listed = merged.rows.iter().filter(|row| row.elephant).count() as u64;
     row.elephant_flows = listed.max(if merged.complete { 0 } else { unlisted });
     row.mouse_flows = row.flows.saturating_sub(row.elephant_flows);
-    row.linear_counting = all.flows.as_ref().map(bitmap_column);
-    row.hll_flows = hll
-        .filter(|_| row.linear_counting.is_some())
-        .map(|hll| hll.to_datasketches().into());
-    row.count_min_packets = all.packets.map(|table| table.to_spark().into());
-    row.count_min_bytes = all.frame_bytes.map(|table| table.to_spark().into());
+    set_sketches(&mut row, merged.sketches.clone(), hll);
     Ok(Some(row))
 }
 
-/// The number of flows, if every point has a HyperLogLog or lists all its flows.
-fn hyper_log_log(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Option<HyperLogLog> {
-    let mut all = HyperLogLog::new();
-    for ((part, seen), complete) in parts.iter().zip(seen).zip(&merged.complete_parts) {
-        match &seen.hll {
-            _ if *complete => part.flows.iter().for_each(|row| all.add(hash(row.flow_hash))),
-            Some(hll) => all.merge(hll),
-            None => return None,
-        }
-    }
-    Some(all)
+/// The sum of the totals, without sketches.
+fn total(parts: &[Part], over: Over) -> Option<WindowRow> {
+    let mut rows = parts.iter().flat_map(|part| &part.windows);
+    let mut total = rows.next()?.without_sketches();
+    rows.for_each(|other| total.merge(other, over));
+    Some(total)
 }
 
-fn opcodes(parts: &[Part]) -> Vec<OpcodeRow> {
+/// Sets the columns of the sketches.
+fn set_sketches(row: &mut WindowRow, sketches: Sum, hll: Option<HyperLogLog>) {
+    row.linear_counting = sketches.flows.as_ref().map(bitmap_column);
+    row.hll_flows = hll
+        .filter(|_| row.linear_counting.is_some())
+        .map(|hll| hll.to_datasketches().into());
+    let (packets, frame_bytes) = sketches.count_min();
+    row.count_min_packets = packets.map(|table| table.to_spark().into());
+    row.count_min_bytes = frame_bytes.map(|table| table.to_spark().into());
+}
+
+fn opcodes(parts: &[Part], over: Over) -> Vec<OpcodeRow> {
     let mut opcodes: BTreeMap<u8, OpcodeRow> = BTreeMap::new();
     for row in parts.iter().flat_map(|part| &part.opcodes) {
         opcodes
             .entry(row.opcode_number)
-            .and_modify(|sum| sum.merge(row, Over::Observers))
+            .and_modify(|sum| sum.merge(row, over))
             .or_insert_with(|| row.clone());
     }
     opcodes.into_values().collect()

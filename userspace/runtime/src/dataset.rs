@@ -38,6 +38,11 @@ pub enum DatasetNotice {
         /// Why.
         reason: String,
     },
+    /// Rollups could not be made.
+    NotRolledUp {
+        /// Why.
+        reason: String,
+    },
     /// A damaged journal of an earlier run was set aside.
     JournalDamaged {
         /// Where it is now.
@@ -60,6 +65,9 @@ impl fmt::Display for DatasetNotice {
             ),
             Self::NotDeleted { reason } => {
                 write!(f, "old segments are not deleted, which is tried every minute: {reason}")
+            }
+            Self::NotRolledUp { reason } => {
+                write!(f, "rollups are not made, which is tried every ten minutes: {reason}")
             }
             Self::JournalDamaged { path, reason } => write!(
                 f,
@@ -260,6 +268,11 @@ impl Dataset {
             self.applied = Some(now);
             if let Some(error) = of_disk(self.retention.apply())? {
                 report(DatasetNotice::NotDeleted {
+                    reason: error.to_string(),
+                });
+            }
+            if let Some(error) = self.retention.take_fault() {
+                report(DatasetNotice::NotRolledUp {
                     reason: error.to_string(),
                 });
             }

@@ -10,7 +10,7 @@
 //! | [`metrics`] | the endpoint that Prometheus reads |
 //! | [`dataset`] | a dataset that grows, and what it writes when the disk is full or fails |
 //! | [`storage`] | what it is opened with |
-//! | [`retention`] | which segments of it are deleted |
+//! | [`retention`] | which segments of it are deleted, and when its rollups are made: `rolling` |
 //! | [`reserve`] | the part of a file system that a dataset leaves free |
 //! | `gap` | rows that a full disk kept out of the dataset |
 //! | [`not_stored`] | these as counts, readable from any thread |
@@ -33,6 +33,7 @@ pub mod not_stored;
 pub mod reserve;
 pub mod resources;
 pub mod retention;
+mod rolling;
 pub mod service;
 pub mod signals;
 pub mod status;

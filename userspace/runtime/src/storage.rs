@@ -3,7 +3,7 @@
 use crate::dataset::Dataset;
 use crate::not_stored::NotStored;
 use crate::reserve::Reserve;
-use crate::retention::Retention;
+use crate::retention::{KeepRollups, Retention};
 use crate::status;
 use rocescope_store::{Error, Options};
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ pub struct Storage {
     pub keep_age: Option<Duration>,
     /// Delete the oldest segments above this total.
     pub keep_bytes: Option<u64>,
+    /// The rollups; `None` for none.
+    pub keep_rollups: Option<KeepRollups>,
     /// How much of the file system stays free; `None` for the default of [`Reserve::new`].
     pub keep_free: Option<u64>,
 }
@@ -35,6 +37,7 @@ impl Storage {
             bytes: self.keep_bytes,
             ..Retention::default()
         }
+        .with_rollups(self.keep_rollups.as_ref())
     }
 
     /// Opens it to write to, and what it counts when the disk is full or fails; reports damage of an earlier run.

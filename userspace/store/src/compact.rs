@@ -22,6 +22,7 @@ pub(crate) mod shipped;
 
 use crate::lock::CompactLock;
 use crate::name::Partition;
+use crate::retain::retained;
 use crate::walk::{self, Found};
 use crate::{Error, Query, Unreadable};
 use hour::Hour;
@@ -94,8 +95,13 @@ pub fn compact(root: &Path, what: &Compaction, wait: impl FnOnce()) -> Result<Co
 
 fn join_all(root: &Path, what: &Compaction, compacted: &mut Compacted) -> Result<(), Error> {
     let found = walk::segments(root)?;
+    let deleted = retained(root)?;
     for segments in found.chunk_by(|a, b| (&a.table, &a.partition) == (&b.table, &b.partition)) {
-        join_hour(root, segments, what, compacted)?;
+        // Rollups know the segments of an hour that retention began to delete by their names.
+        let partition = segments.first().and_then(|first| Partition::parse(&first.partition));
+        if partition > deleted {
+            join_hour(root, segments, what, compacted)?;
+        }
     }
     Ok(())
 }

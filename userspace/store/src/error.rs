@@ -62,6 +62,12 @@ pub enum Error {
         /// Root of the dataset.
         root: PathBuf,
     },
+    /// Another process makes the rollups of this root.
+    #[error("another process makes the rollups of {}: wait until it ends", root.display())]
+    RollingUp {
+        /// Root of the dataset.
+        root: PathBuf,
+    },
     /// The content of a file, or of the given rows, is invalid.
     #[error("cannot {action} {}: {reason}", path.display())]
     Content {

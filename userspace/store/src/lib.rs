@@ -23,6 +23,7 @@
 //! | [`mod@verify`] | [`verify`](verify()): checks every byte |
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
 //! | [`mod@compact`] | [`compact`](compact()): joins small segments of hours that are over |
+//! | [`mod@rollup`] | [`Rollups`]: datasets of longer windows, made from this one |
 //! | [`error`] | [`Error`] |
 //! | `convert`, `format` | rewrites segments of earlier formats, whose columns had other names |
 //! | `journal`, `seal`, `parallel_seal` | the open segment, and how one or several are sealed |
@@ -97,6 +98,7 @@ pub mod query;
 pub mod read;
 pub mod repair;
 pub mod retain;
+pub mod rollup;
 pub mod scan;
 pub mod summary;
 pub mod verify;
@@ -112,6 +114,7 @@ pub use query::{Query, Rows, TimeRange};
 pub use read::Batch;
 pub use repair::{Repaired, repair};
 pub use retain::{Limits, Retained, retain};
+pub use rollup::Rollups;
 pub use scan::{Scan, Segment, Unreadable, open, scan};
 pub use summary::{Summary, TableSummary};
 pub use verify::{Verified, verify};

@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::name::{COMPACT, OPEN, Observer, lock_path};
+use rocescope_model::ROLLUPS;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -93,6 +94,28 @@ impl CompactLock {
     /// Acquires the lock; `None` if a running process holds it.
     pub(crate) fn acquire(root: &Path) -> Result<Option<Self>, Error> {
         let (path, directory) = directory(root, COMPACT)?;
+        match directory.try_lock() {
+            Ok(()) => Ok(Some(Self(directory))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(Error::io("lock", &path, source)),
+        }
+    }
+}
+
+/// One process that makes rollups per root.
+#[derive(Debug)]
+pub(crate) struct RollupLock(File);
+
+impl Drop for RollupLock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+impl RollupLock {
+    /// Acquires the lock; `None` if a running process holds it.
+    pub(crate) fn acquire(root: &Path) -> Result<Option<Self>, Error> {
+        let (path, directory) = directory(root, ROLLUPS)?;
         match directory.try_lock() {
             Ok(()) => Ok(Some(Self(directory))),
             Err(TryLockError::WouldBlock) => Ok(None),

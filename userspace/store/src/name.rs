@@ -30,6 +30,8 @@ const UNFINISHED: &str = ".parquet.tmp";
 const JOURNAL: &str = ".arrows.tmp";
 /// Suffix of a damaged journal.
 const SET_ASIDE: &str = ".arrows";
+/// Joined segments have numbers from this on: a writer counts from 0, and must not take the name of one.
+pub(crate) const FIRST_JOINED: u32 = 10_000;
 /// Maximum length of an observer's name in a file name: leaves room for the rest in 255 bytes.
 const OBSERVER_MAX: usize = 100;
 
@@ -85,6 +87,11 @@ impl Partition {
         Time(self.0.saturating_mul(HOUR_NS))
     }
 
+    /// Whether it is the first hour of a day.
+    pub(crate) const fn is_first_of_day(self) -> bool {
+        self.0.rem_euclid(24) == 0
+    }
+
     /// Returns the last nanosecond of the hour.
     pub(crate) const fn last_ns(self) -> i64 {
         self.start().0.saturating_add(HOUR_NS - 1)
@@ -117,6 +124,11 @@ impl SegmentName {
     /// Returns the time of the first row, in whole seconds.
     pub(crate) const fn start(&self) -> Time {
         self.start
+    }
+
+    /// Whether compaction made the segment.
+    pub(crate) const fn is_joined(&self) -> bool {
+        self.seq >= FIRST_JOINED
     }
 
     /// Returns the name with another number.

@@ -1,10 +1,13 @@
 //! Deletes the oldest segments.
 
-use crate::name::{Observer, Partition};
+use crate::name::{OPEN, Observer, Partition};
+use crate::scan::read_segment;
 use crate::walk::{self, Found};
 use crate::{Error, durable};
-use rocescope_model::{Row, SHIPPED, Time, WindowRow};
+use rocescope_model::{Resolution, Row, SHIPPED, Time, WindowRow, footer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// What to keep. Without limits, everything.
@@ -41,15 +44,14 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
     let groups = groups(walk::segments(root)?);
     let shipped = root.join(SHIPPED);
     let is_shipped = shipped.is_dir();
-    let oldest_kept = limits.older_than.map(|time| Partition::of(time).path());
+    let mut deleted = retained(root)?;
     let mut retained = Retained {
         kept_bytes: groups.iter().map(Group::bytes).sum(),
         ..Retained::default()
     };
     let newest = groups.len().saturating_sub(1);
     for (number, group) in groups.into_iter().enumerate() {
-        let partition = Path::new(&group.partition);
-        let too_old = oldest_kept.as_deref().is_some_and(|oldest| partition < oldest);
+        let too_old = limits.older_than.is_some_and(|time| group.end() <= time);
         let too_many = limits
             .max_bytes
             .is_some_and(|max| number < newest && retained.kept_bytes > max);
@@ -69,6 +71,11 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
             retained.waiting_segments += waiting;
             continue;
         }
+        match note_retained(root, &group.partition, &mut deleted) {
+            // Deletion is what makes room.
+            Err(Error::NoSpace { .. }) => {}
+            noted => noted?,
+        }
         for found in &group.segments {
             durable::remove(&found.path)?;
             if is_shipped && let Some(marker) = marker(found) {
@@ -83,6 +90,37 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
     Ok(retained)
 }
 
+/// The name of the file with the newest partition from which segments were deleted.
+const RETAINED: &str = "retained";
+
+/// Returns the newest partition from which segments were deleted. Rollups of it, and of earlier ones, are not made again from
+/// what is left.
+pub(crate) fn retained(root: &Path) -> Result<Option<Partition>, Error> {
+    let path = root.join(OPEN).join(RETAINED);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Partition::parse(text.trim())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", &path, error)),
+    }
+}
+
+/// Notes a partition durably, before the first of its segments is deleted.
+fn note_retained(root: &Path, partition: &str, newest: &mut Option<Partition>) -> Result<(), Error> {
+    let Some(this) = Partition::parse(partition).filter(|this| Some(*this) > *newest) else {
+        return Ok(());
+    };
+    let path = root.join(OPEN).join(RETAINED);
+    let unfinished = path.with_extension("tmp");
+    let failed = |source| Error::io("write", &unfinished, source);
+    std::fs::create_dir_all(root.join(OPEN)).map_err(failed)?;
+    let mut file = File::create(&unfinished).map_err(failed)?;
+    writeln!(file, "{partition}").map_err(failed)?;
+    file.sync_all().map_err(failed)?;
+    durable::publish(&unfinished, &path, root)?;
+    *newest = Some(this);
+    Ok(())
+}
+
 /// Segments that are deleted together: those of `windows` with what other tables have of the same windows.
 struct Group {
     partition: String,
@@ -93,6 +131,20 @@ struct Group {
 }
 
 impl Group {
+    /// The end of its partition; of one with another name, never.
+    fn end(&self) -> Time {
+        let Some(partition) = Partition::parse(&self.partition) else {
+            return Time(i64::MAX);
+        };
+        let resolution = self.segments.first().filter(|_| partition.is_first_of_day());
+        let resolution = resolution.and_then(|found| {
+            let segment = read_segment(found.clone()).ok()?;
+            segment.footer(footer::ROLLUP)?.parse::<Resolution>().ok()
+        });
+        let (_, end) = resolution.unwrap_or(Resolution::Captured).partition(partition.start());
+        end
+    }
+
     fn bytes(&self) -> u64 {
         self.segments.iter().map(|found| found.bytes).sum()
     }

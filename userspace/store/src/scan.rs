@@ -44,6 +44,8 @@ pub struct Segment {
     pub rows: u64,
     /// Metadata pairs by key; see [`footer::KEYS`].
     pub footer: Vec<(String, String)>,
+    /// The first and the last nanosecond that rows of its partition can have; `None` for any.
+    pub(crate) span: Option<(i64, i64)>,
     pub(crate) bounds: Bounds,
     pub(crate) health: Health,
 }
@@ -200,6 +202,7 @@ pub(crate) fn segment_of(found: walk::Found, footer: &Footer) -> Segment {
         bounds: Bounds::of(&found.table, metadata),
         table: found.table,
         partition: found.partition,
+        span: found.span,
         path: found.path,
         bytes: found.bytes,
         footer: footer.pairs.clone(),

@@ -1,7 +1,7 @@
 //! Walks the directories of a dataset.
 
 use crate::Error;
-use crate::name::{DAMAGED, OPEN, OpenFile, SegmentName, SegmentPaths, is_sealed};
+use crate::name::{DAMAGED, OPEN, OpenFile, Partition, SegmentName, SegmentPaths, is_sealed};
 use rocescope_model::{Row, WindowRow};
 use std::fs;
 use std::io;
@@ -17,6 +17,8 @@ pub(crate) struct Found {
     pub(crate) table: String,
     /// `date=…/hour=…`: sorts by time.
     pub(crate) partition: String,
+    /// The first and the last nanosecond that its rows can have; `None` for any.
+    pub(crate) span: Option<(i64, i64)>,
     /// `None` if rocescope did not name it.
     pub(crate) name: Option<SegmentName>,
     pub(crate) path: PathBuf,
@@ -51,6 +53,7 @@ pub(crate) fn segments_of(
                 found.extend(files.filter(|f| is_sealed(&f.name)).map(|file| Found {
                     table: table.name.clone(),
                     partition: partition.clone(),
+                    span: None,
                     name: SegmentName::of_sealed(&file.name),
                     path: file.path,
                     bytes: file.bytes,
@@ -59,7 +62,30 @@ pub(crate) fn segments_of(
         }
     }
     found.sort_by(|a, b| (&a.table, &a.partition, &a.path).cmp(&(&b.table, &b.partition, &b.path)));
+    for table in found.chunk_by_mut(|a, b| a.table == b.table) {
+        set_spans(table);
+    }
     Ok(found)
+}
+
+/// Sets which times the segments of a table can have. A partition is an hour; in rollups of hours and of days it is a day or
+/// a month, in the first hour of it. So that of an hour 00 may last until the next one begins.
+fn set_spans(table: &mut [Found]) {
+    let mut next: Option<Partition> = None;
+    for hour in table.chunk_by_mut(|a, b| a.partition == b.partition).rev() {
+        let Some(own) = hour.first().and_then(|found| Partition::parse(&found.partition)) else {
+            continue;
+        };
+        let last = match next {
+            _ if !own.is_first_of_day() => own.last_ns(),
+            Some(next) => next.start().0.saturating_sub(1),
+            None => i64::MAX,
+        };
+        for found in hour {
+            found.span = Some((own.start().0, last));
+        }
+        next = Some(own);
+    }
 }
 
 /// A journal or unfinished segment.

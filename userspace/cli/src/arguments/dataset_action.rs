@@ -1,6 +1,6 @@
 //! The arguments of `rocescope dataset`.
 
-use super::{CompactArguments, Output, SpanArguments};
+use super::{CompactArguments, Output, RollupArguments, SpanArguments};
 use clap::{Args, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ pub enum DatasetAction {
     Repair(RepairArguments),
     /// Join the small segments of a dataset into larger ones, once their hour is over
     Compact(CompactArguments),
+    /// Make the rows of a minute, an hour and a day from those that were captured, once their hour is over
+    Rollup(RollupArguments),
     /// Copy the sealed segments of a dataset to an object store
     #[command(disable_help_flag = true)]
     Ship(ProgramArguments),

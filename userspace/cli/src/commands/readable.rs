@@ -140,6 +140,7 @@ fn request(root: &Path) -> Result<IntakeRequest> {
             segment_bytes: u64::MAX,
             keep_age: None,
             keep_bytes: None,
+            keep_rollups: None,
             keep_free: Some(0),
         }),
         recorder: None,

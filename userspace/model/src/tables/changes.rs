@@ -5,7 +5,7 @@ use crate::row::table;
 
 table! {
     /// One row for each figure that two spans have in a table, the largest change of each table first.
-    ChangeRow = "changes" {
+    ChangeRow = "changes" [derived] {
         /// The table of the figure.
         compared: Text, None, [same], show "Table";
         /// What the figure measures.

@@ -1,12 +1,12 @@
 //! `connection_owners`: whose both ends of a connection are. Joined from `queue_pairs` when it is read; not stored.
 
 use crate::row::table;
-use crate::{Cells, Column, ConnectionRow, Row, Table, Text, Value};
+use crate::{Cells, Column, ConnectionRow, Rollup, Row, Table, Text, Value};
 
 table! {
     /// One row for each direction of a connection of which an agent reported an end: job, rank and process of both, from
     /// `queue_pairs`. Columns of an end are null if no agent reported it, and if several queue pairs may be meant.
-    ConnectionOwnersRow = "connection_owners" {
+    ConnectionOwnersRow = "connection_owners" [derived] {
         /// Name of the capture box that wrote the row of the connection.
         observer: Text, None, [same], hide "Observer";
         /// Number of the connection.
@@ -81,6 +81,7 @@ static COLUMNS: [Column; ALL] = {
 
 /// The columns of `connections`, and then those of `connection_owners`.
 pub static OWNED_CONNECTIONS: Table = Table {
+    rollup: Rollup::Derived,
     name: ConnectionRow::TABLE.name,
     help: ConnectionRow::TABLE.help,
     columns: &COLUMNS,

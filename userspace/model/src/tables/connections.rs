@@ -13,7 +13,7 @@ table! {
     /// connection ends, when the capture ends, and once a minute in between: of the rows with the same `connection` and
     /// `role`, the latest is valid. `docs/connections.md` defines the terms. NAKs and CNPs count for the direction that
     /// carried them.
-    ConnectionRow = "connections" {
+    ConnectionRow = "connections" [merged] {
         /// Name of the capture box that wrote the row.
         observer: Text, None, [same], hide "Observer";
         /// Event time at which the row was written.

@@ -7,7 +7,7 @@ table! {
     /// One row for each counter that changed since it was read before, and for each at the first read and periodically:
     /// between two rows of a counter, its increase was 0. Every read has a row of the metric `counter_reads`. The catalogue of metrics below explains `metric`; rows of a
     /// port with the same metric add up.
-    CounterRow = "counters" {
+    CounterRow = "counters" [merged] {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
         /// Time of the read.

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 table! {
     /// One row for each event, such as a NAK, a sudden change of a flow's rate, or a burst of CNPs. `kind` determines
     /// which columns are filled and what `value` and `previous` measure.
-    EventRow = "events" {
+    EventRow = "events" [kept] {
         /// Name of the capture box that wrote the row.
         observer: Text, None, [same], hide "Observer";
         /// Time of the event; for a change between two windows, the start of the later one.

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 table! {
     /// One row for each flow and hop of a run of `rocescope paths discover`: the node, and the port by which the flow
     /// leaves it. A flow whose path is not complete has its hops up to the last known one.
-    FlowPathRow = "flow_paths" {
+    FlowPathRow = "flow_paths" [kept] {
         /// Name of the run.
         observer: Text, None, [same], hide "Observer";
         /// Start of the run.

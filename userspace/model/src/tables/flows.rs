@@ -8,7 +8,7 @@ table! {
     /// One row for each window and top flow, largest first. A flow is unidirectional: outer identifiers, addresses, UDP
     /// source port and destination QP. A direction whose sender sprays packets over many ports is one flow. Sizes are never below the true value, and above it by at most their `error_`
     /// column.
-    FlowRow = "flows" {
+    FlowRow = "flows" [merged] {
         /// Name of the capture box that wrote the row.
         observer: Text, None, [same], hide "Observer";
         /// Start of the window, inclusive.

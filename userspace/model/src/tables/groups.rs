@@ -8,7 +8,7 @@ table! {
     /// One row for each window and value that its traffic is grouped by, largest first. The last row, `(not listed)`, has
     /// what the listed flows do not: all rows sum to the window. Sizes are above the true value by at most their `error_`
     /// column.
-    GroupRow = "groups" {
+    GroupRow = "groups" [derived] {
         /// Name of the capture box; empty for the sum of several.
         observer: Text, None, [same], hide "Observer";
         /// Start of the window, inclusive.

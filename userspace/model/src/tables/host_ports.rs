@@ -6,7 +6,7 @@ use crate::{Text, Time};
 table! {
     /// One row for each window and port of a host, and one for the host itself: state, rates and errors from its
     /// counters. A value is null if the host does not count it.
-    HostPortRow = "host_ports" {
+    HostPortRow = "host_ports" [derived] {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
         /// Start of the window, inclusive.

@@ -8,7 +8,7 @@ table! {
     /// One row when a fault begins and one when it ends: what, where, since when, on what evidence, and what to do. Of
     /// rows with the same `class`, `place` and `since_ns`, the one with the highest `revision` is valid, and of these the
     /// latest.
-    HostVerdictRow = "host_verdicts" {
+    HostVerdictRow = "host_verdicts" [kept] {
         /// Name of the analyzer.
         observer: Text, None, [same], hide "Observer";
         /// End of the window in which the fault began or ended.

@@ -5,7 +5,7 @@ use crate::{Text, Time};
 
 table! {
     /// One row for each note: what was found or done about an incident.
-    IncidentNoteRow = "incident_notes" {
+    IncidentNoteRow = "incident_notes" [kept] {
         /// Who noted it.
         observer: Text, None, [same], show "Observer";
         /// When it was noted.

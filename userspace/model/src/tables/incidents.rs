@@ -7,7 +7,7 @@ use core::net::IpAddr;
 table! {
     /// One row for each fault and each change of it: what, where, since when, who suffers, what to do. Of rows with the
     /// same `observer` and `id`, the latest is valid.
-    IncidentRow = "incidents" {
+    IncidentRow = "incidents" [kept] {
         /// Name of the analyzer.
         observer: Text, None, [same], hide "Observer";
         /// Event time at which the row was written.

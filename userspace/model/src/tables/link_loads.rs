@@ -6,7 +6,7 @@ use crate::{Text, Time};
 table! {
     /// One row for each window or run and direction of a link, unused ones included: how many flows cross it, and how
     /// many would if all links of its layer carried the same.
-    LinkLoadRow = "link_loads" {
+    LinkLoadRow = "link_loads" [merged] {
         /// Name of the analysis.
         observer: Text, None, [same], hide "Observer";
         /// Start of the window, or of the run.

@@ -8,7 +8,7 @@ table! {
     /// One row for each window and discovered link, one direction each: the coverage of the topology. A link that no
     /// probe of the window crossed has a row with 0 probes. The address at its far end, which a traceroute reports,
     /// identifies a link.
-    LinkRow = "links" {
+    LinkRow = "links" [merged] {
         /// Name of the analyzer.
         observer: Text, None, [same], hide "Observer";
         /// Start of the window.

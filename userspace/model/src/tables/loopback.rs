@@ -6,7 +6,7 @@ use crate::{Text, Time};
 table! {
     /// One row for each test of a run: a NIC wrote to memory or a GPU of its own host, in loopback. The rows of a run
     /// have the same window.
-    LoopbackRow = "loopback" {
+    LoopbackRow = "loopback" [kept] {
         /// Name of the host.
         observer: Text, None, [same], hide "Host";
         /// Time of the run.

@@ -5,7 +5,7 @@ use crate::{Text, Time};
 
 table! {
     /// One row for each window and opcode seen in it. The packets of a window's rows add up to its `roce_packets`.
-    OpcodeRow = "opcodes" {
+    OpcodeRow = "opcodes" [merged] {
         /// Name of the capture box that wrote the row.
         observer: Text, None, [same], hide "Observer";
         /// Start of the window, inclusive.

@@ -9,7 +9,7 @@ table! {
     /// One row for each time span and ordered pair of NICs of one host: the outcome of the probes from one to the
     /// other. Quantiles are within 0.8 % of a measured value, and exact if all values are equal; a latency below 0,
     /// which only clock error can cause, counts as 0.
-    PairRow = "pairs" {
+    PairRow = "pairs" [derived] {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
         /// Start of the span.

@@ -10,7 +10,7 @@ table! {
     /// is first known, when it changes, and periodically; it is valid from `time` until the next path of the same
     /// 5-tuple. While no trace has reached the destination, the rows have the hops up to the last one that answered, and one
     /// for the destination, without an address.
-    PathRow = "paths" {
+    PathRow = "paths" [raw "hops of two traces must not mix, and only the latest trace is evidence"] {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
         /// Time from which the path is valid: the end of its traceroute.

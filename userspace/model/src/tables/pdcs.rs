@@ -9,7 +9,7 @@ table! {
     /// one side sent, and the ACKs and NACKs that answered them. RUDI and UUD have no PDC: their rows are pairs of
     /// addresses. `docs/transports.md` states what is evidence of a loss. A PSN is judged some round trips after it was
     /// acknowledged, so its losses may count in a later window.
-    PdcRow = "pdcs" {
+    PdcRow = "pdcs" [merged by src_pdc, dst_pdc, mode] {
         /// Name of the capture box that wrote the row.
         observer: Text, None, [same], hide "Observer";
         /// Start of the window, inclusive.

@@ -12,7 +12,7 @@ table! {
     /// A probe to a NIC of another host (`probe --peers`) has up to two rows, both by the agent that asked: one for the way
     /// there, and one for the way back if an answer was sent. `src` and `dst` are those of the way. The name of the other
     /// host's NIC is empty: its own rows have it. Two hosts have two clocks, so the one-way latency is null.
-    ProbeRow = "probes" {
+    ProbeRow = "probes" [raw "single latencies have no sum, and `sla` has what an hour of probes shows"] {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
         /// Time at which the probe was due (1): the agent sends it then, unless the host delays it.

@@ -8,7 +8,7 @@ table! {
     /// One row for each queue pair when it is first seen, whenever it changed, when it is gone, and periodically. Its
     /// traffic in `connections` has an address of `local_address` or `port_addresses` and `local_qpn` as `src` and `src_qpn`
     /// of what it sends, and as `dst` and `dst_qpn` of what it receives. Numbers are used again: the time decides.
-    QueuePairRow = "queue_pairs" {
+    QueuePairRow = "queue_pairs" [kept] {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
         /// Time of the read: the queue pair was last seen then, or is `gone` since.

@@ -6,7 +6,7 @@ use crate::{Text, Time};
 table! {
     /// One row when `rocescope run` has started a job, and one when the job has ended. Its queue pairs are the rows of
     /// `queue_pairs` with its `job_id`.
-    RunRow = "runs" {
+    RunRow = "runs" [kept] {
         /// Name of the writer: the host, `run`, and the rank if there is one, separated by dots.
         observer: Text, None, [same], hide "Observer";
         /// When it started or ended.

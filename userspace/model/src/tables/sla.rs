@@ -6,7 +6,7 @@ use crate::{Text, Time};
 table! {
     /// One row for each window of the probe analysis: drops by cause, and latency quantiles, as in Hostmesh, section 4.
     /// Quantiles are exact: the smallest value that the given share of the window's probes does not exceed.
-    SlaRow = "sla" {
+    SlaRow = "sla" [merged] {
         /// Name of the analyzer.
         observer: Text, None, [same], hide "Observer";
         /// Start of the window.

@@ -10,7 +10,7 @@ table! {
     /// `flow_hash`, in the dataset of the capture box. An agent whose monitor found a step of a collective slow has a row
     /// for the burst of probes that followed; its detection is the row of `step_probes` whose `time_ns` is this
     /// `window_start_ns`.
-    SmallFlowRow = "small_flows" {
+    SmallFlowRow = "small_flows" [raw "the smallest flows of a window are not those of a longer one"] {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
         /// End of the window in which the agent probed.

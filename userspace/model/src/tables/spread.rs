@@ -8,7 +8,7 @@ table! {
     /// One row for each window, sprayed direction and UDP source port (entropy value) of its packets. The packets of the
     /// rows of a direction add up to those of its row in `flows`, which has the imbalance. The largest directions come
     /// first; those of which some port is unknown, or whose ports exceed `--spread-rows`, have no rows.
-    SpreadRow = "spread" {
+    SpreadRow = "spread" [merged] {
         /// Name of the capture box that wrote the row.
         observer: Text, None, [same], show "Observer";
         /// Start of the window, inclusive.

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 table! {
     /// One row for each step of a collective that the monitor of an agent probed the path of (`end`), and one for each
     /// detection in it: a round trip that took too long (`slow`), or probes that are not answered (`overdue`).
-    StepProbeRow = "step_probes" {
+    StepProbeRow = "step_probes" [raw "each row answers a question about one step"] {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Agent";
         /// Time of the detection; for `end`, the end of the step.

@@ -8,7 +8,7 @@ table! {
     /// One row for each step of a rank in a collective: what it sent to one receiver before its chunk or its receiver
     /// changed. `rocescope collective import` and
     /// `follow` write it, an agent with `[collective]`, and a capture with `--collectives`.
-    StepRow = "steps" {
+    StepRow = "steps" [raw "each step happens once"] {
         /// Name of the import, of the agent or of the capture.
         observer: Text, None, [same], hide "Observer";
         /// Start of the step. Sources without the time of day count from 1970.

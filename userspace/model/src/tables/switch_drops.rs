@@ -7,7 +7,7 @@ use core::net::IpAddr;
 table! {
     /// One row for each switch, ports, queue, reason and flow whose packets were reported as dropped in a few seconds.
     /// Switches limit how many drops they report: the rows are a part of what was dropped.
-    SwitchDropRow = "switch_drops" {
+    SwitchDropRow = "switch_drops" [merged] {
         /// Name of what received the reports.
         observer: Text, None, [same], hide "Observer";
         /// When the last of these reports was received.

@@ -8,7 +8,7 @@ table! {
     /// source has. Growth is that since the reading before; a value is null if the source does not have it, and after a
     /// reset of the counters. Rows of a queue or priority repeat a part of what the row of the port counts: never add up
     /// both.
-    SwitchPortRow = "switch_ports" {
+    SwitchPortRow = "switch_ports" [merged] {
         /// Name of what received or asked.
         observer: Text, None, [same], hide "Observer";
         /// Time of the reading.

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 table! {
     /// One row for each egress port of a report (`port`), for each flow at such a port (`flow`), and for each time that a
     /// port was paused (`pause`). `rocescope collective import` writes it.
-    TelemetryRow = "telemetry" {
+    TelemetryRow = "telemetry" [raw "each row is part of one report of a switch"] {
         /// Name of the import.
         observer: Text, None, [same], hide "Observer";
         /// Time of the report, or start of the pause. Sources without the time of day count from 1970.

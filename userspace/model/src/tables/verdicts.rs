@@ -7,7 +7,7 @@ use core::net::IpAddr;
 table! {
     /// One row for each problem and window: what fails, where, since when, on what evidence, and what to do. A problem
     /// that persists has a row in every window.
-    VerdictRow = "verdicts" {
+    VerdictRow = "verdicts" [kept] {
         /// Name of the analyzer.
         observer: Text, None, [same], hide "Observer";
         /// Start of the window.

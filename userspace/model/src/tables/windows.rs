@@ -8,7 +8,7 @@ table! {
     /// the mergeable sketches. In every row `frames` = `roce_packets` + `not_roce_frames` + `malformed_frames` +
     /// `fragment_frames` + `filtered_frames` + `snapped_frames` + `capture_lost_packets`. A live capture has a row for every
     /// window, also without frames; a file has none for time without frames.
-    WindowRow = "windows" {
+    WindowRow = "windows" [merged] {
         /// Name of the capture box that wrote the row.
         observer: Text, None, [same], show "Observer";
         /// Start of the window, inclusive.

@@ -1,7 +1,7 @@
-//! Merges the flows of several observers by key, with bounds for flows that a point does not list.
+//! Merges the flows of several parts by key, with bounds for flows that a part does not list.
 
-use super::part::{Part, Target, hash};
-use super::sketches::Sketches;
+use super::part::{MergeError, Part, hash};
+use super::sketches::{Sketches, Sum};
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
@@ -15,8 +15,8 @@ pub(super) struct Merged {
     pub(super) rows: Vec<FlowRow>,
     /// Whether these are all flows, and exact.
     pub(super) complete: bool,
-    /// `complete` of each point.
-    pub(super) complete_parts: Vec<bool>,
+    /// The sketches of all flows.
+    pub(super) sketches: Sum,
 }
 
 /// The identity of a flow; its hash first, because most comparisons end there.
@@ -37,8 +37,12 @@ fn key(row: &FlowRow) -> Key {
 }
 
 impl Merged {
-    pub(super) fn of(parts: &[Part], seen: &[Sketches], target: &Target) -> Self {
-        // A flow, and the points that list it.
+    /// Merges the flows of all parts. The sketches of one part are in memory at a time.
+    ///
+    /// # Errors
+    /// The sketches of a part are invalid, or differ from those of the others.
+    pub(super) fn of(parts: &[Part], over: Over) -> Result<Self, MergeError> {
+        // A flow, and the parts that list it.
         let mut flows: BTreeMap<Key, (FlowRow, Vec<usize>)> = BTreeMap::new();
         for (number, part) in parts.iter().enumerate() {
             for row in &part.flows {
@@ -48,7 +52,7 @@ impl Merged {
                     }
                     Entry::Occupied(mut place) => {
                         let (sum, listed) = place.get_mut();
-                        sum.merge(row, Over::Observers);
+                        sum.merge(row, over);
                         if listed.last() != Some(&number) {
                             listed.push(number);
                         }
@@ -56,18 +60,29 @@ impl Merged {
                 }
             }
         }
-        let rest: Vec<Unlisted> = parts.iter().zip(seen).map(Unlisted::of).collect();
-        let mut rows: Vec<FlowRow> = flows
-            .into_values()
-            .map(|(mut row, listed)| {
-                for (number, rest) in rest.iter().enumerate() {
-                    if !listed.contains(&number) {
-                        rest.widen(&mut row);
-                    }
-                }
-                row
-            })
-            .collect();
+        let mut sketches = Sum::default();
+        let mut complete = true;
+        for (number, part) in parts.iter().enumerate() {
+            let (packets, frame_bytes) = unlisted(part);
+            if packets == 0 {
+                sketches.add_listed(part)?;
+                continue;
+            }
+            complete = false;
+            let seen = Sketches::of(&part.windows)?;
+            let rest = Unlisted {
+                packets,
+                frame_bytes,
+                sketches: &seen,
+            };
+            // The parts are in order.
+            let others = flows
+                .values_mut()
+                .filter(|(_, listed)| listed.binary_search(&number).is_err());
+            others.for_each(|(row, _)| rest.widen(row));
+            sketches.add(seen)?;
+        }
+        let mut rows: Vec<FlowRow> = flows.into_values().map(|(row, _)| row).collect();
         rows.sort_by(|a, b| {
             let by_size = b.frame_bytes.cmp(&a.frame_bytes);
             by_size.then_with(|| order(a).cmp(&order(b)))
@@ -75,14 +90,19 @@ impl Merged {
         for (row, rank) in rows.iter_mut().zip(1..) {
             row.rank = rank;
             row.recompute();
-            let middle = row.frame_bytes - row.error_frame_bytes / 2;
-            row.elephant = middle as f64 * 8e9 / row.window_ns as f64 >= target.elephant_bps;
         }
-        let complete_parts: Vec<bool> = rest.iter().map(|rest| rest.packets == 0).collect();
-        Self {
+        Ok(Self {
             rows,
-            complete: complete_parts.iter().all(|complete| *complete),
-            complete_parts,
+            complete,
+            sketches,
+        })
+    }
+
+    /// Sets which flows are elephants by their size in all parts.
+    pub(super) fn set_elephants(&mut self, elephant_bps: f64) {
+        for row in &mut self.rows {
+            let middle = row.frame_bytes - row.error_frame_bytes / 2;
+            row.elephant = middle as f64 * 8e9 / row.window_ns as f64 >= elephant_bps;
         }
     }
 }
@@ -101,32 +121,29 @@ fn order(row: &FlowRow) -> impl Ord + use<> {
     )
 }
 
-/// Bounds for the flows that a point does not list.
+/// Packets and bytes of the flows that a part does not list.
+fn unlisted(part: &Part) -> (u64, u64) {
+    let (mut packets, mut frame_bytes) = (0u64, 0u64);
+    for row in &part.windows {
+        packets += row.roce_packets;
+        frame_bytes += row.frame_bytes;
+    }
+    for row in &part.flows {
+        packets = packets.saturating_sub(row.packets - row.error_packets.min(row.packets));
+        let min = row.frame_bytes - row.error_frame_bytes.min(row.frame_bytes);
+        frame_bytes = frame_bytes.saturating_sub(min);
+    }
+    (packets, frame_bytes)
+}
+
+/// Bounds for the flows that a part does not list.
 struct Unlisted<'a> {
     packets: u64,
     frame_bytes: u64,
     sketches: &'a Sketches,
 }
 
-impl<'a> Unlisted<'a> {
-    fn of((part, sketches): (&Part, &'a Sketches)) -> Self {
-        let (mut packets, mut frame_bytes) = (0u64, 0u64);
-        for row in &part.windows {
-            packets += row.roce_packets;
-            frame_bytes += row.frame_bytes;
-        }
-        for row in &part.flows {
-            packets = packets.saturating_sub(row.packets - row.error_packets.min(row.packets));
-            let min = row.frame_bytes - row.error_frame_bytes.min(row.frame_bytes);
-            frame_bytes = frame_bytes.saturating_sub(min);
-        }
-        Self {
-            packets,
-            frame_bytes,
-            sketches,
-        }
-    }
-
+impl Unlisted<'_> {
     /// Adds the maximum that an unlisted flow can have had here to its size and to its error.
     fn widen(&self, row: &mut FlowRow) {
         let flow = hash(row.flow_hash);

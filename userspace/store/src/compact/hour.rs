@@ -5,7 +5,7 @@ use super::group::{Group, has_journal};
 use super::join::Join;
 use super::shipped::{self, State};
 use crate::lock::HourLock;
-use crate::name::{COMPACT, SegmentName};
+use crate::name::{COMPACT, FIRST_JOINED, SegmentName};
 use crate::seal::write_segment;
 use crate::{Error, durable, schema};
 use rocescope_model::Table;
@@ -16,9 +16,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Joined segments have numbers from this on: a writer counts from 0, and must not take the name of one.
-const FIRST_NUMBER: u32 = 10_000;
 
 /// An hour of a table.
 #[derive(Debug)]
@@ -126,7 +123,7 @@ impl<'a> Hour<'a> {
             let path = self.directory.join(name);
             !(path.exists() || self.made.join(name).exists() || shipped::is_known(self.root, &path))
         };
-        let mut names = (FIRST_NUMBER..u32::MAX).map(name);
+        let mut names = (FIRST_JOINED..u32::MAX).map(name);
         names.find(is_free).unwrap_or_default()
     }
 

@@ -1,7 +1,6 @@
 //! Conditions that exclude an hour, a segment or a row.
 
 use super::TimeRange;
-use crate::name::Partition;
 use crate::read::Batch;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
@@ -66,12 +65,9 @@ fn bounds<T: Ord>(
 }
 
 impl Condition {
-    /// Whether the hour with this name can contain a requested row. A directory with another name can contain any row.
-    pub(crate) fn admits_hour(&self, partition: &str) -> bool {
-        Partition::parse(partition).is_none_or(|hour| {
-            let (first, last) = (hour.start().0, hour.last_ns());
-            self.time.overlaps(first, last)
-        })
+    /// Whether a partition of this span can contain a requested row; one without can contain any.
+    pub(crate) fn admits_span(&self, span: Option<(i64, i64)>) -> bool {
+        span.is_none_or(|(first, last)| self.time.overlaps(first, last))
     }
 
     pub(crate) fn admits_time(&self, bounds: &Bounds) -> bool {

@@ -127,7 +127,7 @@ impl Query {
             statistics.segments += 1;
             if !self.has_table(&found.table) {
                 statistics.other_tables += 1;
-            } else if !self.condition.admits_hour(&found.partition) {
+            } else if !self.condition.admits_span(found.span) {
                 statistics.other_hours += 1;
             } else {
                 match scan::read_segment(found) {

@@ -57,7 +57,7 @@ impl<'a, R: Row> Rows<'a, R> {
         self.condition.time = self.condition.time.narrowed(time.into());
         let asked = &self.condition;
         self.segments
-            .retain(|(_, segment)| asked.admits_hour(&segment.partition) && asked.admits_time(&segment.bounds));
+            .retain(|(_, segment)| asked.admits_span(segment.span) && asked.admits_time(&segment.bounds));
         self
     }
 

@@ -12,6 +12,7 @@ use rocescope_collector::server::{ControlSettings, Settings, Status};
 use rocescope_collector::{Files, Server};
 use rocescope_model::{AGENT_TABLES, footer};
 use rocescope_runtime::clock::now;
+use rocescope_runtime::dataset::DatasetNotice;
 use rocescope_runtime::metrics;
 use rocescope_runtime::reserve::Reserve;
 use rocescope_runtime::resources;
@@ -71,6 +72,14 @@ pub(super) fn run(arguments: &CollectorRunArguments) -> Result<ExitCode> {
             retained = Instant::now();
             if let Err(error) = lock(&retention).apply() {
                 status!("cannot delete old segments: {error}");
+            }
+            if let Some(error) = lock(&retention).take_fault() {
+                status!(
+                    "{}",
+                    DatasetNotice::NotRolledUp {
+                        reason: error.to_string()
+                    }
+                );
             }
         }
         let requested = signals.counts_requested();

@@ -4,6 +4,7 @@ mod compact;
 mod merge;
 mod program;
 mod repair;
+mod rollup;
 mod schema;
 mod verify;
 
@@ -19,6 +20,7 @@ pub(super) fn run(action: &DatasetAction) -> Result<ExitCode> {
         DatasetAction::Verify(arguments) => verify::run(arguments),
         DatasetAction::Repair(arguments) => repair::run(arguments),
         DatasetAction::Compact(arguments) => compact::run(arguments),
+        DatasetAction::Rollup(arguments) => rollup::run(arguments),
         DatasetAction::Ship(arguments) => program::start("rocescope-ship", arguments),
     }
 }

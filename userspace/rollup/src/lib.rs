@@ -1,0 +1,95 @@
+//! Rollups of a dataset: rows of 1 minute, 1 hour and 1 day, each from those of the resolution before.
+//!
+//! The store knows what is due and replaces segments ([`rocescope_store::rollup`]); the pipeline merges windows with
+//! their flows and sketches ([`merge_time`](rocescope_pipeline::merge::merge_time)). This crate joins them: it reads the
+//! rows of a unit, and makes those of the rollup.
+//!
+//! | module | which tables |
+//! |---|---|
+//! | `traffic` | `windows`, `flows`, `opcodes`, `spread`: window by window, with sketches and bounds |
+//! | `objects` | other tables that are merged: by the object that a row is about |
+//! | `kept` | tables whose rows stay as they are |
+
+mod kept;
+mod objects;
+mod traffic;
+
+use rocescope_model::{Resolution, Time};
+use rocescope_store::rollup::{Made, Sink, Unit};
+use rocescope_store::{Error, Rollups, Unreadable};
+use std::path::{Path, PathBuf};
+
+/// How rollups are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Of hours that ended at or before this instant.
+    pub ended_before: Time,
+    /// Rows of `flows` in a window, at most.
+    pub flow_rows: usize,
+}
+
+/// The result.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RolledUp {
+    /// What was made, by resolution; without those of which nothing was due.
+    pub made: Vec<(Resolution, Made)>,
+    /// Segments that are damaged, of the dataset and of its rollups.
+    pub damaged: Vec<Unreadable>,
+    /// Partitions of which a segment vanished meanwhile: the next run makes them.
+    pub changed: Vec<PathBuf>,
+    /// Segments that came after retention deleted what their rollup was made of: they are in none.
+    pub too_late: u64,
+}
+
+/// Makes the rollups of a dataset that are due.
+///
+/// # Errors
+/// [`Error::NoDirectory`], [`Error::NoDataset`], [`Error::RollingUp`]; a segment cannot be read or written. What was made
+/// before remains, and the next run continues.
+pub fn rollup(root: &Path, settings: Settings) -> Result<RolledUp, Error> {
+    let rollups = Rollups::lock(root)?;
+    let mut all = RolledUp::default();
+    for resolution in Resolution::ROLLED_UP {
+        let due = rollups.due(resolution, settings.ended_before)?;
+        all.damaged.extend(due.damaged);
+        all.too_late += due.too_late;
+        let mut sum = Made::default();
+        for task in &due.tasks {
+            let made = rollups.write(task, &mut |unit, sink| make(unit, settings, sink))?;
+            if made.changed {
+                let directory = rocescope_store::rollup::directory(root, resolution);
+                all.changed.push(directory.join(task.start.to_string()));
+                continue;
+            }
+            sum.segments += made.segments;
+            sum.bytes += made.bytes;
+            sum.rows += made.rows;
+            sum.units += made.units;
+            all.damaged.extend(made.damaged);
+        }
+        if sum.units > 0 {
+            all.made.push((resolution, sum));
+        }
+    }
+    Ok(all)
+}
+
+/// Makes the rows of a unit in every table.
+fn make(unit: &Unit<'_>, settings: Settings, sink: &mut Sink) -> Result<(), Error> {
+    traffic::make(unit, settings.flow_rows, sink)?;
+    objects::make(unit, sink)?;
+    kept::make(unit, sink)
+}
+
+#[cfg(test)]
+mod tests {
+    use rocescope_model::{Rollup, TABLES};
+
+    #[test]
+    fn every_merged_table_is_merged() {
+        for table in TABLES {
+            let is_made = super::traffic::TABLES.contains(table) || super::objects::TABLES.contains(table);
+            assert_eq!(is_made, matches!(table.rollup, Rollup::Merged { .. }), "{}", table.name);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Rollups of datasets on disk.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot set itself up has failed"
+)]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    reason = "numbers of tests are small"
+)]
+
+mod exact;
+mod faults;
+mod oracle;
+mod rows;

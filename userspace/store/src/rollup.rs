@@ -1,0 +1,98 @@
+//! Rollups: datasets of longer windows below a dataset, made from its sealed segments.
+//!
+//! `rollups/1m`, `rollups/1h` and `rollups/1d` have the tables and the layout of the dataset itself. This module knows
+//! which segments a rollup is made of, when it is due, and how it is replaced; its caller makes the rows.
+//!
+//! A *unit* is one partition of the finer resolution and one writer: its rows in the rollup are a function of its segments,
+//! which the footer of the rollup lists. A unit whose segments have changed is made again: late rows came, or
+//! compaction replaced them. Of a unit from which retention has deleted segments, the rows stay, and what comes later is
+//! merged into them.
+//!
+//! A segment of a rollup is written beside the dataset and gets its name in one step, in place of the one before. A kill
+//! leaves the one or the other; the list in its footer shows the next run what is left to do.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `due` | which units are due |
+//! | `inputs` | the list of segments in a footer |
+//! | `write` | makes the segments of a partition |
+
+mod due;
+mod inputs;
+mod write;
+
+pub use due::{Due, Task};
+pub use write::{Sink, Unit};
+
+use crate::lock::RollupLock;
+use crate::{Error, Query, Unreadable};
+use rocescope_model::{ROLLUPS, Resolution, Time};
+use std::path::{Path, PathBuf};
+
+/// Returns the directory of a resolution.
+#[must_use]
+pub fn directory(root: &Path, resolution: Resolution) -> PathBuf {
+    match resolution {
+        Resolution::Captured => root.to_owned(),
+        _ => root.join(ROLLUPS).join(resolution.name()),
+    }
+}
+
+/// The rollups of a dataset, locked: one process at a time makes them.
+#[derive(Debug)]
+pub struct Rollups {
+    root: PathBuf,
+    _lock: RollupLock,
+}
+
+/// The result of writing a partition of a rollup.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Made {
+    /// Segments that were written.
+    pub segments: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their rows.
+    pub rows: u64,
+    /// Units in them that were made or changed.
+    pub units: u64,
+    /// Segments whose rows are missing because they are damaged.
+    pub damaged: Vec<Unreadable>,
+    /// Whether a segment vanished meanwhile, and nothing was written.
+    pub changed: bool,
+}
+
+impl Rollups {
+    /// Locks the rollups of a dataset.
+    ///
+    /// # Errors
+    /// [`Error::NoDirectory`], [`Error::NoDataset`]; [`Error::RollingUp`] if another process has the lock.
+    pub fn lock(root: &Path) -> Result<Self, Error> {
+        Query::default().tables(&[]).open(root)?;
+        let root = root.to_owned();
+        match RollupLock::acquire(&root)? {
+            Some(lock) => Ok(Self { root, _lock: lock }),
+            None => Err(Error::RollingUp { root }),
+        }
+    }
+
+    /// Returns what is due of a resolution, of partitions that ended at or before this instant.
+    ///
+    /// # Errors
+    /// The directories cannot be read.
+    pub fn due(&self, resolution: Resolution, ended_before: Time) -> Result<Due, Error> {
+        due::due(&self.root, resolution, ended_before)
+    }
+
+    /// Writes a partition with the rows that `make` adds for each of its units, in order.
+    ///
+    /// # Errors
+    /// Those of `make`; a segment cannot be read or written. The rollup remains as it is, or parts of it are new.
+    pub fn write(
+        &self,
+        task: &Task,
+        make: &mut dyn FnMut(&Unit<'_>, &mut Sink) -> Result<(), Error>,
+    ) -> Result<Made, Error> {
+        write::write(&self.root, task, make)
+    }
+}

@@ -1,0 +1,287 @@
+//! Which units of a resolution are due.
+
+use super::directory;
+use super::inputs::{self, Input};
+use crate::name::{Observer, Partition};
+use crate::retain::retained;
+use crate::scan::read_segment;
+use crate::walk::{self, Found};
+use crate::{Error, Segment, Unreadable};
+use rocescope_model::{Resolution, Row, SlaRow, Time, WindowRow, footer, tables};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What is due of a resolution.
+#[derive(Debug, Default)]
+pub struct Due {
+    /// Partitions of the rollup with units that are due, the oldest first.
+    pub tasks: Vec<Task>,
+    /// Segments of the rollup that cannot be read: their partitions are left as they are.
+    pub damaged: Vec<Unreadable>,
+    /// Segments that came after retention deleted what their rollup was made of, or the rollup itself: their rows are in
+    /// no rollup.
+    pub too_late: u64,
+}
+
+/// A partition of a rollup and a writer, with units that are due.
+#[derive(Debug)]
+pub struct Task {
+    /// The resolution.
+    pub resolution: Resolution,
+    /// Start of the partition.
+    pub start: Time,
+    /// Its end.
+    pub end: Time,
+    pub(super) writer: Observer,
+    pub(super) units: Vec<DueUnit>,
+    /// The segments of the rollup so far, by table.
+    pub(super) old: BTreeMap<&'static str, Segment>,
+}
+
+/// A partition of the finer resolution.
+#[derive(Debug)]
+pub(super) struct DueUnit {
+    pub(super) from: Time,
+    pub(super) to: Time,
+    pub(super) partition: String,
+    /// Whether its rows are added to those of the rollup, because what these were made of is gone.
+    pub(super) extends: bool,
+    pub(super) tables: BTreeMap<&'static str, DueTable>,
+}
+
+/// The segments of a unit in one table.
+#[derive(Debug, Default)]
+pub(super) struct DueTable {
+    /// Those that are read.
+    pub(super) read: Vec<Found>,
+    /// Those that the rollup has already, and keeps.
+    pub(super) listed: Vec<Input>,
+}
+
+/// Segments by unit, writer and table.
+type Sources = BTreeMap<(Partition, Observer), BTreeMap<&'static str, Vec<Found>>>;
+
+pub(super) fn due(root: &Path, resolution: Resolution, ended_before: Time) -> Result<Due, Error> {
+    let mut due = Due::default();
+    let Some(finer) = resolution.finer() else {
+        return Ok(due);
+    };
+    let (source, target) = (directory(root, finer), directory(root, resolution));
+    if !source.is_dir() {
+        return Ok(due);
+    }
+    let sources = sources(&source)?;
+    let mut old = old(&target)?;
+    let gone = Gone {
+        source: retained(&source)?,
+        target: retained(&target)?,
+        is_captured: finer == Resolution::Captured,
+    };
+    let mut tasks: BTreeMap<(Time, Observer), Task> = BTreeMap::new();
+    for ((partition, writer), found) in sources {
+        let (from, to) = finer.partition(partition.start());
+        if to > ended_before {
+            continue;
+        }
+        let (start, end) = resolution.partition(from);
+        let key = (start, writer);
+        let known = old.get_mut(&key).map(|old| old.open(&mut due.damaged));
+        let Some(known) = known.unwrap_or(Some(&NONE)) else {
+            continue;
+        };
+        let unit = unit(partition, (from, to), found, known, &gone, start, &mut due.too_late)?;
+        if let Some(unit) = unit {
+            let (start, writer) = key.clone();
+            let task = tasks.entry(key).or_insert_with(|| Task {
+                resolution,
+                start,
+                end,
+                writer,
+                units: Vec::new(),
+                old: known.clone(),
+            });
+            task.units.push(unit);
+        }
+    }
+    due.tasks = tasks.into_values().collect();
+    Ok(due)
+}
+
+static NONE: BTreeMap<&'static str, Segment> = BTreeMap::new();
+
+/// From which partitions retention has deleted.
+struct Gone {
+    source: Option<Partition>,
+    target: Option<Partition>,
+    is_captured: bool,
+}
+
+fn sources(source: &Path) -> Result<Sources, Error> {
+    let mut sources = Sources::new();
+    for found in walk::segments(source)? {
+        let table = tables::find(&found.table).filter(|table| table.has_rollups());
+        let (Some(table), Some(name)) = (table, &found.name) else {
+            continue;
+        };
+        let Some(partition) = Partition::parse(&found.partition) else {
+            continue;
+        };
+        let unit = sources.entry((partition, name.observer.clone())).or_default();
+        unit.entry(table.name).or_default().push(found);
+    }
+    Ok(sources)
+}
+
+/// The segments of a partition of the rollup, read when they are first needed.
+enum Old {
+    Found(Vec<Found>),
+    Read(BTreeMap<&'static str, Segment>),
+    /// One is damaged.
+    Damaged,
+}
+
+impl Old {
+    /// Reads the footers; `None` if one is damaged.
+    fn open(&mut self, damaged: &mut Vec<Unreadable>) -> Option<&BTreeMap<&'static str, Segment>> {
+        if let Self::Found(found) = self {
+            let mut read = BTreeMap::new();
+            let mut is_damaged = false;
+            for found in std::mem::take(found) {
+                let table = tables::find(&found.table).map(|table| table.name);
+                match (table, read_segment(found)) {
+                    (Some(table), Ok(segment)) => drop(read.insert(table, segment)),
+                    (_, Err(Some(unreadable))) => {
+                        damaged.push(unreadable);
+                        is_damaged = true;
+                    }
+                    _ => {}
+                }
+            }
+            *self = if is_damaged { Self::Damaged } else { Self::Read(read) };
+        }
+        match self {
+            Self::Read(read) => Some(read),
+            _ => None,
+        }
+    }
+}
+
+fn old(target: &Path) -> Result<BTreeMap<(Time, Observer), Old>, Error> {
+    let mut old: BTreeMap<(Time, Observer), Old> = BTreeMap::new();
+    if !target.is_dir() {
+        return Ok(old);
+    }
+    for found in walk::segments(target)? {
+        let (Some(name), Some(partition)) = (&found.name, Partition::parse(&found.partition)) else {
+            continue;
+        };
+        let key = (partition.start(), name.observer.clone());
+        if let Old::Found(list) = old.entry(key).or_insert_with(|| Old::Found(Vec::new())) {
+            list.push(found);
+        }
+    }
+    Ok(old)
+}
+
+/// What a segment of the rollup lists of a unit.
+fn listed(old: Option<&Segment>, partition: &str) -> Vec<Input> {
+    let text = old
+        .and_then(|old| old.footer(footer::ROLLUP_INPUTS))
+        .unwrap_or_default();
+    let mut inputs = inputs::parse(text);
+    inputs.retain(|input| input.partition == partition);
+    inputs
+}
+
+/// The unit, if it is due.
+fn unit(
+    partition: Partition,
+    (from, to): (Time, Time),
+    found: BTreeMap<&'static str, Vec<Found>>,
+    old: &BTreeMap<&'static str, Segment>,
+    gone: &Gone,
+    start: Time,
+    too_late: &mut u64,
+) -> Result<Option<DueUnit>, Error> {
+    let name = partition.path().to_string_lossy().into_owned();
+    let mut tables = BTreeMap::new();
+    let mut is_due = false;
+    let mut is_new = true;
+    let mut extends = gone.source.is_some_and(|gone| partition <= gone);
+    for (table, found) in found {
+        let listed = listed(old.get(table), &name);
+        let now = found.iter().map(|f| Input::unread(&f.partition, &f.path, f.bytes));
+        let now: Vec<Input> = now.collect();
+        let is_same = now.len() == listed.len() && now.iter().all(|now| listed.iter().any(|l| l.looks_like(now)));
+        is_new &= listed.is_empty();
+        is_due |= !is_same;
+        extends |= is_missing(&listed, &found);
+        tables.insert(table, (found, listed));
+    }
+    // Without an own list: nothing is there to add to.
+    extends &= !is_new;
+    let is_deleted = is_new && gone.target.is_some_and(|gone| Partition::of(start) <= gone);
+    if is_deleted || (extends && !gone.is_captured) {
+        let changed = tables.values().filter(|(_, listed)| is_deleted || listed.is_empty());
+        *too_late += changed.map(|(found, _)| found.len() as u64).sum::<u64>();
+        return Ok(None);
+    }
+    if !is_due && !extends {
+        return Ok(None);
+    }
+    let mut unit = DueUnit {
+        from,
+        to,
+        partition: name,
+        extends,
+        tables: BTreeMap::new(),
+    };
+    for (table, (found, listed)) in tables {
+        let due = match extends {
+            true => new_segments(found, &listed)?,
+            false => DueTable {
+                read: found,
+                listed: Vec::new(),
+            },
+        };
+        unit.tables.insert(table, due);
+    }
+    // Only what is new is added.
+    let adds = !extends || unit.tables.values().any(|table| !table.read.is_empty());
+    Ok(adds.then_some(unit))
+}
+
+/// Whether a listed segment is gone, and compaction did not replace it.
+fn is_missing(listed: &[Input], found: &[Found]) -> bool {
+    let name = |found: &Found| found.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_there = |input: &Input| found.iter().any(|found| name(found).as_deref() == Some(&input.name));
+    let is_joined = |found: &Found| {
+        let is_listed = listed.iter().any(|input| name(found).as_deref() == Some(&input.name));
+        !is_listed && found.name.as_ref().is_some_and(crate::name::SegmentName::is_joined)
+    };
+    !listed.iter().all(is_there) && !found.iter().any(is_joined)
+}
+
+/// The segments that the rollup does not have yet. The sums decide: a name may have been used before.
+fn new_segments(found: Vec<Found>, listed: &[Input]) -> Result<DueTable, Error> {
+    let mut due = DueTable::default();
+    for found in found {
+        match read_segment(found.clone()) {
+            Ok(segment) => {
+                let input = Input::of(&segment);
+                match listed.contains(&input) {
+                    true => due.listed.push(input),
+                    false => due.read.push(found),
+                }
+            }
+            // Damaged, or deleted meanwhile.
+            Err(_) => {}
+        }
+    }
+    Ok(due)
+}
+
+/// The tables in the order in which they are written: those last that state what is complete.
+pub(super) fn order(table: &str) -> (bool, bool, &str) {
+    (table == WindowRow::TABLE.name, table == SlaRow::TABLE.name, table)
+}
