@@ -31,8 +31,8 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let source = readable(&arguments.inputs)?;
     let root = &source.root;
     let time = span::range(&arguments.span)?;
-    let read = Query::default().within(time.extended(CONNECTIONS_NS));
-    let found = read.open(root)?;
+    let found = span::open(root, time, time.extended(CONNECTIONS_NS), arguments.resolution)?;
+    let is_captured = span::answered(&found).is_empty();
     let scope = Scope {
         top: arguments.top,
         from: time.from,
@@ -52,8 +52,11 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         dataset: source.name.clone(),
         ..origin(root, arguments.observer.as_deref(), &names, &found)
     })?;
-    report.incidents = Some(incidents::of(root, time, &names)?);
-    report.host_faults = hosts::faults(root, time, &names)?;
+    // Analyses read what was captured: seconds show what an hour hides.
+    if is_captured {
+        report.incidents = Some(incidents::of(root, time, &names)?);
+        report.host_faults = hosts::faults(root, time, &names)?;
+    }
     report.collective = collective(&found)?;
     if let Some(observer) = &arguments.observer
         && report.observers.is_empty()
@@ -236,9 +239,11 @@ pub(super) fn origin(root: &Path, observer: Option<&str>, hosts: &Hosts, found: 
         let values = values.into_iter().take(collect::MAX_NAMES);
         values.map(String::from).collect()
     };
+    let answered = span::answered(found);
     let damaged = found.damaged();
     let unreadable = damaged.iter();
     Origin {
+        answered,
         dataset: root.display().to_string(),
         sources: of(footer::SOURCE),
         modes: of(footer::MODE),

@@ -2,9 +2,11 @@
 
 use crate::arguments::SpanArguments;
 use anyhow::{Result, anyhow};
-use rocescope_model::Row;
 use rocescope_model::human::plural;
+use rocescope_model::{Resolution, Row, Time};
 use rocescope_runtime::clock::now;
+use rocescope_store::query::Answered;
+use rocescope_store::rollup::answer;
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::path::Path;
 
@@ -17,6 +19,33 @@ pub(super) const CONNECTIONS_NS: i64 = 3_600_000_000_000;
 /// It is empty.
 pub(super) fn range(span: &SpanArguments) -> Result<TimeRange> {
     span.range(now())
+}
+
+/// Opens a dataset at this time: rows of rollups in place of captured ones, up to the resolution that was asked for or
+/// that fits the length of the time. `wide` is the time with what is read around it.
+pub(super) fn open(root: &Path, time: TimeRange, wide: TimeRange, asked: Option<Resolution>) -> Result<Scan> {
+    let coarsest = match asked {
+        Some(asked) => asked,
+        None => answer::for_time(root, time, now())?,
+    };
+    Ok(answer::open(root, &Query::default().within(wide), coarsest)?)
+}
+
+/// Which rows answer for which time, as text; nothing if all were captured.
+pub(super) fn answered(found: &Scan) -> Vec<String> {
+    let instant = |time: Option<Time>, open: &str| time.map_or(open.into(), |time| format!("{time:.0}"));
+    let is_rolled_up = |part: &&Answered| part.resolution != Resolution::Captured;
+    if !found.answered.iter().any(|part| is_rolled_up(&part)) {
+        return Vec::new();
+    }
+    let parts = found.answered.iter().map(|part| {
+        let (from, to) = (
+            instant(part.time.from, "the beginning"),
+            instant(part.time.to, "the end"),
+        );
+        format!("{} from {from} to {to}", part.resolution)
+    });
+    parts.collect()
 }
 
 /// Checks that the requested time, if one was requested, has rows of a table.
