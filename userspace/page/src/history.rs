@@ -69,7 +69,7 @@ impl History {
             Span::Last(length_ns) => (Some(Time(newest.0.saturating_sub(length_ns))), None),
             Span::Fixed(from, to) => (from, to),
         };
-        let report = report::of(&self.root, &self.title, view.scope(from, to), &self.names);
+        let report = report::of(&self.root, &self.title, view.scope(from, to), &self.names, None);
         match report {
             Ok(report) => {
                 let until = to.or_else(|| report.span_ns().map(|(_, end_ns)| Time(end_ns)));

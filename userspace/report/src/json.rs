@@ -44,6 +44,7 @@ pub fn document(report: &Report) -> String {
         source: &origin.sources,
         mode: &origin.modes,
         clock_source: &origin.clocks,
+        resolution: &origin.answered,
         from: scope.from,
         to: scope.to,
         filter: scope.filter.as_ref().map(ToString::to_string),
@@ -83,6 +84,8 @@ struct Document<'a> {
     source: &'a BTreeSet<String>,
     mode: &'a BTreeSet<String>,
     clock_source: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    resolution: &'a [String],
     from: Option<Time>,
     to: Option<Time>,
     filter: Option<String>,

@@ -8,11 +8,13 @@
 //! |---|---|
 //! | `traffic` | `windows`, `flows`, `opcodes`, `spread`: window by window, with sketches and bounds |
 //! | `objects` | other tables that are merged: by the object that a row is about |
+//! | [`verify`] | compares the sums of each resolution with those of the finer one |
 //! | `kept` | tables whose rows stay as they are |
 
 mod kept;
 mod objects;
 mod traffic;
+pub mod verify;
 
 use rocescope_model::{Resolution, Time};
 use rocescope_store::rollup::{Made, Sink, Unit};

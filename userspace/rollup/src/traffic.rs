@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         self.windows.next_ns().map(|start| resolution.window(Time(start)))
     }
 
-    /// Takes what belongs to a window of the rollup. `is_new` tells the rows of the finer resolution from those that the
+    /// Takes what belongs to a window of the rollup. `is_new` separates the rows of the finer resolution from those that the
     /// rollup has already, which may begin at the same time.
     fn take(&mut self, resolution: Resolution, window: Time, is_new: bool, parts: &mut Parts) -> Result<(), Error> {
         while let Some(start_ns) = self.windows.next_ns()

@@ -13,10 +13,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`answer`] | which rows answer for which time |
 //! | `due` | which units are due |
 //! | `inputs` | the list of segments in a footer |
 //! | `write` | makes the segments of a partition |
 
+pub mod answer;
 mod due;
 mod inputs;
 mod write;
@@ -25,8 +27,9 @@ pub use due::{Due, Task};
 pub use write::{Sink, Unit};
 
 use crate::lock::RollupLock;
-use crate::{Error, Query, Unreadable};
-use rocescope_model::{ROLLUPS, Resolution, Time};
+use crate::name::Partition;
+use crate::{Error, Query, Segment, Unreadable};
+use rocescope_model::{ROLLUPS, Resolution, Time, footer};
 use std::path::{Path, PathBuf};
 
 /// Returns the directory of a resolution.
@@ -36,6 +39,32 @@ pub fn directory(root: &Path, resolution: Resolution) -> PathBuf {
         Resolution::Captured => root.to_owned(),
         _ => root.join(ROLLUPS).join(resolution.name()),
     }
+}
+
+/// The times of units whose windows are all there in the finer resolution, and as they are in this one.
+///
+/// # Errors
+/// The directories cannot be read.
+pub fn whole_units(root: &Path, resolution: Resolution) -> Result<Vec<(Time, Time)>, Error> {
+    due::whole(root, resolution)
+}
+
+/// The times of units that are not made, or not of what is there now.
+pub(crate) fn stale(root: &Path, resolution: Resolution) -> Result<Vec<(i64, i64)>, Error> {
+    let due = due::due(root, resolution, Time(i64::MAX))?;
+    let units = due.tasks.iter().flat_map(|task| &task.units);
+    Ok(units.map(|unit| (unit.from.0, unit.to.0)).collect())
+}
+
+/// The partitions of the finer resolution that a segment of a rollup has the rows of.
+pub(crate) fn partitions(segment: &Segment) -> impl Iterator<Item = Partition> + use<> {
+    let inputs = inputs::parse(segment.footer(footer::ROLLUP_INPUTS).unwrap_or_default());
+    let mut partitions: Vec<Partition> = inputs
+        .iter()
+        .filter_map(|input| Partition::parse(&input.partition))
+        .collect();
+    partitions.dedup();
+    partitions.into_iter()
 }
 
 /// The rollups of a dataset, locked: one process at a time makes them.

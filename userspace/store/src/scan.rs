@@ -4,7 +4,7 @@ use crate::checksum::{self, Checksums, Found};
 use crate::error::Error;
 use crate::guard::guarded;
 use crate::name::replaced;
-use crate::query::{Bounds, Query, Statistics};
+use crate::query::{Answered, Bounds, Query, Statistics, TimeRange};
 use crate::walk;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use rocescope_model::{FORMAT_VERSION, Time, footer};
@@ -25,6 +25,8 @@ pub struct Scan {
     pub open: Vec<PathBuf>,
     /// What was opened, and what was skipped and why.
     pub statistics: Statistics,
+    /// Which rows answer for which time, if rows of rollups were selected and there are some; in order.
+    pub answered: Vec<Answered>,
     /// The query.
     pub(crate) query: Query,
 }
@@ -46,6 +48,8 @@ pub struct Segment {
     pub footer: Vec<(String, String)>,
     /// The first and the last nanosecond that rows of its partition can have; `None` for any.
     pub(crate) span: Option<(i64, i64)>,
+    /// Its rows of other times are not read: other segments have them.
+    pub(crate) only: TimeRange,
     pub(crate) bounds: Bounds,
     pub(crate) health: Health,
 }
@@ -56,6 +60,15 @@ impl Segment {
     pub fn footer(&self, key: &str) -> Option<&str> {
         let pair = self.footer.iter().find(|(found, _)| found == key);
         pair.map(|(_, value)| value.as_str())
+    }
+}
+
+impl Segment {
+    /// Orders segments by their partitions, those of rollups by what is read of them.
+    pub(crate) fn order(&self) -> (i64, &str) {
+        let start = self.span.map_or(i64::MIN, |(start, _)| start);
+        let from = self.only.from.map_or(start, |from| start.max(from.0));
+        (from, &self.partition)
     }
 }
 
@@ -203,6 +216,7 @@ pub(crate) fn segment_of(found: walk::Found, footer: &Footer) -> Segment {
         table: found.table,
         partition: found.partition,
         span: found.span,
+        only: TimeRange::default(),
         path: found.path,
         bytes: found.bytes,
         footer: footer.pairs.clone(),

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::name::{DAMAGED, OPEN, OpenFile, Partition, SegmentName, SegmentPaths, is_sealed};
-use rocescope_model::{Row, WindowRow};
+use rocescope_model::{Row, Time, WindowRow};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,17 @@ pub(crate) fn segments_of(
         set_spans(table);
     }
     Ok(found)
+}
+
+/// Returns the days with segments of any table.
+pub(crate) fn days(root: &Path) -> Result<Vec<Time>, Error> {
+    let mut days = Vec::new();
+    for table in directories(root, |name| !name.starts_with(['.', '_']) && name != LOST_FOUND)? {
+        for date in directories(&table.path, |name| name.starts_with("date="))? {
+            days.extend(Partition::parse(&format!("{}/hour=00", date.name)).map(Partition::start));
+        }
+    }
+    Ok(days)
 }
 
 /// Sets which times the segments of a table can have. A partition is an hour; in rollups of hours and of days it is a day or

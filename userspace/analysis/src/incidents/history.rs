@@ -5,6 +5,8 @@ use rocescope_diagnose::incidents::history::{History, Note, Places};
 use rocescope_diagnose::incidents::{Document, Incident};
 use rocescope_model::{INCIDENT_NOTE_TABLES, IncidentNoteRow, IncidentRow, Row, Text, Time};
 use rocescope_store::{Options, Query, TimeRange, Writer};
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -28,6 +30,23 @@ pub fn by_place(root: &Path, time: TimeRange) -> Result<Option<Places>, Error> {
     }
     notes(root)?.into_iter().for_each(|row| history.note(row));
     Ok(Some(history.places()))
+}
+
+/// The incidents of a time that a dataset keeps, as they were stored last.
+pub(crate) fn stored(root: &Path, time: TimeRange) -> Result<Vec<Incident>, Error> {
+    let found = Query::default().tables(&[IncidentRow::TABLE]).within(time).open(root)?;
+    let mut latest: HashMap<(Text, Text), IncidentRow> = HashMap::new();
+    found.select::<IncidentRow>().within(time).for_each(|row| {
+        let key = (row.observer.clone(), row.id.clone());
+        match latest.get(&key) {
+            Some(known) if known.time_ns > row.time_ns => {}
+            _ => drop(latest.insert(key, row)),
+        }
+    })?;
+    let rows = latest.values().filter(|row| &*row.state != IncidentRow::WITHDRAWN);
+    let mut incidents: Vec<Incident> = rows.map(Incident::resumed).collect();
+    incidents.sort_by_key(|incident| (!incident.is_open, Reverse(incident.until_ns), incident.id()));
+    Ok(incidents)
 }
 
 /// All notes of a dataset: there are few, and a note may be older than what it is read for.

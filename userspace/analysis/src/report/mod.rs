@@ -4,6 +4,9 @@
 //! `rocescope_report` bounds the memory.
 
 mod held;
+mod resolution;
+
+pub use resolution::{answered, is_captured, kept_incidents, open};
 
 use crate::Error;
 use crate::collectives::diagnosis;
@@ -17,7 +20,7 @@ use rocescope_diagnose::incidents::Document;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
     ConnectionRow, CounterRow, EventRow, FLOW_PATH_TABLES, FlowRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow, ProbeRow,
-    QueuePairRow, Revised, Revisions, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
+    QueuePairRow, Resolution, Revised, Revisions, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
 };
 use rocescope_report::collect::{CollectiveFigures, MAX_NAMES};
 use rocescope_report::{Collector, HostFaults, Origin, Report, Scope};
@@ -28,27 +31,41 @@ use std::path::Path;
 /// A connection writes its next row within a minute; its last row may be later.
 pub const CONNECTIONS_NS: i64 = 3_600_000_000_000;
 
-/// Reads the rows of the scope, and runs every analysis that they allow. `name` is what the reader calls the dataset.
+/// Reads the rows of the scope, and runs every analysis that they allow. `name` is what the reader calls the dataset;
+/// `asked` is the coarsest resolution of rollups that may answer, by default what fits the length of the time.
 ///
 /// # Errors
 /// The dataset cannot be read, or the filter fits no table.
-pub fn of(root: &Path, name: &str, scope: Scope, names: &Hosts) -> Result<Report, Error> {
+pub fn of(root: &Path, name: &str, scope: Scope, names: &Hosts, asked: Option<Resolution>) -> Result<Report, Error> {
     let time = TimeRange {
         from: scope.from,
         to: scope.to,
     };
     let observer = scope.observer.clone();
-    let found = Query::default().within(time.extended(CONNECTIONS_NS)).open(root)?;
+    let found = open(root, time, time.extended(CONNECTIONS_NS), asked)?;
     let stored = [FLOW_PATH_TABLES, &[QueuePairRow::TABLE]].concat();
     let stored = Query::default().tables(&stored).open(root)?;
     let mut report = collect((&found, &stored), scope, || Origin {
         dataset: name.to_owned(),
         ..origin(root, observer.as_deref(), names, &found)
     })?;
-    report.incidents = Some(incidents(root, time, names)?);
-    report.host_faults = faults(root, time, names)?;
+    report.incidents = Some(incidents_of(root, time, names, &found)?);
+    if is_captured(&found) {
+        report.host_faults = faults(root, time, names)?;
+    }
     report.collective = collective(&found)?;
     Ok(report)
+}
+
+/// The incidents of a time of a dataset: judged where captured rows answer for it, otherwise those that the dataset keeps.
+///
+/// # Errors
+/// The dataset cannot be read.
+pub fn incidents_of(root: &Path, time: TimeRange, names: &Hosts, found: &Scan) -> Result<Document, Error> {
+    match is_captured(found) {
+        true => incidents(root, time, names),
+        false => kept_incidents(root, time),
+    }
 }
 
 /// The incidents of a dataset in a time.
@@ -194,6 +211,7 @@ pub fn origin(root: &Path, observer: Option<&str>, hosts: &Hosts, found: &Scan) 
     let damaged = found.damaged();
     let unreadable = damaged.iter();
     Origin {
+        answered: answered(found),
         dataset: root.display().to_string(),
         sources: of(footer::SOURCE),
         modes: of(footer::MODE),

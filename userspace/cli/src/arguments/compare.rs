@@ -3,7 +3,7 @@
 use super::{ALL, Format, HostsArguments, SpanArguments, formats};
 use crate::units::{count, instant};
 use clap::Args;
-use rocescope_model::Time;
+use rocescope_model::{Resolution, Time};
 use std::path::PathBuf;
 
 /// `rocescope compare`.
@@ -18,6 +18,10 @@ pub struct CompareArguments {
     /// The time of A.
     #[command(flatten)]
     pub span: SpanArguments,
+    /// Read rows of rollups up to RESOLUTION, 1m, 1h or 1d, and captured ones alone with 1s. Default: 1m for times longer than
+    /// 6 hours, 1h from 2 days on, 1d from 800 days on
+    #[arg(long, value_name = "RESOLUTION")]
+    pub resolution: Option<Resolution>,
     /// Read only rows of B from this time on, as in `--from`
     #[arg(long, value_name = "TIME", value_parser = instant, allow_hyphen_values = true)]
     pub with_from: Option<Time>,

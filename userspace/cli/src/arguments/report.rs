@@ -4,8 +4,8 @@ use super::{ALL, Format, HostsArguments, SpanArguments, formats};
 use crate::filters::filter;
 use crate::units::count;
 use clap::{Args, ValueEnum};
-use rocescope_model::GroupBy;
 use rocescope_model::filter::Filter;
+use rocescope_model::{GroupBy, Resolution};
 use rocescope_report::collect::OwnedBy;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -29,6 +29,10 @@ pub struct ReportArguments {
     /// The time.
     #[command(flatten)]
     pub span: SpanArguments,
+    /// Read rows of rollups up to RESOLUTION, 1m, 1h or 1d, and captured ones alone with 1s. Default: 1m for times longer than
+    /// 6 hours, 1h from 2 days on, 1d from 800 days on
+    #[arg(long, value_name = "RESOLUTION")]
+    pub resolution: Option<Resolution>,
     /// Maximum number of rows of each list
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = count)]
     pub top: usize,

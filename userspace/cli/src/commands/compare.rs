@@ -6,13 +6,13 @@ use super::span;
 use crate::arguments::{CompareArguments, Format, SpanArguments};
 use crate::rows;
 use anyhow::{Result, bail};
-use rocescope_analysis::report::{CONNECTIONS_NS, collect, incidents, origin, selected};
+use rocescope_analysis::report::{CONNECTIONS_NS, collect, incidents_of, open, origin, selected};
 use rocescope_model::hosts::Hosts;
-use rocescope_model::{ConnectionRow, Time, json};
+use rocescope_model::{ConnectionRow, Resolution, Time, json};
 use rocescope_report::compare::connections::ConnectionSpan;
 use rocescope_report::compare::{Comparison, Side, text};
 use rocescope_report::{Origin, Scope};
-use rocescope_store::{Query, TimeRange};
+use rocescope_store::TimeRange;
 use std::process::ExitCode;
 use std::slice;
 
@@ -29,8 +29,13 @@ pub(super) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     let hosts = arguments.hosts.names();
     let source_a = readable(slice::from_ref(&arguments.a))?;
     let source_b = arguments.b.as_ref().map(|b| readable(slice::from_ref(b))).transpose()?;
-    let a = side(&source_a, &arguments.span, observer, &hosts)?;
-    let b = side(source_b.as_ref().unwrap_or(&source_a), &of_b, observer, &hosts)?;
+    let a = side(&source_a, &arguments.span, arguments.resolution, (observer, &hosts))?;
+    let b = side(
+        source_b.as_ref().unwrap_or(&source_a),
+        &of_b,
+        arguments.resolution,
+        (observer, &hosts),
+    )?;
     let comparison = Comparison::of(&a, &b, arguments.top);
     crate::print(&match arguments.output {
         Format::Json => hosts.json(&(json::pretty(&comparison) + "\n")),
@@ -42,7 +47,12 @@ pub(super) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn side(source: &Readable, span: &SpanArguments, observer: Option<&str>, names: &Hosts) -> Result<Side> {
+fn side(
+    source: &Readable,
+    span: &SpanArguments,
+    resolution: Option<Resolution>,
+    (observer, names): (Option<&str>, &Hosts),
+) -> Result<Side> {
     let root = &source.root;
     let time = span::range(span)?;
     // Connections: the last row before the span, and the one after its end.
@@ -50,7 +60,7 @@ fn side(source: &Readable, span: &SpanArguments, observer: Option<&str>, names: 
         from: time.from.map(|from| Time(from.0.saturating_sub(CONNECTIONS_NS))),
         ..time.extended(CONNECTIONS_NS)
     };
-    let found = Query::default().within(wide).open(root)?;
+    let found = open(root, time, wide, resolution)?;
     let scope = Scope {
         top: ALL_FLOWS,
         from: time.from,
@@ -62,7 +72,7 @@ fn side(source: &Readable, span: &SpanArguments, observer: Option<&str>, names: 
         dataset: source.name.clone(),
         ..origin(root, observer, &Hosts::default(), &found)
     })?;
-    report.incidents = Some(incidents(root, time, names)?);
+    report.incidents = Some(incidents_of(root, time, names, &found)?);
     if let Some(observer) = observer
         && report.observers.is_empty()
     {

@@ -30,7 +30,8 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         observer: arguments.observer.clone(),
         filter: arguments.filter.clone(),
     };
-    let report = report::of(root, &source.name, scope, &arguments.hosts.names())?;
+    let names = arguments.hosts.names();
+    let report = report::of(root, &source.name, scope, &names, arguments.resolution)?;
     if let Some(observer) = &arguments.observer
         && report.observers.is_empty()
         && report.mesh.is_none()

@@ -1,6 +1,6 @@
 //! Merges consecutive windows of one observer into one, by the rules over time.
 //!
-//! A row of `flows` says what the flow had in all of the windows. Windows that list all their flows add up exactly. A
+//! A row of `flows` has what the flow had in all of the windows. Windows that list all their flows add up exactly. A
 //! flow may also have sent in a window that does not list it: its sizes and errors grow by what that window can hide, so
 //! that sizes stay upper bounds.
 

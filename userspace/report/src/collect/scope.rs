@@ -20,6 +20,8 @@ pub struct Origin {
     pub modes: BTreeSet<String>,
     /// Clocks of the timestamps.
     pub clocks: BTreeSet<String>,
+    /// Which rows of rollups, and which captured ones, answer for which time; nothing if all were captured.
+    pub answered: Vec<String>,
     /// Unreadable files, with the reason; their rows are missing.
     pub unreadable: Vec<(String, String)>,
     /// Segments being written or left open by a killed capture; their rows are missing.

@@ -246,6 +246,10 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
         if report.totals.sums.capture_lost_packets > 0 {
             notes.push(format!("{name} has capture loss: its counts are lower bounds."));
         }
+        if !report.origin.answered.is_empty() {
+            let rows = report.origin.answered.join("; ");
+            notes.push(format!("{name} is read from rollups: {rows}."));
+        }
         for (file, reason) in &report.origin.unreadable {
             notes.push(format!(
                 "{name}: {file} is unreadable, and its rows are missing: {reason}"

@@ -21,6 +21,7 @@ pub(super) fn section(report: &Report) -> Section {
     fact("Source", names(&origin.sources));
     fact("Mode", names(&origin.modes));
     fact("Clock", names(&origin.clocks));
+    fact("Resolution", origin.answered.join("; "));
     if let Some(filter) = &report.scope.filter {
         fact("Filter", filter.to_string());
     }

@@ -40,6 +40,8 @@ fn rollups_of_minutes_hours_and_days_equal_the_captured_rows() {
         assert_eq!(made.made.len(), 3);
         assert!(oracle::assert_equal(root.path(), root.path()) > 1_000);
         assert_eq!(verify(root.path()).unwrap().problems, []);
+        let compared = rocescope_rollup::verify::compare(root.path()).unwrap();
+        assert!(compared.partitions > 2 && compared.problems.is_empty(), "{compared:?}");
         // There is nothing left to do.
         assert_eq!(all(root.path()), RolledUp::default());
     }

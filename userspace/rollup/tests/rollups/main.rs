@@ -15,4 +15,5 @@
 mod exact;
 mod faults;
 mod oracle;
+mod read;
 mod rows;

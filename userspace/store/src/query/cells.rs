@@ -35,15 +35,16 @@ impl Scan {
     /// The operating system refuses to read a segment. Damaged ones are skipped: see [`Scan::damaged`].
     pub fn cells(&self, table: &'static Table) -> impl Iterator<Item = Result<Selected, Error>> + '_ {
         let mut segments: Vec<_> = self.table(table.name).filter(|segment| segment.rows > 0).collect();
-        segments.sort_by(|a, b| a.partition.cmp(&b.partition));
+        segments.sort_by(|a, b| a.order().cmp(&b.order()));
         segments.into_iter().flat_map(|segment| {
             let (batches, error) = match segment.undamaged(|_| true, 0..usize::MAX) {
                 Ok(batches) => (Some(batches), None),
                 Err(error) => (None, Some(Err(error))),
             };
-            let selected = batches.into_iter().flatten().map(|batch| {
+            let condition = self.query.condition.in_segment(segment);
+            let selected = batches.into_iter().flatten().map(move |batch| {
                 let batch = batch?;
-                let rows = self.query.condition.rows(&batch).collect();
+                let rows = condition.rows(&batch).collect();
                 Ok(Selected { batch, rows })
             });
             selected.chain(error)

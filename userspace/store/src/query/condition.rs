@@ -1,6 +1,7 @@
 //! Conditions that exclude an hour, a segment or a row.
 
 use super::TimeRange;
+use crate::Segment;
 use crate::read::Batch;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
@@ -68,6 +69,13 @@ impl Condition {
     /// Whether a partition of this span can contain a requested row; one without can contain any.
     pub(crate) fn admits_span(&self, span: Option<(i64, i64)>) -> bool {
         span.is_none_or(|(first, last)| self.time.overlaps(first, last))
+    }
+
+    /// The conditions on the rows of a segment.
+    pub(crate) fn in_segment(&self, segment: &Segment) -> Self {
+        let mut own = self.clone();
+        own.time = own.time.narrowed(segment.only);
+        own
     }
 
     pub(crate) fn admits_time(&self, bounds: &Bounds) -> bool {

@@ -25,7 +25,7 @@ pub mod statistics;
 pub mod timeline;
 
 pub(crate) use condition::{Bounds, time_column};
-pub use range::TimeRange;
+pub use range::{Answered, TimeRange};
 pub use rows::Rows;
 pub use spans::SpanReader;
 pub use statistics::Statistics;
@@ -40,7 +40,7 @@ use std::path::Path;
 /// What to read of a dataset. The default is everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    tables: Option<Vec<&'static str>>,
+    pub(crate) tables: Option<Vec<&'static str>>,
     pub(crate) condition: Condition,
 }
 
@@ -115,6 +115,7 @@ impl Query {
             unreadable: found.unreadable,
             open: journals.map(|l| l.path).collect(),
             statistics: found.statistics,
+            answered: Vec::new(),
             query: self,
         })
     }
@@ -153,7 +154,8 @@ impl Query {
         Ok(list)
     }
 
-    fn has_table(&self, name: &str) -> bool {
+    /// Whether the query selects a table.
+    pub(crate) fn has_table(&self, name: &str) -> bool {
         let tables = self.tables.as_ref();
         tables.is_none_or(|tables| tables.contains(&name))
     }

@@ -1,7 +1,7 @@
 //! A range of time.
 
 use crate::name::Partition;
-use rocescope_model::Time;
+use rocescope_model::{Resolution, Time};
 use std::ops::Range;
 
 /// A half-open range of time; `None` is unbounded.
@@ -11,6 +11,15 @@ pub struct TimeRange {
     pub from: Option<Time>,
     /// The first instant after it.
     pub to: Option<Time>,
+}
+
+/// A time, and the resolution whose rows answer for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// The resolution.
+    pub resolution: Resolution,
+    /// The time.
+    pub time: TimeRange,
 }
 
 impl TimeRange {
@@ -77,7 +86,7 @@ impl From<Range<i64>> for TimeRange {
 #[cfg(test)]
 mod tests {
     use super::TimeRange;
-    use rocescope_model::Time;
+    use rocescope_model::{Resolution, Time};
 
     #[test]
     fn the_start_is_inside_and_the_end_is_not() {

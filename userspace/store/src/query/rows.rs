@@ -41,7 +41,7 @@ impl<'a, R: Row> Rows<'a, R> {
             segments.map(move |segment| (dataset, segment))
         });
         let mut segments: Vec<(usize, &Segment)> = segments.collect();
-        segments.sort_by(|(_, a), (_, b)| a.partition.cmp(&b.partition));
+        segments.sort_by(|(_, a), (_, b)| a.order().cmp(&b.order()));
         let query = datasets.first().map(|scan| scan.query.condition.clone());
         Self {
             segments,
@@ -168,10 +168,11 @@ impl<'a, R: Row> Rows<'a, R> {
         let table = R::TABLE;
         let places = columns.map(|name| table.position(name).unwrap_or(usize::MAX));
         for (_, segment) in &self.segments {
-            let wanted = |column: &Column| columns.contains(&column.name) || self.condition.needs(table, column.name);
+            let condition = self.condition.in_segment(segment);
+            let wanted = |column: &Column| columns.contains(&column.name) || condition.needs(table, column.name);
             for batch in segment.undamaged(wanted, 0..usize::MAX)? {
                 let batch = batch?;
-                for row in self.condition.rows(&batch) {
+                for row in condition.rows(&batch) {
                     take(places.map(|place| match batch.value(row, place) {
                         Value::I64(number) => number,
                         _ => 0,
@@ -192,12 +193,13 @@ impl<'a, R: Row> Rows<'a, R> {
 
     /// Starts to read these rows of a segment.
     pub(super) fn open(&self, segment: &'a Segment, rows: Range<usize>) -> Result<SegmentRows<'a, R>, Error> {
-        let wanted = |column: &Column| (self.columns)(column) || self.condition.needs(R::TABLE, column.name);
+        let condition = self.condition.in_segment(segment);
+        let wanted = |column: &Column| (self.columns)(column) || condition.needs(R::TABLE, column.name);
         let unread = |column: &Column| (!column.nullable && !wanted(column)).then(|| empty(column.kind));
         Ok(SegmentRows {
             segment,
             batches: segment.undamaged(wanted, rows)?,
-            condition: self.condition.clone(),
+            condition: condition.clone(),
             unread: R::TABLE.columns.iter().map(unread).collect(),
             memo: R::Memo::default(),
         })

@@ -20,6 +20,17 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// Adds those of another list.
+    pub(crate) const fn add(&mut self, other: &Self) {
+        self.segments += other.segments;
+        self.other_tables += other.other_tables;
+        self.other_hours += other.other_hours;
+        self.other_times += other.other_times;
+        self.other_observers += other.other_observers;
+        self.rows += other.rows;
+        self.bytes += other.bytes;
+    }
+
     /// Returns the number of segments whose footer was read.
     #[must_use]
     pub const fn opened(&self) -> u64 {

@@ -37,7 +37,10 @@ impl<'a, R: Row> Timeline<'a, R> {
         };
         for (dataset, segment) in segments {
             match segment.bounds.time_ns {
-                Some((first, _)) => timeline.waiting.push((first, dataset, segment)),
+                Some((first, _)) => {
+                    let from = segment.only.from.map_or(first, |from| first.max(from.0));
+                    timeline.waiting.push((from, dataset, segment));
+                }
                 None => timeline.read(dataset, segment)?,
             }
         }

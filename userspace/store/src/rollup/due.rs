@@ -107,6 +107,34 @@ pub(super) fn due(root: &Path, resolution: Resolution, ended_before: Time) -> Re
     Ok(due)
 }
 
+pub(super) fn whole(root: &Path, resolution: Resolution) -> Result<Vec<(Time, Time)>, Error> {
+    let Some(finer) = resolution.finer() else {
+        return Ok(Vec::new());
+    };
+    let (source, target) = (directory(root, finer), directory(root, resolution));
+    if !source.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut old = old(&target)?;
+    let mut units: BTreeMap<Partition, bool> = BTreeMap::new();
+    for ((partition, writer), mut found) in sources(&source)? {
+        let found = found.remove(WindowRow::TABLE.name).unwrap_or_default();
+        let (start, _) = resolution.partition(partition.start());
+        let known = old.get_mut(&(start, writer)).and_then(|old| old.open(&mut Vec::new()));
+        let windows = known.and_then(|known| known.get(WindowRow::TABLE.name));
+        let listed = listed(windows, &partition.path().to_string_lossy());
+        *units.entry(partition).or_insert(true) &= is_same(&listed, &found);
+    }
+    let whole = units.into_iter().filter(|(_, is_whole)| *is_whole);
+    Ok(whole.map(|(partition, _)| finer.partition(partition.start())).collect())
+}
+
+/// Whether the listed segments, by name and size, are those that are there.
+fn is_same(listed: &[Input], found: &[Found]) -> bool {
+    let mut now = found.iter().map(|f| Input::unread(&f.partition, &f.path, f.bytes));
+    found.len() == listed.len() && now.all(|now| listed.iter().any(|listed| listed.looks_like(&now)))
+}
+
 static NONE: BTreeMap<&'static str, Segment> = BTreeMap::new();
 
 /// From which partitions retention has deleted.
@@ -210,11 +238,8 @@ fn unit(
     let mut extends = gone.source.is_some_and(|gone| partition <= gone);
     for (table, found) in found {
         let listed = listed(old.get(table), &name);
-        let now = found.iter().map(|f| Input::unread(&f.partition, &f.path, f.bytes));
-        let now: Vec<Input> = now.collect();
-        let is_same = now.len() == listed.len() && now.iter().all(|now| listed.iter().any(|l| l.looks_like(now)));
         is_new &= listed.is_empty();
-        is_due |= !is_same;
+        is_due |= !is_same(&listed, &found);
         extends |= is_missing(&listed, &found);
         tables.insert(table, (found, listed));
     }
@@ -266,16 +291,14 @@ fn is_missing(listed: &[Input], found: &[Found]) -> bool {
 fn new_segments(found: Vec<Found>, listed: &[Input]) -> Result<DueTable, Error> {
     let mut due = DueTable::default();
     for found in found {
-        match read_segment(found.clone()) {
-            Ok(segment) => {
-                let input = Input::of(&segment);
-                match listed.contains(&input) {
-                    true => due.listed.push(input),
-                    false => due.read.push(found),
-                }
-            }
-            // Damaged, or deleted meanwhile.
-            Err(_) => {}
+        // A damaged one, and one that was deleted meanwhile, are none.
+        let Ok(segment) = read_segment(found.clone()) else {
+            continue;
+        };
+        let input = Input::of(&segment);
+        match listed.contains(&input) {
+            true => due.listed.push(input),
+            false => due.read.push(found),
         }
     }
     Ok(due)

@@ -5,6 +5,7 @@ use anyhow::Result;
 use rocescope_model::human::plural;
 use rocescope_model::{FlowRow, OpcodeRow, Row, WindowRow, json};
 use rocescope_report::Agreement;
+use rocescope_rollup::verify::{Compared, compare};
 use rocescope_store::{Scan, Verified};
 use serde::Serialize;
 use std::fmt::Write;
@@ -14,10 +15,11 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<ExitCode> {
     let root = &arguments.dataset;
     let verified = rocescope_store::verify(root)?;
     let agreement = agreement(&rocescope_store::open(root)?)?;
-    let is_whole = verified.problems.is_empty() && agreement.holds();
+    let resolutions = compare(root)?;
+    let is_whole = verified.problems.is_empty() && agreement.holds() && resolutions.problems.is_empty();
     crate::print(&match arguments.output {
-        Output::Table => text(&verified, &agreement)?,
-        Output::Json => document(&verified, &agreement),
+        Output::Table => text(&verified, &agreement, &resolutions)?,
+        Output::Json => document(&verified, &agreement, &resolutions),
     })?;
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -42,18 +44,22 @@ fn rows<R: Row>(numbered: Vec<(usize, R)>) -> Vec<R> {
     numbered.into_iter().map(|(_, row)| row).collect()
 }
 
-fn text(verified: &Verified, agreement: &Agreement) -> Result<String, std::fmt::Error> {
+fn text(verified: &Verified, agreement: &Agreement, resolutions: &Compared) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     for problem in &verified.problems {
         writeln!(text, "damaged    {}: {}", problem.path.display(), problem.reason)?;
     }
-    for problem in agreement.problems() {
+    for problem in agreement.problems().iter().chain(&resolutions.problems) {
         writeln!(text, "contradict {problem}")?;
     }
     for path in &verified.unverified {
         writeln!(text, "unverified {}: written without checksums", path.display())?;
     }
-    let problems = verified.problems.len() + agreement.problems().len();
+    if resolutions.partitions > 0 {
+        let partitions = plural(resolutions.partitions, "partition");
+        writeln!(text, "rollups    of {partitions} compared with what they are made of")?;
+    }
+    let problems = verified.problems.len() + agreement.problems().len() + resolutions.problems.len();
     writeln!(
         text,
         "{}, {}, {}, {}: {}",
@@ -78,6 +84,7 @@ struct Document<'a> {
     windows: u64,
     damaged: Vec<Damaged<'a>>,
     contradictions: Vec<String>,
+    rolled_up_partitions: u64,
     unverified: Vec<String>,
 }
 
@@ -87,19 +94,20 @@ struct Damaged<'a> {
     reason: &'a str,
 }
 
-fn document(verified: &Verified, agreement: &Agreement) -> String {
+fn document(verified: &Verified, agreement: &Agreement, resolutions: &Compared) -> String {
     let damaged = verified.problems.iter().map(|problem| Damaged {
         path: problem.path.display().to_string(),
         reason: &problem.reason,
     });
     let document = Document {
-        whole: verified.problems.is_empty() && agreement.holds(),
+        whole: verified.problems.is_empty() && agreement.holds() && resolutions.problems.is_empty(),
         segments: verified.segments,
         journals: verified.journals,
         rows: verified.rows,
         windows: agreement.windows,
         damaged: damaged.collect(),
-        contradictions: agreement.problems(),
+        contradictions: [agreement.problems(), resolutions.problems.clone()].concat(),
+        rolled_up_partitions: resolutions.partitions,
         unverified: verified
             .unverified
             .iter()
