@@ -1,7 +1,7 @@
 //! A range of time.
 
 use crate::name::Partition;
-use rocescope_model::{Resolution, Time};
+use rocescope_model::Time;
 use std::ops::Range;
 
 /// A half-open range of time; `None` is unbounded.
@@ -86,7 +86,7 @@ impl From<Range<i64>> for TimeRange {
 #[cfg(test)]
 mod tests {
     use super::TimeRange;
-    use rocescope_model::{Resolution, Time};
+    use rocescope_model::Time;
 
     #[test]
     fn the_start_is_inside_and_the_end_is_not() {
