@@ -1,13 +1,16 @@
-//! What a page costs: `load PROGRAM [VIEWERS [FLOWS [SECONDS [FILTERS]]]]` writes a dataset with that many flows a window,
-//! serves it with PROGRAM, and prints processor time, memory, and how long after a window was written viewers had it.
+//! What a page costs: `load [VIEWERS [FLOWS [SECONDS [FILTERS]]]]` writes a dataset with that many flows a window, serves it in
+//! a process of its own, and prints processor time, memory, and how long after a window was written viewers had it.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "it measures and prints")]
 
 use rocescope_model::{FlowRow, OpcodeRow, Time, WindowRow, WindowRows};
+use rocescope_page::{Access, Page, Settings};
 use rocescope_store::{Options, Writer};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -15,8 +18,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const SECOND_NS: i64 = 1_000_000_000;
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let program = arguments.next().unwrap();
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|first| first == "serve").is_some() {
+        return serve(arguments.next().unwrap().into());
+    }
     let mut number = |default: u64| arguments.next().map_or(default, |text| text.parse().unwrap());
     let (viewers, flows, seconds, filters) = (number(100), number(1_000), number(60), number(1));
     let root = std::env::temp_dir().join(format!("page-load-{}", std::process::id()));
@@ -28,13 +33,13 @@ fn main() {
             .append(&window(begun_ns + second * SECOND_NS, flows), Instant::now())
             .unwrap();
     }
-    let mut page = Command::new(program)
-        .args(["serve", root.to_str().unwrap(), "--listen", "127.0.0.1:0"])
-        .stderr(Stdio::piped())
+    let mut page = Command::new(std::env::current_exe().unwrap())
+        .args(["serve", root.to_str().unwrap()])
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let mut line = String::new();
-    let mut messages = BufReader::new(page.stderr.take().unwrap());
+    let mut messages = BufReader::new(page.stdout.take().unwrap());
     messages.read_line(&mut line).unwrap();
     let address = line.trim().rsplit('/').nth(1).unwrap().to_owned();
     let (sender, delays) = channel();
@@ -80,6 +85,24 @@ fn main() {
     page.kill().unwrap();
     page.wait().unwrap();
     fs::remove_dir_all(root).unwrap();
+}
+
+/// Serves a dataset, and prints where, until it is killed.
+fn serve(dataset: PathBuf) {
+    let page = Page::start(&Settings {
+        address: ([127, 0, 0, 1], 0).into(),
+        access: Access::default(),
+        title: "load".into(),
+        dataset: Some(dataset),
+        is_fed: false,
+        names: Arc::default(),
+        mirror_sampling: None,
+        clock: Arc::new(rocescope_runtime::clock::now),
+    });
+    println!("{}", page.unwrap().url());
+    loop {
+        thread::park();
+    }
 }
 
 /// Takes events, and fetches each window; sends how long after its end it has it.

@@ -138,6 +138,12 @@ impl Board {
         (end_ns != 0).then_some(Time(end_ns))
     }
 
+    /// The length of the time whose rows are in memory: all of it until rows were forgotten early.
+    pub(crate) fn kept_ns(&self) -> i64 {
+        let begin = self.begin_ns.load(Ordering::Relaxed);
+        self.end().map_or(i64::MAX, |end| end.0.saturating_sub(begin))
+    }
+
     /// Whether rows came lately.
     pub(crate) fn has_new_rows(&self) -> bool {
         self.has_new_rows.load(Ordering::Relaxed)

@@ -43,10 +43,10 @@ impl History {
 
     pub(crate) fn run(mut self) {
         loop {
-            let begun = Instant::now();
-            let mut views = self.board.new_views(|view| !is_live(view, true));
+            let (begun, kept_ns) = (Instant::now(), self.board.kept_ns());
+            let mut views = self.board.new_views(|view| !is_live(view, true, kept_ns));
             if views.is_empty() && self.pace.is_free(begun) {
-                views = self.board.due_views(begun, |view| !is_live(view, true));
+                views = self.board.due_views(begun, |view| !is_live(view, true, kept_ns));
             }
             // One at a time: the next look may find one that shows nothing yet.
             match views.first() {

@@ -16,8 +16,8 @@ pub(crate) const KEPT_NS: i64 = 5 * 60_000_000_000;
 const QUEUE_PAIRS_NS: i64 = 2 * KEPT_NS;
 /// Rows of a live connection are at most this far apart.
 const CONNECTIONS_NS: i64 = 61_000_000_000;
-/// Rows in memory: beyond, the oldest are forgotten early.
-const MAX_ROWS: usize = 400_000;
+/// Rows in memory, half a kilobyte each: beyond, the oldest are forgotten early. A minute of 1,000 flows a window fits.
+const MAX_ROWS: usize = 80_000;
 
 /// Incidents of a collector in memory: beyond, those that ended go, and then the oldest.
 const MAX_INCIDENTS: usize = 1_000;
@@ -133,7 +133,7 @@ impl Kept {
         self.forget();
     }
 
-    /// Adds rows of a dataset; returns those of a capture.
+    /// Adds rows of a dataset; returns those of a capture, which are not added yet.
     pub(crate) fn add_batches(&mut self, batches: &[Batch]) -> WindowRows {
         let mut captured = WindowRows::default();
         for batch in batches {
@@ -156,7 +156,6 @@ impl Kept {
             self.unread += u64::from(!is_read);
         }
         captured.windows.sort_by_key(|row| row.window_start_ns);
-        self.add(captured.clone());
         captured
     }
 

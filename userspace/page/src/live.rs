@@ -8,7 +8,7 @@ use crate::source::Message;
 use crate::view::{Span, View};
 use crate::{Error, Settings};
 use rocescope_diagnose::incidents::{Captured, Document};
-use rocescope_model::{IncidentRow, Row as _, Time, WindowRows};
+use rocescope_model::{IncidentRow, Row as _, Time};
 use rocescope_report::Origin;
 use rocescope_store::{Follower, Query, TimeRange};
 use std::path::PathBuf;
@@ -25,6 +25,8 @@ const IDLE: Duration = Duration::from_secs(1);
 const NEW_NS: i64 = 120_000_000_000;
 /// How far back open incidents of a collector are read.
 const OPEN_NS: i64 = 7 * 86_400_000_000_000;
+/// The oldest rows of a time may be missing for this long: those of several tables end at different times.
+const SLACK_NS: i64 = 5_000_000_000;
 /// Messages between two looks at views.
 const BATCH: usize = 64;
 
@@ -45,9 +47,9 @@ pub(crate) struct Live {
     clock: Arc<dyn Fn() -> Time + Send + Sync>,
 }
 
-/// Whether a view is rendered from memory: without a dataset, all are.
-pub(crate) fn is_live(view: &View, has_dataset: bool) -> bool {
-    !has_dataset || matches!(view.span, Span::Last(length_ns) if length_ns <= KEPT_NS)
+/// Whether a view is rendered from memory, which has rows of this long: without a dataset, all are.
+pub(crate) fn is_live(view: &View, has_dataset: bool, kept_ns: i64) -> bool {
+    !has_dataset || matches!(view.span, Span::Last(length_ns) if length_ns <= kept_ns.saturating_add(SLACK_NS))
 }
 
 impl Live {
@@ -146,9 +148,9 @@ impl Live {
             return Ok(());
         }
         let rows = self.kept.add_batches(&batches);
-        if rows != WindowRows::default() {
-            self.captured.rows(&rows);
-        }
+        drop(batches);
+        self.captured.rows(&rows);
+        self.kept.add(rows);
         self.has_new = true;
         self.board.rows_came();
         Ok(())
@@ -170,12 +172,12 @@ impl Live {
 
     /// Renders views that show nothing yet, and all of them when rows came, if this thread has rested.
     fn render(&mut self) {
-        let has_dataset = self.has_dataset;
+        let (has_dataset, kept_ns) = (self.has_dataset, self.board.kept_ns());
         let begun = Instant::now();
-        let mut views = self.board.new_views(|view| is_live(view, has_dataset));
+        let mut views = self.board.new_views(|view| is_live(view, has_dataset, kept_ns));
         if self.has_new && self.pace.is_free(begun) {
             self.has_new = false;
-            views.extend(self.board.due_views(begun, |view| is_live(view, has_dataset)));
+            views.extend(self.board.due_views(begun, |view| is_live(view, has_dataset, kept_ns)));
         }
         if views.is_empty() {
             return;
