@@ -86,7 +86,7 @@ impl From<Range<i64>> for TimeRange {
 #[cfg(test)]
 mod tests {
     use super::TimeRange;
-    use rocescope_model::{Resolution, Time};
+    use rocescope_model::Time;
 
     #[test]
     fn the_start_is_inside_and_the_end_is_not() {
