@@ -1,7 +1,7 @@
 //! A range of time.
 
 use crate::name::Partition;
-use rocescope_model::Time;
+use rocescope_model::{Resolution, Time};
 use std::ops::Range;
 
 /// A half-open range of time; `None` is unbounded.
