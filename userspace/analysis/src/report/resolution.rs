@@ -54,7 +54,7 @@ pub fn kept_incidents(root: &Path, time: TimeRange) -> Result<Document, Error> {
     let incidents = stored(root, time)?;
     Ok(Document {
         incidents,
-        judged: vec!["incidents that the dataset keeps".into()],
+        judged: vec!["the table `incidents` of the dataset".into()],
         notes: vec![
             "rows of rollups are not judged: incidents that were not stored, by a running capture, a collector or `diagnose --write`, are \
              missing; `--resolution 1s` judges what is left of the captured rows"

@@ -17,6 +17,7 @@
 //! | `prometheus` | `paths prometheus`: counters of switches from a Prometheus server |
 //! | `quiet_traffic` | what hours of nearly no traffic cost |
 //! | `reference` | generated pages are up to date |
+//! | `rollup` | `dataset rollup`, and reports that are read from rollups |
 //! | `run` | `run`: jobs that are scripts of the shell |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
@@ -36,5 +37,6 @@ mod product;
 mod prometheus;
 mod quiet_traffic;
 mod reference;
+mod rollup;
 mod run;
 mod switches;
