@@ -52,9 +52,14 @@ pub fn answered(found: &Scan) -> Vec<String> {
 /// The dataset cannot be read.
 pub fn kept_incidents(root: &Path, time: TimeRange) -> Result<Document, Error> {
     let incidents = stored(root, time)?;
+    // Without any, the dataset was perhaps never judged.
+    let judged = match incidents.is_empty() {
+        true => Vec::new(),
+        false => vec!["the table `incidents` of the dataset".into()],
+    };
     Ok(Document {
         incidents,
-        judged: vec!["the table `incidents` of the dataset".into()],
+        judged,
         notes: vec![
             "rows of rollups are not judged: incidents that were not stored, by a running capture, a collector or `diagnose --write`, are \
              missing; `--resolution 1s` judges what is left of the captured rows"
