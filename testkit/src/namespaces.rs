@@ -3,6 +3,7 @@
 use crate::shared::fails_in_ci;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
 
 /// Nodes, each a namespace.
 #[derive(Debug)]
@@ -16,8 +17,10 @@ impl Namespaces {
     pub fn new<S: AsRef<str>>(nodes: impl IntoIterator<Item = S>) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        // Tests that were killed leave their namespaces, and numbers of processes come again.
+        let since_1970 = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         let mut made = Self {
-            prefix: format!("rocescope-{}-{count}", std::process::id()),
+            prefix: format!("rocescope-{}-{:x}-{count}", std::process::id(), since_1970.as_millis()),
             names: Vec::new(),
         };
         for node in nodes {
