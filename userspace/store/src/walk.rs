@@ -71,6 +71,9 @@ pub(crate) fn segments_of(
 /// Returns the days with segments of any table.
 pub(crate) fn days(root: &Path) -> Result<Vec<Time>, Error> {
     let mut days = Vec::new();
+    if !root.is_dir() {
+        return Ok(days);
+    }
     for table in directories(root, |name| !name.starts_with(['.', '_']) && name != LOST_FOUND)? {
         for date in directories(&table.path, |name| name.starts_with("date="))? {
             days.extend(Partition::parse(&format!("{}/hour=00", date.name)).map(Partition::start));

@@ -123,7 +123,8 @@ pub(super) fn whole(root: &Path, resolution: Resolution) -> Result<Vec<(Time, Ti
         let known = old.get_mut(&(start, writer)).and_then(|old| old.open(&mut Vec::new()));
         let windows = known.and_then(|known| known.get(WindowRow::TABLE.name));
         let listed = listed(windows, &partition.path().to_string_lossy());
-        *units.entry(partition).or_insert(true) &= is_same(&listed, &found);
+        // What has no windows has nothing to compare.
+        *units.entry(partition).or_insert(true) &= !found.is_empty() && is_same(&listed, &found);
     }
     let whole = units.into_iter().filter(|(_, is_whole)| *is_whole);
     Ok(whole.map(|(partition, _)| finer.partition(partition.start())).collect())
