@@ -55,6 +55,10 @@ impl Board {
         let mut views = self.views();
         if let Some(entry) = views.get_mut(&view.asked) {
             entry.asked = now;
+            // A time relative to now is another one now.
+            if entry.view.span != view.span {
+                entry.view = Arc::new(view.clone());
+            }
             let is_old = match entry.due {
                 Some(due) => due <= now,
                 None => entry.rows < self.rows.load(Ordering::Relaxed),

@@ -4,9 +4,9 @@ use crate::clock;
 use crate::reserve::Reserve;
 use rocescope_model::{Resolution, Time};
 use rocescope_store::rollup::directory;
-use rocescope_store::{Error, Limits, Retained, retain};
+use rocescope_store::{Error, Limits, Retained, retain, retain_read};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 pub use crate::rolling::Rolling;
 
@@ -47,35 +47,27 @@ impl Retention {
     /// # Errors
     /// Those of [`retain()`].
     pub fn apply(&mut self) -> Result<(), Error> {
-        let (mut waits, mut ages) = (false, Vec::new());
-        if let Some(rollups) = &mut self.rollups {
-            rollups.run(&self.root, Instant::now());
-            // The rollups of what is too old come first.
-            waits = !rollups.is_idle();
-            if !waits {
-                ages.clone_from(&rollups.keep.ages);
+        let Some(rollups) = &mut self.rollups else {
+            if let Some(age) = self.age {
+                self.delete(Resolution::Captured, older_than(before_now(age)), None)?;
             }
-        }
-        if let Some(age) = self.age.filter(|_| !waits) {
-            self.delete(
-                Resolution::Captured,
-                Limits {
-                    older_than: Some(before_now(age)),
-                    max_bytes: None,
-                },
-            )?;
+            return self.bytes.map_or(Ok(()), |bytes| self.shrink(bytes));
+        };
+        rollups.run(&self.root, Instant::now());
+        // The rollups of what is deleted come first; only for the reserve there is no time.
+        let Some(covered) = rollups.covered() else {
+            return Ok(());
+        };
+        let ages = rollups.keep.ages.clone();
+        if let Some(age) = self.age {
+            let limits = older_than(before_now(age).min(covered.until));
+            self.delete(Resolution::Captured, limits, Some(covered.read))?;
         }
         for (resolution, age) in ages {
-            let limits = Limits {
-                older_than: Some(before_now(age)),
-                max_bytes: None,
-            };
-            self.delete(resolution, limits)?;
+            // A run makes one resolution after another, and none is running.
+            self.delete(resolution, older_than(before_now(age)), None)?;
         }
-        match self.bytes {
-            Some(bytes) => self.shrink(bytes),
-            None => Ok(()),
-        }
+        self.bytes.map_or(Ok(()), |bytes| self.shrink(bytes))
     }
 
     /// Returns why the last rollup ended early, once.
@@ -126,18 +118,21 @@ impl Retention {
                 older_than: None,
                 max_bytes: Some(bytes.saturating_sub(all - own)),
             };
-            kept[at].1 = self.delete(resolution, limits)?;
+            kept[at].1 = self.delete(resolution, limits, None)?;
         }
         Ok(())
     }
 
-    /// Returns the bytes that remain.
-    fn delete(&mut self, resolution: Resolution, limits: Limits) -> Result<u64, Error> {
+    /// Returns the bytes that remain. With an instant, only segments that were written before it are deleted.
+    fn delete(&mut self, resolution: Resolution, limits: Limits, read: Option<SystemTime>) -> Result<u64, Error> {
         let directory = directory(&self.root, resolution);
         if !directory.is_dir() {
             return Ok(0);
         }
-        let gone = retain(&directory, limits)?;
+        let gone = match read {
+            Some(read) => retain_read(&directory, limits, read)?,
+            None => retain(&directory, limits)?,
+        };
         self.gone.deleted_segments += gone.deleted_segments;
         self.gone.deleted_bytes += gone.deleted_bytes;
         if resolution == Resolution::Captured {
@@ -145,6 +140,13 @@ impl Retention {
             self.gone.waiting_segments = gone.waiting_segments;
         }
         Ok(gone.kept_bytes)
+    }
+}
+
+const fn older_than(time: Time) -> Limits {
+    Limits {
+        older_than: Some(time),
+        max_bytes: None,
     }
 }
 

@@ -7,7 +7,7 @@ use rocescope_rollup::{RolledUp, Settings, rollup};
 use rocescope_store::Error;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Interval between two runs: an hour is due once an hour, late rows at any time.
 const INTERVAL: Duration = Duration::from_secs(600);
@@ -15,14 +15,23 @@ const INTERVAL: Duration = Duration::from_secs(600);
 /// How long after the end of an hour its rows may still come.
 const SETTLE_NS: i64 = 600 * 1_000_000_000;
 
+/// What a run has made rollups of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Covered {
+    /// Partitions that ended at or before this instant,
+    pub(crate) until: Time,
+    /// with segments that were written before this one.
+    pub(crate) read: SystemTime,
+}
+
 /// The rollups of a dataset.
 #[derive(Debug)]
 pub struct Rolling {
     pub(crate) keep: KeepRollups,
-    running: Option<JoinHandle<Result<RolledUp, Error>>>,
+    running: Option<(JoinHandle<Result<RolledUp, Error>>, Covered)>,
     started: Option<Instant>,
-    /// Whether a run has ended: rows that it was to read may be deleted.
-    has_ended: bool,
+    /// What the rollups have: rows of it may be deleted. `None` after a run that left something out.
+    covered: Option<Covered>,
     /// Why the last run ended early, unless another process makes the rollups.
     pub(crate) fault: Option<Error>,
 }
@@ -33,38 +42,48 @@ impl Rolling {
             keep: keep.clone(),
             running: None,
             started: None,
-            has_ended: false,
+            covered: None,
             fault: None,
         }
     }
 
-    /// Whether what is too old may be deleted: a run has ended since the start, and none is reading.
-    pub(crate) const fn is_idle(&self) -> bool {
-        self.has_ended && self.running.is_none()
+    /// What the rollups have, unless a run is reading.
+    pub(crate) const fn covered(&self) -> Option<Covered> {
+        match self.running {
+            None => self.covered,
+            Some(_) => None,
+        }
     }
 
     /// Starts a run if one is due and none is running.
     pub(crate) fn run(&mut self, root: &Path, now: Instant) {
-        if let Some(thread) = self.running.take_if(|running| running.is_finished()) {
-            self.has_ended = true;
+        if let Some((thread, covered)) = self.running.take_if(|(thread, _)| thread.is_finished()) {
+            self.covered = None;
             // The thread does not panic.
-            let ended = thread.join().unwrap_or_else(|_| Ok(RolledUp::default()));
-            self.fault = ended.err().filter(|error| !matches!(error, Error::RollingUp { .. }));
+            match thread.join().unwrap_or_else(|_| Ok(RolledUp::default())) {
+                Ok(made) if made.changed.is_empty() && made.damaged.is_empty() => self.covered = Some(covered),
+                Ok(_) | Err(Error::RollingUp { .. }) => {}
+                Err(error) => self.fault = Some(error),
+            }
         }
         let is_due = self.started.is_none_or(|then| now.duration_since(then) >= INTERVAL);
         if self.running.is_none() && is_due {
             self.started = Some(now);
-            match start(root, self.keep.flow_rows) {
-                Ok(thread) => self.running = Some(thread),
+            let covered = Covered {
+                until: Time(clock::now().0.saturating_sub(SETTLE_NS)),
+                read: SystemTime::now(),
+            };
+            match start(root, self.keep.flow_rows, covered.until) {
+                Ok(thread) => self.running = Some((thread, covered)),
                 Err(failed) => self.fault = Some(failed),
             }
         }
     }
 }
 
-fn start(root: &Path, flow_rows: usize) -> Result<JoinHandle<Result<RolledUp, Error>>, Error> {
+fn start(root: &Path, flow_rows: usize, ended_before: Time) -> Result<JoinHandle<Result<RolledUp, Error>>, Error> {
     let settings = Settings {
-        ended_before: Time(clock::now().0.saturating_sub(SETTLE_NS)),
+        ended_before,
         flow_rows,
     };
     let dataset = root.to_owned();

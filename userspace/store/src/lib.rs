@@ -113,7 +113,7 @@ pub use parcel::Parcel;
 pub use query::{Query, Rows, TimeRange};
 pub use read::Batch;
 pub use repair::{Repaired, repair};
-pub use retain::{Limits, Retained, retain};
+pub use retain::{Limits, Retained, retain, retain_read};
 pub use rollup::Rollups;
 pub use scan::{Scan, Segment, Unreadable, open, scan};
 pub use summary::{Summary, TableSummary};

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// What to keep. Without limits, everything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +42,23 @@ pub struct Retained {
 /// # Errors
 /// The directories cannot be read, or a file cannot be deleted.
 pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
+    retain_if(root, limits, &|_| true)
+}
+
+/// Same as [`retain`], but segments that were written at this instant or later remain, with those of the same windows: what
+/// read the dataset then does not have them.
+///
+/// # Errors
+/// Those of [`retain`].
+pub fn retain_read(root: &Path, limits: Limits, read: SystemTime) -> Result<Retained, Error> {
+    let is_read = |found: &Found| {
+        let written = std::fs::metadata(&found.path).and_then(|file| file.modified());
+        written.is_ok_and(|written| written < read)
+    };
+    retain_if(root, limits, &is_read)
+}
+
+fn retain_if(root: &Path, limits: Limits, may_go: &dyn Fn(&Found) -> bool) -> Result<Retained, Error> {
     let groups = groups(walk::segments(root)?);
     let shipped = root.join(SHIPPED);
     let is_shipped = shipped.is_dir();
@@ -58,6 +76,9 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
         if !too_old && !too_many {
             // Sorted by time: no later segment is older, and enough bytes are deleted.
             break;
+        }
+        if !group.segments.iter().all(may_go) {
+            continue;
         }
         let marker = |found: &Found| found.path.strip_prefix(root).map(|name| shipped.join(name)).ok();
         let is_unshipped = |found: &&Found| !marker(found).is_some_and(|marker| marker.exists());

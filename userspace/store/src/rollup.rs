@@ -16,11 +16,13 @@
 //! | [`answer`] | which rows answer for which time |
 //! | `due` | which units are due |
 //! | `inputs` | the list of segments in a footer |
+//! | `publish` | gives the segments of a partition their names, all or none |
 //! | `write` | makes the segments of a partition |
 
 pub mod answer;
 mod due;
 mod inputs;
+mod publish;
 mod write;
 
 pub use due::{Due, Task};
@@ -52,7 +54,12 @@ pub fn whole_units(root: &Path, resolution: Resolution) -> Result<Vec<(Time, Tim
 /// The times of units that are not made, or not of what is there now.
 pub(crate) fn stale(root: &Path, resolution: Resolution) -> Result<Vec<(i64, i64)>, Error> {
     let due = due::due(root, resolution, Time(i64::MAX))?;
-    let units = due.tasks.iter().flat_map(|task| &task.units);
+    // A rollup that is extended has more than the finer rows: what these were made of is gone.
+    let units = due
+        .tasks
+        .iter()
+        .flat_map(|task| &task.units)
+        .filter(|unit| !unit.extends);
     Ok(units.map(|unit| (unit.from.0, unit.to.0)).collect())
 }
 
@@ -100,7 +107,12 @@ impl Rollups {
         Query::default().tables(&[]).open(root)?;
         let root = root.to_owned();
         match RollupLock::acquire(&root)? {
-            Some(lock) => Ok(Self { root, _lock: lock }),
+            Some(lock) => {
+                for resolution in Resolution::ROLLED_UP {
+                    publish::complete(&directory(&root, resolution), &root)?;
+                }
+                Ok(Self { root, _lock: lock })
+            }
             None => Err(Error::RollingUp { root }),
         }
     }

@@ -7,7 +7,7 @@ use crate::retain::retained;
 use crate::scan::read_segment;
 use crate::walk::{self, Found};
 use crate::{Error, Segment, Unreadable};
-use rocescope_model::{Resolution, Row, SlaRow, Time, WindowRow, footer, tables};
+use rocescope_model::{Resolution, Row, SHIPPED, SlaRow, Time, WindowRow, footer, tables};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -76,6 +76,7 @@ pub(super) fn due(root: &Path, resolution: Resolution, ended_before: Time) -> Re
         source: retained(&source)?,
         target: retained(&target)?,
         is_captured: finer == Resolution::Captured,
+        is_shipped: source.join(SHIPPED).is_dir(),
     };
     let mut tasks: BTreeMap<(Time, Observer), Task> = BTreeMap::new();
     for ((partition, writer), found) in sources {
@@ -143,6 +144,8 @@ struct Gone {
     source: Option<Partition>,
     target: Option<Partition>,
     is_captured: bool,
+    /// Whether segments are copied to a store, which may delete them.
+    is_shipped: bool,
 }
 
 fn sources(source: &Path) -> Result<Sources, Error> {
@@ -241,7 +244,7 @@ fn unit(
         let listed = listed(old.get(table), &name);
         is_new &= listed.is_empty();
         is_due |= !is_same(&listed, &found);
-        extends |= is_missing(&listed, &found);
+        extends |= is_missing(&listed, &found, gone.is_shipped);
         tables.insert(table, (found, listed));
     }
     // Without an own list: nothing is there to add to.
@@ -264,7 +267,7 @@ fn unit(
     };
     for (table, (found, listed)) in tables {
         let due = match extends {
-            true => new_segments(found, &listed)?,
+            true => new_segments(found, &listed, too_late)?,
             false => DueTable {
                 read: found,
                 listed: Vec::new(),
@@ -277,21 +280,30 @@ fn unit(
     Ok(adds.then_some(unit))
 }
 
-/// Whether a listed segment is gone, and compaction did not replace it.
-fn is_missing(listed: &[Input], found: &[Found]) -> bool {
+/// Whether a listed segment is gone, and compaction did not replace it. Where segments are shipped, it may be gone all the same.
+fn is_missing(listed: &[Input], found: &[Found], is_shipped: bool) -> bool {
     let name = |found: &Found| found.path.file_name().map(|name| name.to_string_lossy().into_owned());
     let is_there = |input: &Input| found.iter().any(|found| name(found).as_deref() == Some(&input.name));
-    let is_joined = |found: &Found| {
-        let is_listed = listed.iter().any(|input| name(found).as_deref() == Some(&input.name));
-        !is_listed && found.name.as_ref().is_some_and(crate::name::SegmentName::is_joined)
-    };
-    !listed.iter().all(is_there) && !found.iter().any(is_joined)
+    let is_joined = |found: &Found| is_unlisted_join(listed, found);
+    !listed.iter().all(is_there) && (is_shipped || !found.iter().any(is_joined))
 }
 
-/// The segments that the rollup does not have yet. The sums decide: a name may have been used before.
-fn new_segments(found: Vec<Found>, listed: &[Input]) -> Result<DueTable, Error> {
+/// Whether compaction made it since: it may have rows that the rollup has.
+fn is_unlisted_join(listed: &[Input], found: &Found) -> bool {
+    let name = found.path.file_name().map(|name| name.to_string_lossy());
+    let is_listed = listed.iter().any(|input| name.as_deref() == Some(&*input.name));
+    !is_listed && found.name.as_ref().is_some_and(crate::name::SegmentName::is_joined)
+}
+
+/// The segments that the rollup does not have yet. The sums decide: a name may have been used before. Joined ones have rows
+/// that it has, and perhaps others, which cannot be told apart: they are too late.
+fn new_segments(found: Vec<Found>, listed: &[Input], too_late: &mut u64) -> Result<DueTable, Error> {
     let mut due = DueTable::default();
     for found in found {
+        if is_unlisted_join(listed, &found) {
+            *too_late += 1;
+            continue;
+        }
         // A damaged one, and one that was deleted meanwhile, are none.
         let Ok(segment) = read_segment(found.clone()) else {
             continue;

@@ -2,9 +2,8 @@
 
 use super::due::{DueUnit, Task, order};
 use super::inputs::{self, Input};
+use super::publish::{self, Written};
 use super::{Made, directory};
-use crate::compact::shipped;
-use crate::lock::HourLock;
 use crate::name::{OPEN, SegmentName, SegmentPaths};
 use crate::query::Query;
 use crate::scan::read_segment;
@@ -100,6 +99,11 @@ pub(super) fn write(
                 reason: fault.to_owned(),
             });
         }
+        // What the rollup has of a segment that is damaged now stays, until it is replaced or deleted.
+        let damaged: Vec<&Path> = made.damaged.iter().map(|damaged| &*damaged.path).collect();
+        if !due.extends && damaged.iter().any(|path| has(task, due, path)) {
+            continue;
+        }
         made.units += 1;
         for (table, due_table) in &due.tables {
             if due.extends && due_table.read.is_empty() {
@@ -120,12 +124,32 @@ pub(super) fn write(
     }
     let mut names: Vec<&'static str> = all.keys().copied().collect();
     names.sort_by_key(|table| order(table));
+    let target = directory(root, task.resolution);
+    let mut written = Written::new();
     for name in names {
         if let (Some(table), Some(new)) = (tables::find(name), all.remove(name)) {
-            write_table(root, task, table, new, &mut made)?;
+            write_table(&target, task, table, new, &mut made, &mut written).inspect_err(|_| {
+                // Report the first error.
+                for (unfinished, _) in &written {
+                    let _ = durable::remove(unfinished);
+                }
+            })?;
         }
     }
+    if !written.is_empty() {
+        publish::publish(&target, &written, root)?;
+    }
     Ok(made)
+}
+
+/// Whether the rollup has rows of this segment of the unit.
+fn has(task: &Task, due: &DueUnit, segment: &Path) -> bool {
+    let name = segment.file_name().map(|name| name.to_string_lossy());
+    let is_it = |input: &Input| input.partition == due.partition && name.as_deref() == Some(&*input.name);
+    task.old.values().any(|old| {
+        let inputs = inputs::parse(old.footer(footer::ROLLUP_INPUTS).unwrap_or_default());
+        inputs.iter().any(is_it)
+    })
 }
 
 /// The segments of a unit that are read; `None` if one is gone.
@@ -159,10 +183,16 @@ fn old(task: &Task, due: &DueUnit) -> Scan {
     }
 }
 
-fn write_table(root: &Path, task: &Task, table: &'static Table, new: New, made: &mut Made) -> Result<(), Error> {
-    let target = directory(root, task.resolution);
+fn write_table(
+    target: &Path,
+    task: &Task,
+    table: &'static Table,
+    new: New,
+    made: &mut Made,
+    written: &mut Written,
+) -> Result<(), Error> {
     let paths = SegmentPaths {
-        root: target.clone(),
+        root: PathBuf::new(),
         table: table.name.into(),
         name: SegmentName::new(&task.writer, task.start, 0),
     };
@@ -171,17 +201,14 @@ fn write_table(root: &Path, task: &Task, table: &'static Table, new: New, made: 
     let open = target.join(OPEN);
     fs::create_dir_all(&open).map_err(|source| Error::io("create", &open, source))?;
     // Only the holder of the lock writes it.
-    let unfinished: PathBuf = open.join("rollup.parquet.tmp");
+    let unfinished = publish::unfinished(target, table.name);
     let schema = Arc::new(schema::arrow(table, &footer));
-    let written = write_segment(&unfinished, schema, batches(task, table, new, old), || {});
-    let (rows, bytes) = written.inspect_err(|_| {
+    let segment = write_segment(&unfinished, schema, batches(task, table, new, old), || {});
+    let (rows, bytes) = segment.inspect_err(|_| {
         // Report the first error.
         let _ = durable::remove(&unfinished);
     })?;
-    let _lock = HourLock::shared(&target)?;
-    // Before the name has other rows: `ship` must not take them for those that the store has.
-    shipped::unmark(&target, &paths.sealed())?;
-    durable::publish(&unfinished, &paths.sealed(), root)?;
+    written.push((unfinished, paths.sealed()));
     made.segments += 1;
     made.rows += rows;
     made.bytes += bytes;
