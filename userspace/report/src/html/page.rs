@@ -309,7 +309,7 @@ pub fn failure(error: &str) -> String {
     content.into_string()
 }
 
-/// The fields of a row with their meaning: `address` is what [`Links::row`] put into the address, `SECTION.GRID.KEY`.
+/// The fields of a row with their meaning: `address` is what `Links::row` put into the address, `SECTION.GRID.KEY`.
 /// `None` if the row is not among these any more.
 #[must_use]
 pub fn fields(sections: &[Section], address: &str) -> Option<String> {

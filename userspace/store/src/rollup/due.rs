@@ -296,7 +296,7 @@ fn is_unlisted_join(listed: &[Input], found: &Found) -> bool {
 }
 
 /// The segments that the rollup does not have yet. The sums decide: a name may have been used before. Joined ones have rows
-/// that it has, and perhaps others, which cannot be told apart: they are too late.
+/// that it has, and perhaps others, which nothing separates: they are too late.
 fn new_segments(found: Vec<Found>, listed: &[Input], too_late: &mut u64) -> Result<DueTable, Error> {
     let mut due = DueTable::default();
     for found in found {
