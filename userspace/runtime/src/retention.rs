@@ -222,6 +222,11 @@ mod tests {
         });
         let left = Resolution::ALL.map(|resolution| frames(root.path(), resolution));
         assert_eq!(left, [0, 0, 10, 10]);
+
+        // Rows that come late wait for the next run, however old they are.
+        write(root.path());
+        retention.apply().unwrap();
+        assert_eq!(frames(root.path(), Resolution::Captured), 10);
     }
 
     #[test]
