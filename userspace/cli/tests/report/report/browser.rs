@@ -2,28 +2,15 @@
 //! policy, and the page requests nothing.
 
 use super::{Bench, list, png};
+use rocescope_testkit::browser::chromium;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// First colour of charts, light and dark, from the style sheet.
 const LIGHT: [u8; 3] = [0x24, 0x68, 0xd1];
 const DARK: [u8; 3] = [0x6c, 0xa6, 0xff];
-
-/// Chromium, or `None` if it is not installed, which is a failure in CI.
-fn chromium() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|path| path.is_file());
-    if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "chromium is not installed");
-        eprintln!("skipped: chromium is not installed");
-    }
-    found
-}
 
 /// Opens a page without a network and returns Chromium's output.
 fn open(chromium: &Path, page: &Path, options: &[&str]) -> String {
