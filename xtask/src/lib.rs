@@ -49,9 +49,12 @@ cargo xtask <task>
 
 These need the product's crates; they run in rocescope-testbed and rocescope-lab:
 
+  bench all [--quick | --only NAME]
+                                one table of all costs, each beside its goal; --quick counts instructions
   bench day [OPTION...]         a day at 4 frames a second: what nearly empty windows cost
   bench file [FILE] [OPTION...] the whole path, compared with tcpdump and tshark
   bench capture [OPTION...]     kernel cost, and live capture on a veth pair: --part a|b|c, --soak SECONDS
+  bench instructions [--save]   instructions of the hot paths, against docs/bench/instructions.md
   bench memory                  peak memory of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches, compared with other implementations
   bench probe [SECONDS]         the agent's cost on a host with eight NICs

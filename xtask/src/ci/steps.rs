@@ -78,6 +78,9 @@ pub(super) const GATE: &[Step] = &[
     step("picture", "docs/top.svg shows what `top` draws", || {
         testbed::run(&["picture", "--check"])
     }),
+    step("instructions", "no hot path takes 5 % more instructions", || {
+        testbed::run(&["bench", "all", "--quick"])
+    }),
 ];
 
 /// The steps that `--full` adds. Minutes on two processors in parentheses, estimated.

@@ -4,7 +4,8 @@
 //! eight NICs with 120 files each, every second. All rows go to a collector, which is the controller too.
 
 use super::counters::Tree;
-use super::probe::{COLLECTOR, Collector, Host, within};
+use super::figure::{Figure, Goal};
+use super::probe::{COLLECTOR, Collector, Cost, Host, within};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::process::Stdio;
@@ -24,6 +25,44 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
         [seconds] => seconds.parse().context("seconds")?,
         _ => bail!("cargo xtask bench agent [SECONDS]"),
     };
+    let costs = measure(Duration::from_secs(seconds))?;
+    println!("| the agent | CPU | resident, mean | max | peak since its start | sent per NIC | received per NIC |");
+    println!("|---|---|---|---|---|---|---|");
+    println!(
+        "| probes, paths and counters, to a controller | {}",
+        super::probe::row(&costs)
+    );
+    ensure!(costs.iter().all(|cost| cost.cpu <= CPU_MAX), "CPU above the limit");
+    Ok(())
+}
+
+/// The same for the table of all benches.
+pub(super) fn figures() -> Result<Vec<Figure>> {
+    let costs = measure(Duration::from_secs(SECONDS))?;
+    let median = |figure: fn(&Cost) -> f64| {
+        let mut all: Vec<f64> = costs.iter().map(figure).collect();
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let work = "agent with all parts, eight NICs";
+    Ok(vec![
+        Figure::new(work, median(|cost| 100.0 * cost.cpu), "% of a core", Goal::AtMost(0.8)),
+        Figure::new(
+            format!("{work}: memory"),
+            median(|cost| cost.resident as f64 / 1_024.0),
+            "MiB",
+            Goal::AtMost(10.0),
+        ),
+        Figure::new(
+            format!("{work}: sent by a NIC"),
+            median(|cost| cost.sent_bits / 1e3),
+            "kbit/s",
+            Goal::AtMost(20.0),
+        ),
+    ])
+}
+
+fn measure(time: Duration) -> Result<Vec<Cost>> {
     let rocescope = text(&build()?);
     let directory = directory()?.join("agent");
     // The agent would send rows of an earlier run.
@@ -56,22 +95,12 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
                 std::thread::sleep(Duration::from_secs(1));
             }
         });
-        let costs: Result<Vec<_>> = (0..ROUNDS)
-            .map(|_| host.watch(agent.id(), Duration::from_secs(seconds)))
-            .collect();
+        let costs: Result<Vec<_>> = (0..ROUNDS).map(|_| host.watch(agent.id(), time)).collect();
         stop.store(true, Ordering::Relaxed);
         costs
     });
     run_command(&mut command("kill", &["-INT", &agent.id().to_string()]))?;
     ensure!(agent.wait()?.success(), "the agent failed");
     collector.stop()?;
-    let costs = costs?;
-    println!("| the agent | CPU | resident, mean | max | peak since its start | sent per NIC | received per NIC |");
-    println!("|---|---|---|---|---|---|---|");
-    println!(
-        "| probes, paths and counters, to a controller | {}",
-        super::probe::row(&costs)
-    );
-    ensure!(costs.iter().all(|cost| cost.cpu <= CPU_MAX), "CPU above the limit");
-    Ok(())
+    costs
 }

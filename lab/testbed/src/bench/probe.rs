@@ -36,10 +36,10 @@ pub(super) struct Host {
 
 pub(super) struct Cost {
     pub(super) cpu: f64,
-    resident: u64,
+    pub(super) resident: u64,
     resident_max: u64,
     peak: u64,
-    sent_bits: f64,
+    pub(super) sent_bits: f64,
     received_bits: f64,
 }
 

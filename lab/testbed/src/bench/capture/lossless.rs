@@ -3,6 +3,7 @@
 //! `BPF_PROG_TEST_RUN` feeds frames directly to the attached program on core 0, so no driver limits the rate. The other
 //! core processes the program's records: windows, sketches and Parquet.
 
+use super::super::figure::{Figure, Goal};
 use super::bed::Bed;
 use super::contender::{Built, ContenderKind};
 use anyhow::{Context, Result, ensure};
@@ -39,13 +40,58 @@ struct Run {
 }
 
 impl Run {
+    /// Whether windows and connections saw every packet.
     fn is_lossless(&self) -> bool {
-        self.lost == 0
+        self.lost == 0 && self.yielded == 0
     }
 }
 
 /// Measures the rows whose names contain `only`.
 pub(super) fn run(seconds: f64, only: &str) -> Result<(String, String)> {
+    let results = measure(seconds, only)?;
+    Ok((table(&results), json(&results)))
+}
+
+/// The highest rates without loss, and what connections leave of them.
+pub(super) fn figures(seconds: f64) -> Result<Vec<Figure>> {
+    let results = measure(seconds, "")?;
+    let rate = |name: &str| {
+        let runs = results.iter().find(|(of, _)| *of == name);
+        let best = runs.and_then(|(_, runs)| best(runs));
+        best.map_or((f64::NAN, f64::NAN), |run| (run.pps / 1e6, 100.0 * run.busy))
+    };
+    let mut figures = Vec::new();
+    for (name, with, rate_goal, ratio_goal) in [
+        (ALONE, WITH, Goal::Stated, 0.95),
+        (RUNS, RUNS_WITH, Goal::AtLeast(5.0), 0.7),
+        (TURNS, TURNS_WITH, Goal::AtLeast(5.0), 0.7),
+    ] {
+        let ((alone, busy), (connections, busy_with)) = (rate(name), rate(with));
+        figures.push(
+            Figure::new(format!("lossless, {name}"), alone, "M/s", rate_goal)
+                .beside(format!("consumer {busy:.0} % of a core")),
+        );
+        figures.push(
+            Figure::new(
+                format!("lossless, {with}"),
+                connections / alone,
+                "of the rate without",
+                Goal::AtLeast(ratio_goal),
+            )
+            .beside(format!("{connections:.2} M/s, consumer {busy_with:.0} %")),
+        );
+    }
+    Ok(figures)
+}
+
+const ALONE: &str = "rocescope";
+const WITH: &str = "rocescope with connections";
+const RUNS: &str = "rocescope, one run per packet";
+const RUNS_WITH: &str = "rocescope with connections, one run per packet";
+const TURNS: &str = "rocescope, 100,000 QPs in turn";
+const TURNS_WITH: &str = "rocescope with connections, 100,000 QPs in turn";
+
+fn measure(seconds: f64, only: &str) -> Result<Vec<(&'static str, Vec<Run>)>> {
     let built = Built::new()?;
     let whole = frames()?;
     // Only FIRST packets: none continues the one before, so that each is a run.
@@ -58,12 +104,12 @@ pub(super) fn run(seconds: f64, only: &str) -> Result<(String, String)> {
         ContenderKind::RocescopeConnections,
     );
     let rows = [
-        ("rocescope", alone, &whole),
-        ("rocescope with connections", connections, &whole),
-        ("rocescope, one run per packet", alone, &broken),
-        ("rocescope with connections, one run per packet", connections, &broken),
-        ("rocescope, 100,000 QPs in turn", alone, &turns),
-        ("rocescope with connections, 100,000 QPs in turn", connections, &turns),
+        (ALONE, alone, &whole),
+        (WITH, connections, &whole),
+        (RUNS, alone, &broken),
+        (RUNS_WITH, connections, &broken),
+        (TURNS, alone, &turns),
+        (TURNS_WITH, connections, &turns),
     ];
     for (name, kind, frames) in rows.into_iter().filter(|(name, ..)| name.contains(only)) {
         let mut runs = Vec::new();
@@ -106,7 +152,7 @@ pub(super) fn run(seconds: f64, only: &str) -> Result<(String, String)> {
         }
         results.push((name, runs));
     }
-    Ok((table(&results), json(&results)))
+    Ok(results)
 }
 
 fn frames() -> Result<Vec<Vec<u8>>> {

@@ -21,6 +21,7 @@ mod soak;
 mod test_run;
 mod veth;
 
+use super::figure::Figure;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -84,6 +85,18 @@ fn options(arguments: &[&str]) -> Result<Options> {
         }
     }
     Ok(options)
+}
+
+/// Figures of the kernel and of the whole path, for `bench all`.
+pub(super) fn figures() -> Result<Vec<Figure>> {
+    let mut figures = test_run::figures(5)?;
+    figures.extend(lossless::figures(3.0)?);
+    Ok(figures)
+}
+
+/// The machine of the measurement.
+pub(super) fn machine() -> String {
+    machine::described()
 }
 
 /// The median.

@@ -17,6 +17,9 @@ pub(super) struct Run {
     pub(super) cpu_s: f64,
 }
 
+/// The product with connections, as a user starts it; the row before it does as little as its rivals.
+pub(super) const CONNECTIONS: &str = "rocescope with connections";
+
 pub(super) struct Contender {
     pub(super) name: String,
     words: Vec<String>,
@@ -29,10 +32,8 @@ impl Contender {
     /// The contenders that are installed.
     pub(super) fn all(rocescope: &str, file: &Path, dataset: &Path) -> Result<Vec<Self>> {
         let file = text(file);
-        let ours = format!(
-            "{rocescope} capture --no-connections -r {file} --out {} -o json -q",
-            text(dataset)
-        );
+        let ours = format!("{rocescope} capture -r {file} --out {} -o json -q", text(dataset));
+        let without = format!("{ours} --no-connections");
         let tcpdump = format!("tcpdump -Z root -r {file} -w /dev/null");
         let tshark = format!(
             "tshark -r {file} -d udp.port==4791,infiniband -T fields -e infiniband.bth.opcode \
@@ -40,7 +41,8 @@ impl Contender {
         );
         let mut contenders = Vec::new();
         for (name, line, writes) in [
-            ("rocescope", ours, Some(dataset.to_owned())),
+            ("rocescope", without, Some(dataset.to_owned())),
+            (CONNECTIONS, ours, Some(dataset.to_owned())),
             ("tcpdump", tcpdump, None),
             ("tshark", tshark, None),
         ] {

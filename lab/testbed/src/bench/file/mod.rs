@@ -14,6 +14,7 @@ mod contender;
 mod input;
 mod report;
 
+use super::figure::Figure;
 use anyhow::{Context, Result, bail};
 use contender::Contender;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,23 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
 
 /// Measures all contenders with a file, and prints the table. `dataset` is what rocescope writes.
 pub(super) fn measure(options: &Options, rocescope: &str, file: &Path, dataset: &Path) -> Result<()> {
+    let (contenders, frames) = contend(options, rocescope, file, dataset)?;
+    print!("{}", report::table(&contenders, file, frames));
+    if let Some(json) = &options.json {
+        std::fs::write(json, report::json(&contenders, frames)).with_context(|| text(json))?;
+    }
+    Ok(())
+}
+
+/// How much faster than tcpdump and tshark the whole path is, with connections.
+pub(super) fn figures() -> Result<Vec<Figure>> {
+    let (rocescope, directory) = (text(&build()?), directory()?);
+    let file = input::make(&directory)?;
+    let (contenders, _) = contend(&options(&[])?, &rocescope, &file, &directory.join("file-dataset"))?;
+    Ok(report::figures(&contenders))
+}
+
+fn contend(options: &Options, rocescope: &str, file: &Path, dataset: &Path) -> Result<(Vec<Contender>, u64)> {
     let frames = input::warm(file)?;
     let mut contenders = Contender::all(rocescope, file, dataset)?;
     for round in 0..options.rounds {
@@ -52,11 +70,7 @@ pub(super) fn measure(options: &Options, rocescope: &str, file: &Path, dataset: 
             }
         }
     }
-    print!("{}", report::table(&contenders, file, frames));
-    if let Some(json) = &options.json {
-        std::fs::write(json, report::json(&contenders, frames)).with_context(|| text(json))?;
-    }
-    Ok(())
+    Ok((contenders, frames))
 }
 
 pub(super) fn options(arguments: &[&str]) -> Result<Options> {

@@ -1,6 +1,7 @@
 //! The table and the JSON.
 
-use super::contender::{Contender, Run};
+use super::super::figure::{Figure, Goal};
+use super::contender::{CONNECTIONS, Contender, Run};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -69,6 +70,28 @@ fn write_table(out: &mut String, contenders: &[Contender], file: &Path, frames: 
         writeln!(out, "    {}", contender.line())?;
     }
     writeln!(out, "\nRepeat: cargo xtask bench file --full")
+}
+
+/// Ratios of medians.
+pub(super) fn figures(contenders: &[Contender]) -> Vec<Figure> {
+    let spread = |name: &str, number: fn(&Run) -> f64| {
+        let contender = contenders.iter().find(|contender| contender.name == name);
+        contender.map_or(f64::NAN, |contender| Spread::of(contender, number).median)
+    };
+    let wall = |name| spread(name, |run| run.wall_s);
+    let ours = wall(CONNECTIONS);
+    let beside = format!(
+        "{ours:.3} s ({:.3} s of processor time); without connections {:.3} s",
+        spread(CONNECTIONS, |run| run.cpu_s),
+        wall("rocescope")
+    );
+    [("tcpdump", 1.6), ("tshark", 150.0)]
+        .map(|(rival, goal)| {
+            let beside = format!("{rival}: {:.3} s; rocescope with connections: {beside}", wall(rival));
+            let work = format!("file, whole path with connections: {rival}'s time by ours");
+            Figure::new(work, wall(rival) / ours, "×", Goal::AtLeast(goal)).beside(beside)
+        })
+        .into()
 }
 
 /// Every run.

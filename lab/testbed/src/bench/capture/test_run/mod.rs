@@ -8,6 +8,7 @@
 mod cases;
 mod report;
 
+use super::super::figure::{Figure, Goal};
 use anyhow::{Context, Result, bail};
 use cases::Row;
 use report::Report;
@@ -50,6 +51,40 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
         report.save()?;
     }
     Ok(())
+}
+
+/// What a packet of IPv4 costs above the wrapper.
+pub(super) fn figures(rounds: usize) -> Result<Vec<Figure>> {
+    let object = build::object(&Toolchain::find()?, build::BENCH)?;
+    let [bpf, admin, raw] = privileges::XDP;
+    let rows = cases::rows("IPv4", false);
+    let plain = measured(&object, None, &[bpf, admin, raw], &rows, rounds)?;
+    let trusted = measured(&object, None, &[bpf, admin, raw, privileges::TRUST], &rows, rounds)?;
+    let report = Report::new(&rows, &plain, &trusted);
+    let above = |name: &str, with| report.above(&format!("IPv4 {name}"), with);
+    let mut figures = Vec::new();
+    for (with, capabilities) in ["", ", with CAP_PERFMON"].iter().enumerate() {
+        let (each, parse) = (above("one ring record per packet", with), above("parse as ours", with));
+        let beside = format!("a ring record a packet: {each:.0} ns; the headers alone: {parse:.0} ns");
+        let run = above("ours, 1,024 flows", with);
+        let work = format!("kernel, a packet that continues a run, 1,024 flows{capabilities}");
+        figures.extend([
+            Figure::new(work.clone(), run, "ns", Goal::AtMost(20.0)).beside(beside),
+            Figure::new(
+                format!("{work}: share of a ring record"),
+                run / each,
+                "",
+                Goal::AtMost(0.25),
+            ),
+            Figure::new(
+                format!("kernel, a packet of 100,000 flows in turn{capabilities}"),
+                above("ours, 100 k flows", with),
+                "ns",
+                Goal::AtMost(80.0),
+            ),
+        ]);
+    }
+    Ok(figures)
 }
 
 /// Samples every case.

@@ -52,7 +52,8 @@ impl Report {
         Self { lines }
     }
 
-    fn above(&self, name: &str, with: usize) -> f64 {
+    /// Nanoseconds above the wrapper: with the three capabilities (0), or with `CAP_PERFMON` in addition (1).
+    pub(super) fn above(&self, name: &str, with: usize) -> f64 {
         let line = self.lines.iter().find(|line| line.name == name);
         line.and_then(|line| line.above.get(with).copied()).unwrap_or(f64::NAN)
     }
