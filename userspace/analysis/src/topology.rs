@@ -100,7 +100,9 @@ pub fn cables(path: &Path) -> Result<Cables, Error> {
         [a, b] => Some(Cable { a: end(a), b: end(b) }),
         _ => None,
     });
-    Ok(Cables::new(links.collect()))
+    let hosts = nodes.values().filter(|(_, is_host)| *is_host);
+    let addresses = hosts.flat_map(|(node, _)| node.addresses.iter().map(|address| (*address, node.name.clone())));
+    Ok(Cables::new(links.collect()).with_hosts(addresses.collect()))
 }
 
 /// The ports of a switch that share a part of their numbers, such as `3/*` of `Ethernet3/1` and `Ethernet3/2`: those

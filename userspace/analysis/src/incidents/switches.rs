@@ -32,7 +32,7 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
     if !drops.is_empty() {
         Input::new::<SwitchDropRow>().read(&mut drops, &found, settings.time)?;
         Input::new::<SwitchPortRow>().read(&mut drops, &found, settings.time)?;
-        drops.place(&mut gathered.incidents);
+        drops.place(&cables, &mut gathered.incidents);
     }
     gathered.judged.push(format!(
         "{} and {} of switches",

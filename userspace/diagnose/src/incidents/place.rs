@@ -91,7 +91,7 @@ impl Place {
     }
 
     /// The ends of its links.
-    fn links(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(super) fn links(&self) -> impl Iterator<Item = (&str, &str)> {
         let links = self.link.iter().flat_map(|links| links.split(' '));
         links.filter_map(|link| link.split_once('>'))
     }

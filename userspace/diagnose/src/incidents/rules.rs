@@ -45,7 +45,7 @@ const EFFECTS: &[(&str, &[&[&str]])] = &[
     ("blackhole", &[BROKEN_WAY]),
     ("pfc_mismatch", &[&["headroom_drops"], BROKEN_WAY]),
     ("headroom_drops", &[&["congestion_drops"], BROKEN_WAY]),
-    ("congestion_drops", &[&["congestion"], BROKEN_WAY]),
+    ("congestion_drops", &[&["congestion", "latency"], BROKEN_WAY]),
     ("pause_storm", &[&["pfc_storm", "receiver_drops", "no_cnps"], SLOW_WAY]),
     ("pfc_storm", &[SLOW_WAY]),
     ("no_cnps", &[&["receiver_drops"], SLOW_WAY]),

@@ -359,10 +359,22 @@ fn captured_traffic_names_the_victims_of_other_analyses_or_contradicts_them() {
         "{:?}",
         incidents[0].unknown
     );
-    // Too little traffic contradicts nothing.
-    let mut wire = Wire::default();
-    wire.connection(&connection(1, 3, 500, 0));
-    assert!(join(Vec::from([mesh()]), &wire)[0].unknown.is_empty());
+    // Neither does too little traffic, nor traffic that would not show a loss: datagrams, and one direction alone.
+    for row in [
+        connection(1, 3, 500, 0),
+        ConnectionRow {
+            other_direction_seen: None,
+            ..connection(1, 3, 5_000, 0)
+        },
+        ConnectionRow {
+            other_direction_seen: Some(false),
+            ..connection(1, 3, 5_000, 0)
+        },
+    ] {
+        let mut wire = Wire::default();
+        wire.connection(&row);
+        assert!(join(Vec::from([mesh()]), &wire)[0].unknown.is_empty(), "{row:?}");
+    }
     let mut wire = Wire::default();
     wire.connection(&connection(1, 3, 5_000, 4));
     wire.connection(&connection(2, 4, 5_000, 7));

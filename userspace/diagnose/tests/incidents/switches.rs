@@ -1,7 +1,8 @@
 //! A loss has the place where a switch reports that it dropped its packets.
 
 use super::rows::{SECOND, address, connection, find};
-use rocescope_diagnose::incidents::{Certainty, Incident, Source, SwitchDrops, Wire, join};
+use rocescope_diagnose::incidents::ports::{Cable, Cables, End};
+use rocescope_diagnose::incidents::{Certainty, Incident, Place, Source, SwitchDrops, ToldBy, Wire, join};
 use rocescope_model::{ConnectionRow, SwitchDropRow, SwitchPortRow};
 
 /// One pair that loses 20 packets from second 1 to second 9, with another beside it.
@@ -33,12 +34,22 @@ fn dropped(src: u8, dst: u8, at: i64, frames: u64) -> SwitchDropRow {
 }
 
 fn placed(drops: &[SwitchDropRow], ports: &[SwitchPortRow]) -> Incident {
-    let (mut found, wire) = losses();
+    let (found, wire) = losses();
+    one_of(found, &wire, drops, ports, &Cables::default())
+}
+
+fn one_of(
+    mut found: Vec<Incident>,
+    wire: &Wire,
+    drops: &[SwitchDropRow],
+    ports: &[SwitchPortRow],
+    cables: &Cables,
+) -> Incident {
     let mut switches = SwitchDrops::of(&found);
     drops.iter().for_each(|row| switches.dropped(row));
     ports.iter().for_each(|row| switches.port(row));
-    switches.place(&mut found);
-    let joined = join(found, &wire);
+    switches.place(cables, &mut found);
+    let joined = join(found, wire);
     assert_eq!(joined.len(), 1, "{joined:#?}");
     joined.into_iter().next().unwrap()
 }
@@ -105,29 +116,151 @@ fn drops_at_several_places_are_listed_and_none_is_named() {
     assert!(one.meaning.ends_with(listed), "{}", one.meaning);
 }
 
-#[test]
-fn counters_without_flows_are_worth_a_look_only() {
-    let port = |name: &'static str, at: i64, queue: Option<u32>, frames| SwitchPortRow {
+/// Frames that a port, or a queue of it, dropped in the ten seconds before `at`.
+fn port(switch: &'static str, name: &'static str, at: i64, queue: Option<u32>, frames: u64) -> SwitchPortRow {
+    SwitchPortRow {
         time_ns: at * SECOND,
         interval_ns: Some(10 * SECOND),
-        switch: "leaf1".into(),
+        switch: switch.into(),
         port_name: name.into(),
         queue,
         out_dropped_frames: Some(frames),
         ..SwitchPortRow::default()
+    }
+}
+
+/// Three hosts at leaves of their own, below two spines.
+fn cables() -> Cables {
+    let end = |text: &str| {
+        let (node, port) = text.split_once(' ').unwrap();
+        End {
+            node: node.into(),
+            port: port.into(),
+            is_host: node.starts_with('h'),
+            ..End::default()
+        }
     };
+    let cable = |(a, b): &(&str, &str)| Cable { a: end(a), b: end(b) };
+    let links = [
+        ("h1 rail0", "leaf1 swp1"),
+        ("h2 rail0", "leaf2 swp1"),
+        ("h3 rail0", "leaf3 swp1"),
+        ("leaf1 swp3", "spine1 p1"),
+        ("leaf2 swp3", "spine1 p2"),
+        ("leaf3 swp3", "spine1 p3"),
+        ("leaf1 swp4", "spine2 p1"),
+        ("leaf2 swp4", "spine2 p2"),
+        ("leaf3 swp4", "spine2 p3"),
+    ];
+    let hosts = (1..=3).map(|host| (address(host), format!("h{host}")));
+    Cables::new(links.iter().map(cable).collect()).with_hosts(hosts.collect())
+}
+
+fn counted(ports: &[SwitchPortRow]) -> Incident {
+    let (found, wire) = losses();
+    one_of(found, &wire, &[], ports, &cables())
+}
+
+#[test]
+fn the_only_port_on_the_way_that_dropped_frames_is_the_place() {
+    let one = counted(&[
+        port("leaf1", "swp3", 10, None, 1_200),
+        port("leaf1", "swp3", 10, Some(3), 1_190),
+        port("leaf1", "swp3", 10, Some(0), 10),
+        // Neither is on the way: that of another host, and the way back.
+        port("leaf3", "swp3", 10, None, 90_000),
+        port("leaf2", "swp3", 10, None, 90_000),
+    ]);
+    assert_eq!(one.place.name, "switch leaf1, port swp3, queue 3");
+    assert_eq!(one.place.link.as_deref(), Some("leaf1>spine1"));
+    assert_eq!(one.certainty, Certainty::Likely);
+    assert!(one.sources.contains(&Source::Switches) && one.sources.contains(&Source::Capture));
+    let meant = "leaf1 swp3, queue 3 dropped 1,200 frames at that time, no other port on the way dropped any";
+    assert!(one.meaning.ends_with(meant), "{}", one.meaning);
+    assert_eq!((one.victims.lost_packets, one.place.src), (Some(20), Some(address(1))));
+}
+
+#[test]
+fn what_a_switch_drops_on_arrival_is_on_the_way_from_the_other_end() {
+    let arriving = |switch, name| SwitchPortRow {
+        in_dropped_frames: Some(700),
+        out_dropped_frames: Some(0),
+        ..port(switch, name, 10, None, 0)
+    };
+    let one = counted(&[arriving("spine1", "p1"), arriving("leaf1", "swp3")]);
+    assert_eq!(one.place.name, "switch spine1, from port p1");
+    assert_eq!(one.place.link.as_deref(), Some("leaf1>spine1"));
+}
+
+#[test]
+fn counters_that_do_not_decide_are_listed() {
+    let both = [
+        port("leaf1", "swp3", 10, None, 600),
+        port("spine1", "p2", 10, None, 500),
+    ];
+    let few = [port("leaf1", "swp3", 10, None, 9)];
+    let later = [port("leaf1", "swp3", 500, None, 600)];
+    for (ports, listed) in [
+        (&both[..], "leaf1 swp3 (600), spine1 p2 (500)"),
+        (&few, "leaf1 swp3 (9)"),
+        (&later, ""),
+    ] {
+        let one = counted(ports);
+        assert_eq!(one.place.name, "10.0.0.1 > 10.0.0.2", "{ports:?}");
+        let is_listed = one
+            .unknown
+            .iter()
+            .any(|unknown| unknown.contains("frames were dropped at"));
+        assert_eq!(is_listed, !listed.is_empty(), "{:?}", one.unknown);
+        assert!(is_listed == one.unknown.iter().any(|unknown| unknown.contains(listed) && is_listed));
+    }
+}
+
+#[test]
+fn probes_captures_and_counters_tell_of_one_queue() {
+    let (mut found, wire) = losses();
+    let mesh = |name: &str, link: &str| Incident {
+        since_ns: 2 * SECOND,
+        until_ns: 9 * SECOND,
+        ..Incident::new(
+            "congestion_drops",
+            Place {
+                link: Some(link.into()),
+                ..Place::named("link", name)
+            },
+            ToldBy::Mesh,
+            Source::Mesh,
+        )
+    };
+    found.push(mesh("leaf1>spine1", "leaf1>spine1"));
+    found.push(mesh("leaf1>spine1 or spine1>leaf2", "leaf1>spine1 spine1>leaf2"));
     let ports = [
-        port("swp3", 10, None, 1_200),
+        port("leaf1", "swp3", 10, None, 1_200),
+        port("leaf1", "swp3", 10, Some(3), 1_200),
+    ];
+    let one = one_of(found, &wire, &[], &ports, &cables());
+    assert_eq!(
+        (&*one.class, &*one.place.name),
+        ("congestion_drops", "switch leaf1, port swp3, queue 3")
+    );
+    let sources = [Source::Capture, Source::Mesh, Source::Switches];
+    assert!(one.sources.iter().eq(&sources), "{:?}", one.sources);
+    assert_eq!(one.victims.lost_packets, Some(20));
+}
+
+#[test]
+fn counters_without_flows_are_worth_a_look_only() {
+    let ports = [
+        port("leaf1", "swp3", 10, None, 1_200),
         // A part of it.
-        port("swp3", 10, Some(3), 1_200),
-        port("swp4", 10, None, 0),
-        port("swp5", 10, None, 3),
-        port("swp6", 500, None, 9),
+        port("leaf1", "swp3", 10, Some(3), 1_200),
+        port("leaf1", "swp4", 10, None, 0),
+        port("leaf1", "swp5", 10, None, 3),
+        port("leaf1", "swp6", 500, None, 9),
     ];
     let one = placed(&[], &ports);
     assert_eq!(one.place.name, "10.0.0.1 > 10.0.0.2");
-    let expected =
-        "at that time frames were dropped at leaf1 swp3 (1,200), leaf1 swp5 (3); counters do not state of which flows";
+    let expected = "at that time frames were dropped at leaf1 swp3, queue 3 (1,200), leaf1 swp5 (3); counters do not state of which flows";
     assert!(
         one.unknown.iter().any(|unknown| unknown.ends_with(expected)),
         "{:?}",

@@ -32,15 +32,17 @@ pub struct Cable {
 /// All cables of a fabric.
 #[derive(Clone, Debug, Default)]
 pub struct Cables {
-    cables: Vec<Cable>,
-    by_port: BTreeMap<(String, String), usize>,
+    pub(super) cables: Vec<Cable>,
+    pub(super) by_port: BTreeMap<(String, String), usize>,
     /// By the names of their ends as places have them.
     by_ends: BTreeMap<(String, String), Vec<usize>>,
+    /// The hosts of addresses.
+    hosts: BTreeMap<IpAddr, String>,
 }
 
 impl End {
     /// Its name in places: a NIC is `host/port`, and of a switch the switch alone.
-    fn place_name(&self) -> String {
+    pub(super) fn place_name(&self) -> String {
         match self.is_host {
             true => format!("{}/{}", self.node, self.port),
             false => self.node.clone(),
@@ -88,6 +90,17 @@ impl Cables {
         }
         all.cables = cables;
         all
+    }
+
+    /// Names the hosts of addresses: a host with several NICs may have any of its addresses at any of them.
+    #[must_use]
+    pub fn with_hosts(mut self, hosts: BTreeMap<IpAddr, String>) -> Self {
+        self.hosts = hosts;
+        self
+    }
+
+    pub(super) fn host_of(&self, address: IpAddr) -> Option<&str> {
+        self.hosts.get(&address).map(String::as_str)
     }
 
     /// The cable at a port.

@@ -7,6 +7,7 @@
 //! | `seen` | what the readings of a port add up to |
 //! | `damage` | ports that receive damaged frames, and what their light shows |
 //! | `pauses` | ports that are paused, and where the pauses begin |
+//! | `ways` | which ports a shortest way between two hosts passes |
 //! | `headroom` | frames that are dropped at a port that pauses their sender, and pauses that are not heard |
 //!
 //! Readings are seconds apart: what happened between two of them has no order. So a pause has a place and a share of the time,
@@ -17,6 +18,7 @@ mod damage;
 mod headroom;
 mod pauses;
 mod seen;
+mod ways;
 
 pub use cables::{Cable, Cables, End};
 

@@ -319,7 +319,7 @@ pub(super) use marks::is_at_work;
 /// The traffic that meets a place.
 #[derive(Debug, Default)]
 pub(super) struct Met {
-    /// Its packets.
+    /// Packets of directions that would show a loss: those that are acknowledged, whose acknowledgements the tap sees.
     pub(super) packets: u64,
     /// Those of its connections that lost packets or sent them again.
     pub(super) victims: Victims,
@@ -341,7 +341,9 @@ pub(super) fn met(ways: &[Direction], place: &Place) -> Met {
     let mut met = Met::default();
     let mut victims = Vec::new();
     for way in ways.iter().filter(|way| place.meets(&Place::pair(way.src, way.dst))) {
-        met.packets += way.packets;
+        if way.is_acknowledged && way.other_direction_seen {
+            met.packets += way.packets;
+        }
         if way.lost() + way.retransmitted > 0 {
             victims.push(way.victim());
         }
