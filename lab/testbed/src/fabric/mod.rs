@@ -6,6 +6,7 @@
 //! | `build` | namespaces, veth pairs and routes |
 //! | `fault` | injects and heals faults |
 //! | `accuracy` | one case after another, and whether the product names its faults |
+//! | `queue_drops` | a queue that drops, and whether wire, mesh and switches name it together |
 //! | `oracle` | the kernel's path of a 5-tuple |
 //! | `live` | a running fabric, for successive commands |
 //! | `namespace` | programs in namespaces |
@@ -16,6 +17,7 @@ mod fault;
 mod live;
 mod namespace;
 mod oracle;
+mod queue_drops;
 #[cfg(test)]
 mod tests;
 mod wiring;
@@ -42,6 +44,7 @@ cargo xtask fabric oracle SRC DST PORT [DPORT] [--fabric NAME]
 cargo xtask fabric accuracy [--scale F] [--rounds N] [--seed N] [--quiet S] [--only TEXT,...] [--json FILE]
     Agents on every host, each kind of faults N times, the verdicts of `rocescope diagnose mesh`. F divides all
     times. --only: kinds whose names contain a text. The sizes of `up`; 4 hosts, 4 NICs and 4 spines without them.
+cargo xtask fabric queue                        a queue that drops: agents, a capture, connections and Prometheus beside it
 cargo xtask fabric record DIRECTORY [OPTION...]   its first half: agents and faults
 cargo xtask fabric judge DIRECTORY [--json FILE]  its second half: verdicts
 cargo xtask fabric lasting DIRECTORY [--old] [--part K/N] [--judge] [--binary FILE] [--scale F] [--seed N] [--only TEXT,...]
@@ -86,6 +89,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
             Ok(())
         }
         ["accuracy", options @ ..] => accuracy::run(options),
+        ["queue", options @ ..] => queue_drops::run(options),
         ["record", options @ ..] => accuracy::record(options),
         ["judge", options @ ..] => accuracy::judge(options),
         ["lasting", options @ ..] => accuracy::lasting::run(options),
@@ -97,7 +101,9 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
             let mut downs = names.iter().map(|name| Fabric::load(Some(name))?.down());
             downs.try_for_each(|down| down)
         }
-        _ => bail!("expected up, status, fault, heal, oracle, accuracy, record, judge, lasting or down\n\n{USAGE}"),
+        _ => bail!(
+            "expected up, status, fault, heal, oracle, accuracy, queue, record, judge, lasting or down\n\n{USAGE}"
+        ),
     }
 }
 
