@@ -7,6 +7,7 @@
 //! | `cases` | classes and cases, from seeds |
 //! | `methods` | the methods that are compared |
 //! | `judge` | a case under all methods; how right each is |
+//! | `polled` | the same cases through counters of switches that are polled |
 //! | `table` | the tables |
 //! | `incidents` | the same cases, and what `diagnose` reports of them |
 
@@ -14,6 +15,7 @@ mod cases;
 pub(crate) mod incidents;
 mod judge;
 mod methods;
+mod polled;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -68,6 +70,7 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     });
     if size.details {
         table::print(&methods, &all);
+        polled::print(&jobs, scale);
     }
     let mut lines = Vec::new();
     for (class, sums) in table::sums(&methods, &all, Method::Monitors(Settings::default())) {

@@ -40,7 +40,7 @@ pub mod watch;
 
 pub use network::{Network, Node, Port};
 pub use reports::Collected;
-pub use run::{Outcome, Tapped, run};
+pub use run::{Outcome, Paused, Tapped, run};
 pub use scenario::{Background, Collective, Scenario, Settings, Storm};
 pub use schedule::Algorithm;
 pub use watch::{Ask, Seen, Watch};

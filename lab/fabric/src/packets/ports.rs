@@ -60,6 +60,10 @@ pub(super) struct Egress {
     pub(super) stormed: bool,
     /// When it was last paused and is no more.
     resumed_ns: Option<i64>,
+    /// When it was paused, if it is.
+    paused_ns: Option<i64>,
+    /// Its pauses that are over: from when until when.
+    pub(super) pauses: Vec<(i64, i64)>,
     pub(super) now: Epoch,
     pub(super) last: Epoch,
 }
@@ -80,9 +84,18 @@ impl Egress {
             true => self.stormed = on,
             false => self.paused = on,
         }
+        if !was && self.is_paused() {
+            self.paused_ns = Some(now_ns);
+        }
         if was && !self.is_paused() {
             self.resumed_ns = Some(now_ns);
+            self.end_pause(now_ns);
         }
+    }
+
+    /// Notes a pause as over, as at the end of a run.
+    pub(super) fn end_pause(&mut self, now_ns: i64) {
+        self.pauses.extend(self.paused_ns.take().map(|start| (start, now_ns)));
     }
 
     /// Whether it is paused, or was within this time.

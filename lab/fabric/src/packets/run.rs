@@ -47,10 +47,23 @@ pub struct Outcome {
     pub halted: u64,
     /// For each flow outside the collective: whether it stood in a queue with the collective.
     pub met: Vec<bool>,
+    /// Pauses of ports, by port and in the order of time.
+    pub pauses: Vec<Paused>,
     /// What passed at taps, in the order of time.
     pub tapped: Vec<Tapped>,
     /// Events.
     pub events: u64,
+}
+
+/// A pause of a port, by its peer or by an injected storm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paused {
+    /// The paused port.
+    pub port: Port,
+    /// When it began.
+    pub start_ns: i64,
+    /// When it ended: at the latest with the run.
+    pub end_ns: i64,
 }
 
 /// A run.
@@ -238,6 +251,13 @@ impl<'a> Run<'a> {
             self.roll(Port(port as u32));
         }
         self.now_ns -= self.scenario.settings.epoch_ns;
+        let mut pauses = Vec::new();
+        for (number, egress) in (0..).zip(&mut self.egress) {
+            egress.end_pause(self.now_ns);
+            let port = Port(number);
+            let of_port = egress.pauses.iter();
+            pauses.extend(of_port.map(|&(start_ns, end_ns)| Paused { port, start_ns, end_ns }));
+        }
         let open: Vec<StepRow> = (0..self.ranks.count())
             .filter(|rank| self.ranks.sending(*rank).is_some())
             .map(|rank| self.row(rank))
@@ -250,6 +270,7 @@ impl<'a> Run<'a> {
             dropped: self.dropped,
             halted: self.halted,
             met: self.met,
+            pauses,
             tapped: self.tapped,
             events: self.order,
         }

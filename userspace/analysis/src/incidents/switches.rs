@@ -2,10 +2,13 @@
 
 use super::gathered::{Gathered, Settings};
 use crate::{Error, Input, Reads, topology};
+use rocescope_diagnose::hostmesh::Analyzer;
 use rocescope_diagnose::incidents::SwitchDrops;
 use rocescope_diagnose::incidents::ports::{Cables, Ports};
 use rocescope_model::human::plural;
-use rocescope_model::{Column, Row, SwitchDropRow, SwitchPortRow};
+use rocescope_model::{Column, PathRow, Row, SwitchDropRow, SwitchPortRow};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// Adds the faults that the counters of switches show, and gives losses the places where switches dropped their packets.
 pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Error> {
@@ -20,7 +23,6 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
         Some(path) => topology::cables(path)?,
         None => Cables::default(),
     };
-    ports.beside(&cables, &mut gathered.incidents);
     gathered.incidents.extend(ports.find(&cables));
     if ports.overflow() > 0 {
         let beyond = plural(ports.overflow(), "reading");
@@ -32,14 +34,41 @@ pub(super) fn add(settings: &Settings, gathered: &mut Gathered) -> Result<(), Er
     if !drops.is_empty() {
         Input::new::<SwitchDropRow>().read(&mut drops, &found, settings.time)?;
         Input::new::<SwitchPortRow>().read(&mut drops, &found, settings.time)?;
-        drops.place(&cables, &mut gathered.incidents);
+        let mut nics = Nics::default();
+        if !cables.is_empty() {
+            Input::new::<PathRow>().read(&mut nics, &found, settings.time)?;
+        }
+        drops.place(&cables.clone().with_nics(nics.0), &mut gathered.incidents);
     }
+    ports.beside(&cables, &mut gathered.incidents);
     gathered.judged.push(format!(
         "{} and {} of switches",
         plural(rows[0], "reading"),
         plural(rows[1], "drop report")
     ));
     Ok(())
+}
+
+/// The hosts and NICs of addresses, as agents trace paths from them.
+#[derive(Default)]
+struct Nics(BTreeMap<IpAddr, (String, String)>);
+
+impl Reads<PathRow> for Nics {
+    // As long as agents trace each path again.
+    const LOOK_BACK_NS: i64 = <Analyzer as Reads<PathRow>>::LOOK_BACK_NS;
+
+    fn is_read(column: &Column) -> bool {
+        ["time_ns", "observer", "src_nic", "src"].contains(&column.name)
+    }
+
+    fn time_ns(row: &PathRow) -> i64 {
+        row.time_ns
+    }
+
+    fn row(&mut self, row: &PathRow) {
+        let nic = || (row.observer.to_string(), row.src_nic.to_string());
+        self.0.entry(row.src).or_insert_with(nic);
+    }
 }
 
 impl Reads<SwitchDropRow> for SwitchDrops {

@@ -156,6 +156,49 @@ fn cables() -> Cables {
     Cables::new(links.iter().map(cable).collect()).with_hosts(hosts.collect())
 }
 
+/// A host with a NIC at each of two leaves: which way its traffic takes follows from the NIC of its address alone.
+#[test]
+fn a_host_with_two_nics_is_at_the_leaf_of_its_address() {
+    let end = |node: &str, port: &str| End {
+        node: node.into(),
+        port: port.into(),
+        is_host: node.starts_with('h'),
+        ..End::default()
+    };
+    let links = [
+        ("h1", "rail0", "leaf1", "h1"),
+        ("h1", "rail1", "leaf2", "h1"),
+        ("h2", "rail0", "leaf1", "h2"),
+        ("h2", "rail1", "leaf2", "h2"),
+        ("leaf1", "up", "spine", "leaf1"),
+        ("leaf2", "up", "spine", "leaf2"),
+    ];
+    let cable = |(a, port, b, other): &(&str, &str, &str, &str)| Cable {
+        a: end(a, port),
+        b: end(b, other),
+    };
+    let hosts = [(address(1), "h1".to_owned()), (address(2), "h2".to_owned())];
+    let cables = Cables::new(links.iter().map(cable).collect()).with_hosts(hosts.into());
+    let ports = [port("leaf1", "up", 10, None, 900)];
+    let placed = |cables: &Cables| {
+        let (found, wire) = losses();
+        one_of(found, &wire, &[], &ports, cables).place.name
+    };
+    assert_eq!(placed(&cables), "10.0.0.1 > 10.0.0.2", "at which leaf, no one knows");
+    let nics = |rail: &str| {
+        [
+            (address(1), ("h1".into(), "rail0".into())),
+            (address(2), ("h2".into(), rail.to_owned())),
+        ]
+    };
+    assert_eq!(
+        placed(&cables.clone().with_nics(nics("rail1").into())),
+        "switch leaf1, port up"
+    );
+    // Both at one leaf: the spine is not on the way.
+    assert_eq!(placed(&cables.with_nics(nics("rail0").into())), "10.0.0.1 > 10.0.0.2");
+}
+
 fn counted(ports: &[SwitchPortRow]) -> Incident {
     let (found, wire) = losses();
     one_of(found, &wire, &[], ports, &cables())

@@ -37,7 +37,9 @@ pub struct Cables {
     /// By the names of their ends as places have them.
     by_ends: BTreeMap<(String, String), Vec<usize>>,
     /// The hosts of addresses.
-    hosts: BTreeMap<IpAddr, String>,
+    pub(super) hosts: BTreeMap<IpAddr, String>,
+    /// The hosts and ports of addresses.
+    pub(super) nics: BTreeMap<IpAddr, (String, String)>,
 }
 
 impl End {
@@ -99,8 +101,17 @@ impl Cables {
         self
     }
 
-    pub(super) fn host_of(&self, address: IpAddr) -> Option<&str> {
-        self.hosts.get(&address).map(String::as_str)
+    /// Names the hosts and ports of addresses, as agents know them.
+    #[must_use]
+    pub fn with_nics(mut self, nics: BTreeMap<IpAddr, (String, String)>) -> Self {
+        self.nics = nics;
+        self
+    }
+
+    /// Whether no cable is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.cables.is_empty()
     }
 
     /// The cable at a port.

@@ -40,6 +40,7 @@ pub(super) fn find(ports: &Ports, cables: &Cables, found: &mut Vec<Incident>) {
 
 /// States beside a fault of a link or NIC what its ports counted.
 pub(super) fn beside(ports: &Ports, cables: &Cables, incident: &mut Incident) {
+    let is_placed = incident.sources.contains(&Source::Switches);
     let mut ends = Vec::new();
     for cable in cables.of(&incident.place) {
         ends.extend([&cable.a, &cable.b].map(|end| (end.node.clone(), end.port.clone())));
@@ -49,6 +50,8 @@ pub(super) fn beside(ports: &Ports, cables: &Cables, incident: &mut Incident) {
         match seen.damaged() {
             // It is an incident of its own, and the cause of this one.
             Some(damaged) if damaged > 0 && is_sick(seen) => continue,
+            // That dropped frames explain it says more.
+            Some(0) if is_placed => {}
             Some(_) => incident.meaning += &format!("; {}", sentence(ports, &port, seen)),
             None if weak(ports, &port, seen).is_some() || seen.dark_lanes > 0 => {
                 incident.meaning += &format!("; {}", sentence(ports, &port, seen));
