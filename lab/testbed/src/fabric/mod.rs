@@ -44,7 +44,7 @@ cargo xtask fabric oracle SRC DST PORT [DPORT] [--fabric NAME]
 cargo xtask fabric accuracy [--scale F] [--rounds N] [--seed N] [--quiet S] [--only TEXT,...] [--json FILE]
     Agents on every host, each kind of faults N times, the verdicts of `rocescope diagnose mesh`. F divides all
     times. --only: kinds whose names contain a text. The sizes of `up`; 4 hosts, 4 NICs and 4 spines without them.
-cargo xtask fabric queue                        a queue that drops: agents, a capture, connections and Prometheus beside it
+cargo xtask fabric queue [--binary FILE]        a queue that drops: agents, a capture, connections and Prometheus beside it
 cargo xtask fabric record DIRECTORY [OPTION...]   its first half: agents and faults
 cargo xtask fabric judge DIRECTORY [--json FILE]  its second half: verdicts
 cargo xtask fabric lasting DIRECTORY [--old] [--part K/N] [--judge] [--binary FILE] [--scale F] [--seed N] [--only TEXT,...]

@@ -1,4 +1,4 @@
-//! `cargo xtask fabric queue`: one queue of one port drops what it cannot hold, and whether `diagnose` names it.
+//! `cargo xtask fabric queue [--binary FILE]`: one queue of one port drops what it cannot hold, and whether `diagnose` names it.
 //!
 //! The switches are namespaces and their queues are those of Linux. Agents probe, a capture box has a mirror of the port of a
 //! host, two connections send through the queue, and Prometheus scrapes an exporter of the switches' counters. All of it goes
@@ -43,8 +43,11 @@ const RATE: &str = "8mbit";
 const PACKETS: &str = "20";
 
 pub(super) fn run(options: &[&str]) -> Result<()> {
-    ensure!(options.is_empty(), "cargo xtask fabric queue has no options");
-    let rocescope = build()?;
+    let rocescope = match options {
+        [] => build()?,
+        ["--binary", file] => Path::new(file).canonicalize().with_context(|| (*file).to_owned())?,
+        _ => bail!("cargo xtask fabric queue [--binary FILE]"),
+    };
     let fabric = Kept::up(Rails::two_tiers(3, 2, 1))?;
     let directory = fabric.directory()?.join("queue");
     fs::create_dir_all(&directory)?;
