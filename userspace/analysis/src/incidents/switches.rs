@@ -58,7 +58,8 @@ impl Reads<PathRow> for Nics {
     const LOOK_BACK_NS: i64 = <Analyzer as Reads<PathRow>>::LOOK_BACK_NS;
 
     fn is_read(column: &Column) -> bool {
-        ["time_ns", "observer", "src_nic", "src"].contains(&column.name)
+        // A row without both addresses is none.
+        ["time_ns", "observer", "src_nic", "src", "dst"].contains(&column.name)
     }
 
     fn time_ns(row: &PathRow) -> i64 {

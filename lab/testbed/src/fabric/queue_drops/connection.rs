@@ -4,6 +4,7 @@
 //! Soft-RoCE takes a guest; this takes a thread. Packets have no valid ICRC, as no one verifies it here.
 
 use anyhow::{Context, Result};
+use rocescope_capture::inject::pin;
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_ip_tos, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, ipproto, recv, sendto, socket};
@@ -50,6 +51,8 @@ pub(super) struct Sent {
 
 /// Sends messages until a time.
 pub(super) fn request(connection: &Connection, until: Instant) -> Result<Sent> {
+    // The kernel may swap packets of a thread that it moves; a NIC does not.
+    pin(0)?;
     let socket = open(connection.src, Duration::from_millis(20))?;
     let mut sent = Sent::default();
     // PSNs stay far below 2^24 in the minutes of a run.
