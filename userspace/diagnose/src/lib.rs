@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`hosts`] | the wire and the counters of both its ends, joined: application, host, NIC, link or switch |
 //! | [`incidents`] | the faults of all analyses joined: one cause is one incident |
+//! | [`growth`] | what rows of connections have more than those before them |
 //! | [`hostmesh`] | diagnosis from probes between the NICs of hosts, and their paths: what fails, and where |
 //! | [`hostping`] | the bottleneck inside a host, from loopback tests between its NICs and its memory and GPUs |
 //! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix to draw |
@@ -19,6 +20,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod growth;
 pub mod hostmesh;
 pub mod hostping;
 pub mod hosts;

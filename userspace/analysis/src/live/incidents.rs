@@ -44,7 +44,7 @@ impl Incidents {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             wire: Wire::default(),
-            owned: Owned::new(settings.diagnosed.owners(), settings.scale, settings.now_ns()),
+            owned: Owned::new(&settings.diagnosed, settings.scale, settings.now_ns()),
             reporting: Self::reporting(settings, Changes::holding(hold_ns(settings))),
             settings: settings.clone(),
             next_ns: i64::MIN,

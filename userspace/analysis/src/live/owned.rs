@@ -1,18 +1,24 @@
-//! Whose traffic is, as the rows of a collector come: for its incidents, and as metrics of each minute.
+//! Whose traffic is, as the rows of a collector come: for its incidents, and as metrics of each minute, beside those of the
+//! worst connections.
 
 use crate::{Error, Input, Reads};
+use rocescope_collector::metrics::Diagnosed;
 use rocescope_collector::metrics::owners::{MAX_OWNERS, OwnerMetrics, Window};
+use rocescope_diagnose::growth::Growth;
 use rocescope_diagnose::owners::Owners;
 use rocescope_diagnose::owners::traffic::Traffic;
 use rocescope_model::time::MINUTE_NS;
 use rocescope_model::{Cells as _, Column, ConnectionRow, QueuePairRow, Row};
+use rocescope_runtime::metrics::WorstConnections;
 use rocescope_store::{Batch, Scan, TimeRange};
 
 /// Queue pairs and their owners, and what they sent since the last minute began.
 pub(super) struct Owned {
     pub(super) owners: Owners,
+    growth: Growth,
     traffic: Traffic,
     metrics: OwnerMetrics,
+    worst: WorstConnections,
     /// Length of a window, and when the open one began.
     window_ns: i64,
     begun_ns: i64,
@@ -20,11 +26,13 @@ pub(super) struct Owned {
 
 impl Owned {
     /// Windows are shorter by `scale`.
-    pub(super) fn new(metrics: OwnerMetrics, scale: u16, now_ns: i64) -> Self {
+    pub(super) fn new(metrics: &Diagnosed, scale: u16, now_ns: i64) -> Self {
         Self {
             owners: Owners::default(),
+            growth: Growth::default(),
             traffic: Traffic::default(),
-            metrics,
+            metrics: metrics.owners(),
+            worst: metrics.worst(),
             window_ns: MINUTE_NS / i64::from(scale.max(1)),
             begun_ns: now_ns,
         }
@@ -35,6 +43,7 @@ impl Owned {
         Input::new::<QueuePairRow>().read(self, found, time)?;
         Input::new::<ConnectionRow>().read(self, found, time)?;
         self.traffic.take(0);
+        self.worst.clear();
         Ok(())
     }
 
@@ -48,19 +57,20 @@ impl Owned {
         }
     }
 
-    /// Sets the metrics, if a window has ended; none as long as no agent reports queue pairs.
+    /// Sets the metrics, if a window has ended; none of owners as long as no agent reports queue pairs.
     pub(super) fn due(&mut self, now_ns: i64) {
         let length_ns = now_ns.saturating_sub(self.begun_ns);
         if length_ns < self.window_ns {
             return;
         }
         self.begun_ns = now_ns;
+        self.worst.end();
         let owners = self.traffic.take(MAX_OWNERS);
         if !self.owners.is_empty() {
             self.metrics.set(Window {
                 length_ns,
                 owners,
-                crowded_out: self.traffic.crowded_out(),
+                crowded_out: self.growth.crowded_out(),
             });
         }
     }
@@ -68,7 +78,7 @@ impl Owned {
     /// Forgets what ended before a time.
     pub(super) fn forget(&mut self, before_ns: i64) {
         self.owners.forget(before_ns);
-        self.traffic.forget(before_ns);
+        self.growth.forget(before_ns);
     }
 }
 
@@ -88,7 +98,7 @@ impl Reads<QueuePairRow> for Owned {
 
 impl Reads<ConnectionRow> for Owned {
     fn is_read(column: &Column) -> bool {
-        const READ: [&str; 17] = [
+        const READ: [&str; 18] = [
             "observer",
             "connection",
             "role",
@@ -106,6 +116,7 @@ impl Reads<ConnectionRow> for Owned {
             "fabric_lost_upstream_packets",
             "fabric_lost_downstream_packets",
             "unanswered_packets",
+            "rtt_p99_ns",
         ];
         READ.contains(&column.name)
     }
@@ -115,6 +126,10 @@ impl Reads<ConnectionRow> for Owned {
     }
 
     fn row(&mut self, row: &ConnectionRow) {
-        self.traffic.row(row, &self.owners);
+        if let Some(grown) = self.growth.row(row) {
+            let (lost, retransmitted) = (grown.fabric_lost_packets, grown.retransmitted_packets);
+            self.worst.add(row, lost, retransmitted);
+            self.traffic.add(row, grown, &self.owners);
+        }
     }
 }

@@ -49,8 +49,12 @@ fn row(host: u8, seconds: i64, payload_bytes: u64) -> ConnectionRow {
 
 /// The series of owners, each without the name of the collector.
 fn series(collector: &Collector) -> Vec<String> {
+    series_of(collector, "rocescope_owner_")
+}
+
+fn series_of(collector: &Collector, start: &str) -> Vec<String> {
     let page = page::page(CollectorMetrics::default(), Some(&collector.diagnosed), "c").unwrap();
-    let lines = page.lines().filter(|line| line.starts_with("rocescope_owner_"));
+    let lines = page.lines().filter(|line| line.starts_with(start));
     let mut lines: Vec<String> = lines
         .map(|line| line.replace("observer=\"c\",", "").replace("{observer=\"c\"}", ""))
         .collect();
@@ -134,4 +138,40 @@ fn a_cluster_of_many_jobs_has_as_many_series_as_are_allowed() {
     assert!(payload.contains(&"\"other\"} 11325000.0".to_owned()), "{payload:?}");
     assert!(payload.contains(&"\"job 151\"} 151000.0".to_owned()), "{payload:?}");
     collector.stop();
+}
+
+/// They need no agent, and a collector that starts again counts nothing a second time.
+#[test]
+fn the_worst_connections_are_those_of_the_last_minute() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    let mut collector = Collector::start(&dataset, START, None);
+    let lost = |collector: &Collector| series_of(collector, "rocescope_worst_fabric_lost_packets{");
+    let series = |host: u8, lost: &str| {
+        format!(
+            "rocescope_worst_fabric_lost_packets{{src=\"10.0.0.{host}\",src_qpn=\"7\",dst=\"10.0.0.9\",dst_qpn=\"7\"}} {lost}"
+        )
+    };
+    collector.store(
+        &(1..=20)
+            .map(|host| row(host, 30, 10_000 * u64::from(host)))
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(lost(&collector), [""; 0]);
+    collector.advance_to(at(70));
+    collector.due();
+    let shown = lost(&collector);
+    assert_eq!(shown.len(), 10);
+    assert!(
+        shown.contains(&series(20, "20.0")) && shown.contains(&series(11, "11.0")),
+        "{shown:?}"
+    );
+    collector.stop();
+
+    let mut next = Collector::start(&dataset, at(75), None);
+    next.store(&vec![row(2, 90, 50_000)]);
+    next.advance_to(at(140));
+    next.due();
+    assert_eq!(lost(&next), [series(2, "3.0")]);
+    next.stop();
 }

@@ -1,4 +1,4 @@
-//! The metrics for Prometheus: names of the registry, bounded labels, and a dashboard that queries nothing else.
+//! The metrics for Prometheus: names of the registry, bounded labels, and dashboards that query nothing else.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "it is a test")]
 
 use crate::control::rig::files;
@@ -6,8 +6,10 @@ use rocescope_collector::control::Member;
 use rocescope_collector::control::message::Role;
 use rocescope_collector::metrics as mesh;
 use rocescope_collector::metrics::Diagnosed;
+use rocescope_collector::metrics::owners::Window;
 use rocescope_collector::server::{ControlSettings, Monitor, Refusal, Settings};
 use rocescope_collector::{Sender, Server, sender};
+use rocescope_diagnose::growth::Sums;
 use rocescope_engine::drops::Drops;
 use rocescope_engine::metrics::{Measured, Metrics, text};
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, SlaRow, VerdictRow, WindowRow, WindowRows};
@@ -15,6 +17,7 @@ use rocescope_runtime::metrics::serve;
 use rocescope_runtime::metrics::serve::Page;
 use rocescope_testkit::{Authority, Signed, until};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
@@ -165,7 +168,11 @@ fn diagnosed() -> Diagnosed {
             probes: 100,
             late,
             hosts: 4,
+            network_p50_ns: Some(3_000),
             network_p99_ns: Some(7_000),
+            network_p999_ns: Some(9_000),
+            asymmetric_ratio: Some(0.0),
+            switch_drop_ratio: Some(0.0),
             ..SlaRow::default()
         };
         diagnosed.add(&sla, std::slice::from_ref(&verdict));
@@ -282,6 +289,21 @@ fn known() -> BTreeSet<String> {
     let open = [("loss", "leaf1>spine1".to_owned(), "certain")];
     diagnosed.incidents().set(open.into_iter());
     diagnosed.incidents().show(Arc::default());
+    let sums = Sums {
+        payload_bytes: 1,
+        ..Sums::default()
+    };
+    diagnosed.owners().set(Window {
+        length_ns: 1,
+        owners: vec![("job 1".to_owned(), sums)],
+        crowded_out: 0,
+    });
+    let slow = ConnectionRow {
+        rtt_p99_ns: Some(1),
+        ..ConnectionRow::default()
+    };
+    diagnosed.worst().add(&slow, 1, 1);
+    diagnosed.worst().end();
     let mesh = mesh::page(&collector.monitor(), Some(&diagnosed), "collector").unwrap();
     let page = page(&metrics) + &mesh;
     let series = page.lines().filter(|line| !line.starts_with('#'));
@@ -299,26 +321,74 @@ fn asked(text: &str) -> BTreeSet<String> {
     words.filter(is_metric).map(str::to_owned).collect()
 }
 
+const DASHBOARDS: [(&str, &str); 4] = [
+    ("rocescope", include_str!("../../../../deploy/grafana/rocescope.json")),
+    ("incidents", include_str!("../../../../deploy/grafana/incidents.json")),
+    ("jobs", include_str!("../../../../deploy/grafana/jobs.json")),
+    ("switches", include_str!("../../../../deploy/grafana/switches.json")),
+];
+
 /// A query for a missing metric stays empty without any error.
 #[test]
-fn the_dashboard_queries_existing_metrics() {
-    let dashboard = include_str!("../../../../deploy/grafana/rocescope.json");
-    let json: serde_json::Value = serde_json::from_str(dashboard).unwrap();
-    let panels = json["panels"].as_array().unwrap();
-    assert!(panels.len() > 5);
-    let asked = asked(dashboard);
-    assert!(asked.len() > 10);
+fn the_dashboards_query_existing_metrics() {
     let known = known();
-    let unknown: Vec<_> = asked.difference(&known).collect();
-    assert!(unknown.is_empty(), "{unknown:?}");
-    // Cores and bytes on one axis hide each other.
-    for panel in panels.iter().filter(|panel| panel["type"] != "row") {
-        let targets = panel["targets"].as_array().unwrap();
-        let units: BTreeSet<bool> = targets
-            .iter()
-            .map(|target| target["expr"].as_str().unwrap().contains("_memory_bytes"))
-            .collect();
-        assert_eq!(units.len(), 1, "{}", panel["title"]);
+    for (name, dashboard) in DASHBOARDS {
+        let json: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+        let panels = json["panels"].as_array().unwrap();
+        assert!(panels.len() > 5, "{name}");
+        let asked = asked(dashboard);
+        assert!(asked.len() > 3, "{name}");
+        let unknown: Vec<_> = asked.difference(&known).collect();
+        assert!(unknown.is_empty(), "{name}: {unknown:?}");
+        // Cores and bytes on one axis hide each other.
+        for panel in panels.iter().filter(|panel| panel["type"] != "row") {
+            let targets = panel["targets"].as_array().unwrap();
+            let units: BTreeSet<bool> = targets
+                .iter()
+                .map(|target| target["expr"].as_str().unwrap().contains("_memory_bytes"))
+                .collect();
+            assert_eq!(units.len(), 1, "{name}: {}", panel["title"]);
+        }
+    }
+}
+
+/// The folder of the package has them all, so that each is checked.
+#[test]
+fn every_dashboard_is_checked() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/grafana");
+    let files = std::fs::read_dir(folder).unwrap();
+    let names: BTreeSet<_> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        DASHBOARDS.iter().map(|(name, _)| format!("{name}.json")).collect()
+    );
+}
+
+/// Queries that Prometheus cannot read stay empty too.
+#[test]
+fn prometheus_reads_the_queries_of_the_dashboards() {
+    let mut rules = String::from("groups:\n  - name: dashboards\n    rules:\n");
+    let mut count = 0;
+    for (_, dashboard) in DASHBOARDS {
+        let json: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+        let panels = json["panels"].as_array().unwrap().iter();
+        for target in panels.flat_map(|panel| panel["targets"].as_array().into_iter().flatten()) {
+            let query = target["expr"].as_str().unwrap().replace("$__rate_interval", "5m");
+            let query = serde_json::Value::from(query);
+            count += 1;
+            writeln!(rules, "      - record: query:{count}\n        expr: {query}").unwrap();
+        }
+    }
+    assert!(count > 50, "{count}");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("rules.yml");
+    std::fs::write(&file, rules).unwrap();
+    match Command::new("promtool").args(["check", "rules"]).arg(file).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) if std::env::var_os("CI").is_none() => eprintln!("skipped: promtool: {error}"),
+        Err(error) => panic!("promtool: {error}"),
     }
 }
 
@@ -382,6 +452,42 @@ fn connections_become_metrics_only_if_they_are_tracked() {
     for name in ["fabric_lost", "retransmitted", "mirror_lost", "rtt_seconds", "icrc_bad"] {
         assert!(!page.contains(&format!("rocescope_{name}")), "{name} in {page}");
     }
+}
+
+/// A minute shows what its rows count beyond those of the minute before.
+#[test]
+fn the_worst_connections_are_those_of_the_last_minute() {
+    let row = |second: i64, lost: u64| ConnectionRow {
+        connection: 1,
+        role: "a_to_b".into(),
+        state: "active".into(),
+        src: [10, 0, 0, 1].into(),
+        src_qpn: Some(17),
+        dst: [10, 0, 0, 2].into(),
+        dst_qpn: Some(18),
+        time_ns: second * 1_000_000_000,
+        first_ns: Some(0),
+        packets: 100 + lost,
+        fabric_lost_upstream_packets: lost,
+        rtt_p99_ns: Some(5_000),
+        ..ConnectionRow::default()
+    };
+    let metrics = live();
+    let minute = |start_s: i64, rows: Vec<ConnectionRow>| {
+        let mut window = window(start_s, 5);
+        window.connections = rows;
+        metrics.add(&window);
+        page(&metrics)
+    };
+    let lost = "rocescope_worst_fabric_lost_packets{observer=\"rail-\\\"3\\\"\",src=\"10.0.0.1\",src_qpn=\"17\",\
+                dst=\"10.0.0.2\",dst_qpn=\"18\"} ";
+    assert!(!minute(59, vec![row(59, 3)]).contains(lost), "the minute has not ended");
+    assert_eq!(value(&minute(60, Vec::new()), lost), 3.0);
+    minute(119, vec![row(119, 10)]);
+    let page = minute(120, Vec::new());
+    assert_eq!(value(&page, lost), 7.0);
+    assert_eq!(value(&page, "rocescope_worst_rtt_p99_seconds{"), 5e-6);
+    assert!(!minute(180, Vec::new()).contains(lost), "nothing was lost");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::owners::OwnerMetrics;
 use rocescope_model::{Over, Row, SlaRow, VerdictRow};
-use rocescope_runtime::metrics::OpenIncidents;
+use rocescope_runtime::metrics::{OpenIncidents, WorstConnections};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +12,7 @@ pub struct Diagnosed {
     sums: Arc<Mutex<Sums>>,
     incidents: OpenIncidents,
     owners: OwnerMetrics,
+    worst: WorstConnections,
 }
 
 /// The values of the metrics.
@@ -78,6 +79,12 @@ impl Diagnosed {
     #[must_use]
     pub fn owners(&self) -> OwnerMetrics {
         self.owners.clone()
+    }
+
+    /// The worst connections, which the reader of captured connections sets.
+    #[must_use]
+    pub fn worst(&self) -> WorstConnections {
+        self.worst.clone()
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Sums> {

@@ -3,7 +3,7 @@
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
-use rocescope_diagnose::owners::traffic::Sums;
+use rocescope_diagnose::growth::Sums;
 use rocescope_runtime::metrics::page::{counter, gauge};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -58,6 +58,7 @@ impl Collector for Values {
             host_faults(&sums, &mut encoder)?;
             diagnosed.incidents().encode(&mut encoder)?;
             diagnosed.owners().encode(&mut encoder)?;
+            diagnosed.worst().encode(&mut encoder)?;
         }
         build(&mut encoder)
     }

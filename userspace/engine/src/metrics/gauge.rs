@@ -2,8 +2,10 @@
 
 use super::rtt::RoundTrips;
 use crate::drops::Drops;
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
-use rocescope_runtime::metrics::OpenIncidents;
+use rocescope_diagnose::growth::Growth;
+use rocescope_model::time::MINUTE_NS;
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
+use rocescope_runtime::metrics::{OpenIncidents, WorstConnections};
 use rocescope_runtime::not_stored::NotStored;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,10 +46,36 @@ pub(super) struct Values {
     pub(super) events: BTreeMap<String, u64>,
     /// Round trips, if connections are tracked.
     pub(super) round_trips: Option<RoundTrips>,
+    /// The worst connections, if they are tracked.
+    pub(super) worst: Option<Worst>,
     /// The last window.
     pub(super) last: Option<WindowRow>,
     /// Its largest flows.
     pub(super) flows: Vec<FlowRow>,
+}
+
+/// The worst connections of each minute of event time: a connection that lives has a row in each.
+#[derive(Debug, Default)]
+pub(super) struct Worst {
+    growth: Growth,
+    pub(super) connections: WorstConnections,
+    minute: Option<i64>,
+}
+
+impl Worst {
+    fn add(&mut self, rows: &[ConnectionRow], window_start_ns: Option<i64>) {
+        for row in rows {
+            if let Some(grown) = self.growth.row(row) {
+                let (lost, retransmitted) = (grown.fabric_lost_packets, grown.retransmitted_packets);
+                self.connections.add(row, lost, retransmitted);
+            }
+        }
+        let minute = window_start_ns.map(|start| start.div_euclid(MINUTE_NS));
+        if minute.is_some() && self.minute.is_some() && minute != self.minute {
+            self.connections.end();
+        }
+        self.minute = minute.or(self.minute);
+    }
 }
 
 impl Metrics {
@@ -72,6 +100,7 @@ impl Metrics {
                 ..WindowRow::default()
             },
             round_trips: measured.connections.then(RoundTrips::default),
+            worst: measured.connections.then(Worst::default),
             events: EventRow::KINDS
                 .into_iter()
                 .map(|(kind, _)| (kind.to_owned(), 0))
@@ -109,6 +138,9 @@ impl Metrics {
         }
         if let Some(trips) = &mut values.round_trips {
             trips.add(&rows.connections);
+        }
+        if let Some(worst) = &mut values.worst {
+            worst.add(&rows.connections, rows.windows.last().map(|last| last.window_start_ns));
         }
         if let Some(last) = rows.windows.last() {
             let max = values.max_flows;

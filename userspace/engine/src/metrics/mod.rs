@@ -2,8 +2,8 @@
 //!
 //! Names and units come from the registry of the model: the column `nak_packets` of `windows` is
 //! `rocescope_nak_packets_total`; a column of another table has the name of the table as prefix. The number of
-//! series is bounded: `--metrics-flows` flows of the last window, 256 opcodes, the kinds of events, and 100 places of
-//! incidents.
+//! series is bounded: `--metrics-flows` flows of the last window, the ten worst connections of the last minute, 256 opcodes,
+//! the kinds of events, and 100 places of incidents.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -38,6 +38,9 @@ impl Collector for Page {
         }
         flows(&values, &mut encoder)?;
         round_trips(&values, &mut encoder)?;
+        if let Some(worst) = &values.worst {
+            worst.connections.encode(&mut encoder)?;
+        }
         build(&mut encoder)
     }
 }
