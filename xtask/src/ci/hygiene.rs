@@ -2,7 +2,8 @@
 
 use crate::process::{command, root, run};
 use crate::product::{FLEET, target, text};
-use anyhow::Result;
+use anyhow::{Result, ensure};
+use std::fs;
 
 /// Packages outside the workspace, and the options of their lints. Those of the kernel are linted for this machine:
 /// lints do not depend on the target, and need no other compiler.
@@ -66,13 +67,25 @@ pub(super) fn spelling() -> Result<()> {
     run(&mut command("codespell", &[]))
 }
 
-/// Checks the role of Ansible, and each manifest of Kubernetes against the schema of its kind.
+/// Checks the role of Ansible, and each manifest that the overlay of Kubernetes gives against the schema of its kind.
 pub(super) fn deploy() -> Result<()> {
-    run(command("ansible-lint", &["--offline"]).current_dir(root().join("deploy/ansible")))?;
-    run(&mut command(
-        "kubernetes-validate",
-        &["--strict", "deploy/kubernetes/agent.yaml"],
-    ))
+    let ansible = root().join("deploy/ansible");
+    run(command("ansible-lint", &["--offline"]).current_dir(&ansible))?;
+    run(command(
+        "ansible-playbook",
+        &["--syntax-check", "--inventory", "localhost,", "agents.yml"],
+    )
+    .current_dir(&ansible))?;
+    let rendered = command("kubectl", &["kustomize", "deploy/kubernetes/example"]).output()?;
+    let failed = String::from_utf8_lossy(&rendered.stderr);
+    // A warning is about a field that a later version will not have.
+    ensure!(
+        rendered.status.success() && failed.is_empty(),
+        "kubectl kustomize: {failed}"
+    );
+    let manifests = target()?.join("kubernetes.yaml");
+    fs::write(&manifests, &rendered.stdout)?;
+    run(&mut command("kubernetes-validate", &["--strict", &text(&manifests)]))
 }
 
 /// Runs the examples of the libraries. The dataset is the one that the README's demo writes.

@@ -9,10 +9,10 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 
 const COLLECTOR: Unit = Unit("rocescope-collector");
-const AGENT: Unit = Unit("rocescope-agent");
+pub(super) const AGENT: Unit = Unit("rocescope-agent");
 /// The address of the collector's metrics.
-const METRICS: &str = "127.0.0.1:9465";
-const ROWS: &str = "rocescope_collector_rows_total";
+pub(super) const METRICS: &str = "127.0.0.1:9465";
+pub(super) const ROWS: &str = "rocescope_collector_rows_total";
 /// Name, MAC address and address of the agent's NICs.
 const NICS: [(&str, &str, &str); 2] = [
     ("rail0", "02:00:00:00:00:01", "10.9.0.1"),
@@ -40,7 +40,7 @@ fn certificates(machine: &Machine) -> Result<String> {
 }
 
 /// Two NICs with fixed neighbour entries: a host does not answer its own ARP requests.
-fn wire(machine: &Machine) -> Result<()> {
+pub(super) fn nics(machine: &Machine) -> Result<()> {
     let run = |line: &str| {
         let mut ip = machine.network("ip");
         machine::output(ip.args(line.split(' ')))
@@ -54,6 +54,12 @@ fn wire(machine: &Machine) -> Result<()> {
         run(&format!("link set dev {nic} up"))?;
         run(&format!("neigh add {other} lladdr {mac} dev {nic} nud permanent"))?;
     }
+    Ok(())
+}
+
+fn wire(machine: &Machine) -> Result<()> {
+    nics(machine)?;
+    let [(one, ..), (two, ..)] = NICS;
     let settings = format!(
         "\n[collector]\nmetrics = \"{METRICS}\"\n\n[probe]\ninterface = [\"{one}\", \"{two}\"]\n\
          \n[agent]\nobserver = \"h0\"\ncollector = \"https://localhost:4792\"\n"

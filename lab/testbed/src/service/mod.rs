@@ -9,9 +9,11 @@
 //! | [`mod@unit`] | the service, as systemd and the kernel report it |
 //! | [`metrics`] | the endpoint, the journal and the dataset, compared with the sent frames |
 //! | [`collector`] | a collector and an agent, with new certificates |
+//! | [`ansible`] | the role of Ansible, run twice |
 //! | [`prometheus`] | Debian's Prometheus, which scrapes the endpoint |
 //! | [`debian`] | a clean Debian, and the commands of the README |
 
+mod ansible;
 mod collector;
 mod debian;
 mod machine;
@@ -68,7 +70,8 @@ fn on_this_system(package: &Path) -> Result<()> {
         // The journal usually has the cause.
         eprintln!("{}", machine.run("journalctl --quiet --boot --no-pager --lines 50")?);
     }
-    result
+    result?;
+    ansible::life(package)
 }
 
 /// Checks the package with Debian's own checker.

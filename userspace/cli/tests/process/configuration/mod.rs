@@ -1,5 +1,6 @@
 //! The layers of settings, as a user sees them.
 
+use rocescope_collector::control::Plan;
 use rocescope_testkit::{command, refusal, text as out};
 use serde_json::Value;
 use std::fs;
@@ -161,6 +162,37 @@ fn the_template_is_a_valid_file_and_lists_the_defaults() {
     let with = out(&rocescope(&["config", "print", "--config", &path], &[]));
     let without = out(&rocescope(&["config", "print"], &[]));
     assert_eq!(value(with), value(without));
+}
+
+/// What users copy is taken as it is.
+#[test]
+fn the_files_in_deploy_are_valid() {
+    let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+    let check = |path: &Path| {
+        out(&rocescope(
+            &["config", "check", "--config", path.to_str().unwrap()],
+            &[],
+        ))
+    };
+    for name in [
+        "etc/rocescope.toml",
+        "kubernetes/example/agent.toml",
+        "kubernetes/example/capture.toml",
+        "kubernetes/example/collector.toml",
+    ] {
+        check(&deploy.join(name));
+    }
+    let fleet = fs::read_to_string(deploy.join("kubernetes/example/fleet.toml")).unwrap();
+    let plan = Plan::parse(&fleet).unwrap();
+    // Settings are checked by who receives them: these are what its own file takes.
+    for (table, settings) in plan.groups.iter().flat_map(|group| &group.settings) {
+        // Strings and numbers are written as in JSON.
+        let json = |value| serde_json::to_string(value).unwrap();
+        let keys = settings.iter().map(|(key, value)| format!("{key} = {}\n", json(value)));
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(&folder, &format!("[{table}]\n{}", keys.collect::<String>()));
+        check(Path::new(&path));
+    }
 }
 
 /// An error in the environment is not an error in the file.
