@@ -11,6 +11,7 @@
 //! | `fuzz` | seeds and runs the fuzzer |
 //! | `graph` | checks the crates against `ARCHITECTURE.md`, and their files for cycles |
 //! | [`package`] | the Debian package |
+//! | `release` | everything that a release has to download, in one folder |
 //! | `static_build` | one static file, as in `deploy/Containerfile` |
 //! | [`testbed`] | forwards a task to `rocescope-testbed` or `rocescope-lab` |
 //! | [`captures`], [`pcap`] | the recorded captures, frame by frame |
@@ -27,6 +28,7 @@ pub mod package;
 pub mod pcap;
 pub mod process;
 pub mod product;
+mod release;
 mod static_build;
 pub mod testbed;
 mod words;
@@ -44,6 +46,7 @@ cargo xtask <task>
   fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
   fuzz --mutated COUNT [FIRST]  feed COUNT damaged files of every input format to their readers
   package [--fleet]             build the Debian package, with rocescope-sql and rocescope-ship if asked for
+  release [--out FOLDER]        build everything that a release has to download, and try each file of it
   static                        build one static file, and start it in an empty directory
   words                         refuse the words that docs/style.md replaces
 
@@ -89,6 +92,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["graph"] => graph::run(),
         ["package", options @ ..] => package::run(options),
         ["lab", options @ ..] => testbed::lab(options),
+        ["release", options @ ..] => release::run(options),
         ["static"] => static_build::run(),
         ["words"] => words::run(),
         ["bench" | "object" | "picture" | "service" | "softroce", ..] => testbed::run(arguments),

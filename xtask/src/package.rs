@@ -3,10 +3,11 @@
 
 use crate::process::{command, run as run_command};
 use crate::product::{build, build_fleet, target, text};
+use crate::release;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// Builds the package and prints its path.
 pub(crate) fn run(options: &[&str]) -> Result<()> {
@@ -32,12 +33,20 @@ pub fn make() -> Result<PathBuf> {
 }
 
 fn assemble(options: &[&str]) -> Result<PathBuf> {
-    generate(&build()?)?;
-    let directory = target()?.join("debian");
-    let mut deb = command("cargo", &["deb", "--package", "rocescope", "--quiet"]);
-    // The line above has built its content. Without symbols, which are larger than the program.
-    deb.args(options)
-        .args(["--no-build", "--strip", "--output", &text(&directory.join(""))]);
+    let program = build()?;
+    let release = program.parent().context("a program in a folder")?;
+    generate(&program, release)?;
+    let mut deb = command("cargo", &DEB);
+    // Without symbols, which are larger than the program.
+    packed(deb.args(options).arg("--strip"), &target()?.join("debian"))
+}
+
+/// The lines before it have built its content.
+pub(crate) const DEB: [&str; 5] = ["deb", "--package", "rocescope", "--quiet", "--no-build"];
+
+/// Runs `cargo deb`; returns the path of the package.
+pub(crate) fn packed(deb: &mut Command, into: &Path) -> Result<PathBuf> {
+    deb.args(["--output", &text(&into.join(""))]);
     let output = deb.stderr(Stdio::inherit()).output().context("cargo")?;
     let advice = "cargo deb (cargo install --locked cargo-deb)";
     ensure!(output.status.success(), "{advice}: {}", output.status);
@@ -46,10 +55,10 @@ fn assemble(options: &[&str]) -> Result<PathBuf> {
     Ok(path.into())
 }
 
-/// Manual pages and completions, printed by the program itself into `release/package` of the target directory, where the
-/// package's list of files expects them.
-fn generate(program: &Path) -> Result<()> {
-    let folder = target()?.join("release/package");
+/// What belongs to a program besides it, into `package` of the folder of cargo's release build, where the package's list of
+/// files expects it: manual pages and completions, which the program prints, and the licences of what is linked.
+pub(crate) fn generate(program: &Path, release: &Path) -> Result<()> {
+    let folder = release.join("package");
     if folder.exists() {
         // No page of a removed command is left.
         fs::remove_dir_all(&folder)?;
@@ -60,5 +69,9 @@ fn generate(program: &Path) -> Result<()> {
         let script = File::create(folder.join(format!("rocescope.{shell}")))?;
         run_command(command(&program, &["config", "completions", shell]).stdout(script))?;
     }
+    fs::write(folder.join(LICENCES), release::licences()?)?;
     Ok(())
 }
+
+/// The licences of what is linked.
+pub(crate) const LICENCES: &str = "THIRD-PARTY.txt";

@@ -10,26 +10,37 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What `deploy/Containerfile` runs too.
-const BUILD: [&str; 7] = [
-    "build",
+/// What `deploy/Containerfile` runs too. Only the program itself is compiled and linked for this: its dependencies are
+/// those of every other build with the same flags.
+pub(crate) const BUILD: [&str; 11] = [
+    "rustc",
     "--release",
     "--locked",
     "--package",
     "rocescope",
+    "--bin",
+    "rocescope",
     "--target",
     TARGET,
+    "--",
+    "-Ctarget-feature=+crt-static",
 ];
-const TARGET: &str = "x86_64-unknown-linux-gnu";
+pub(crate) const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// `getrandom` looks its system call up with `dlsym`, which a static program does not have, and falls back to
-/// `/dev/random`, which an empty directory does not have: the second flag makes it call the kernel.
-const FLAGS: &str = "-C target-feature=+crt-static --cfg getrandom_backend=\"linux_getrandom\"";
+/// `/dev/random`, which an empty directory does not have: this makes it call the kernel.
+pub(crate) const FLAGS: [&str; 2] = ["--cfg", "getrandom_backend=\"linux_getrandom\""];
 
 /// Builds the program, starts it in an empty directory, and prints its path.
 pub(crate) fn run() -> Result<()> {
-    run_command(command("cargo", &BUILD).env("RUSTFLAGS", FLAGS))?;
+    run_command(command("cargo", &BUILD).env("RUSTFLAGS", FLAGS.join(" ")))?;
     let program = target()?.join(TARGET).join("release/rocescope");
-    starts_alone(&program)?;
+    let root = target()?.join("static-root");
+    if root.exists() {
+        fs::remove_dir_all(&root)?;
+    }
+    fs::create_dir_all(&root)?;
+    fs::copy(&program, root.join("rocescope")).with_context(|| program.display().to_string())?;
+    works(&root, &["/rocescope"])?;
     println!("{}", program.display());
     Ok(())
 }
@@ -37,15 +48,10 @@ pub(crate) fn run() -> Result<()> {
 /// A capture file for the program to read.
 const CAPTURE: &str = "userspace/cli/assets/rnr_nak.pcap";
 
-/// Starts the program in a directory with nothing but itself and a capture file, as root or in a namespace where this user
-/// is root: its version, the demo, and a capture file that it stores and reports.
-fn starts_alone(program: &Path) -> Result<()> {
-    let root = target()?.join("static-root");
-    if root.exists() {
-        fs::remove_dir_all(&root)?;
-    }
-    fs::create_dir_all(&root)?;
-    fs::copy(program, root.join("rocescope")).with_context(|| program.display().to_string())?;
+/// Starts a program in a directory that has nothing else that it needs, as root or in a namespace where this user is root:
+/// its version, the demo, and a capture file that it stores and reports. `program` is its path in the directory, after that of
+/// an emulator if it takes one.
+pub(crate) fn works(root: &Path, program: &[&str]) -> Result<()> {
     fs::copy(crate::process::root().join(CAPTURE), root.join("trace.pcap")).context(CAPTURE)?;
     for (arguments, expected) in [
         (&["--version"][..], "rocescope "),
@@ -53,7 +59,7 @@ fn starts_alone(program: &Path) -> Result<()> {
         (&["capture", "-r", "/trace.pcap", "--out", "/data"], "Dataset   /data"),
         (&["report", "/data"], "Complete: all 341 frames are accounted for"),
     ] {
-        let printed = alone(&root, arguments)?;
+        let printed = alone(root, program, arguments)?;
         ensure!(
             printed.contains(expected),
             "{arguments:?} printed no `{expected}`: {printed}"
@@ -67,10 +73,10 @@ fn starts_alone(program: &Path) -> Result<()> {
 }
 
 /// Runs the program in its directory; returns what it prints.
-fn alone(root: &Path, arguments: &[&str]) -> Result<String> {
-    let mut program = Command::new("unshare");
-    program.args(["--user", "--map-root-user", "chroot", &text(root), "/rocescope"]);
-    let output = program.args(arguments).output().context("unshare")?;
+fn alone(root: &Path, program: &[&str], arguments: &[&str]) -> Result<String> {
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--user", "--map-root-user", "chroot", &text(root)]);
+    let output = unshare.args(program).args(arguments).output().context("unshare")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(
         output.status.success(),
@@ -103,7 +109,7 @@ mod tests {
                 &format!("FROM docker.io/library/rust:{version}-bookworm AS build"),
                 "WORKDIR /src",
                 "COPY . .",
-                &format!("ENV RUSTFLAGS='{FLAGS}'"),
+                &format!("ENV RUSTFLAGS='{}'", FLAGS.join(" ")),
                 &format!("RUN cargo {}", BUILD.join(" ")),
                 "FROM scratch",
                 &format!("COPY --from=build /src/target/{TARGET}/release/rocescope /rocescope"),

@@ -3,7 +3,7 @@
 use super::{fleet, hygiene, readme, suites};
 use crate::process::{command, root, run};
 use crate::product::{target, text};
-use crate::{ebpf, fuzz, graph, testbed, words};
+use crate::{ebpf, fuzz, graph, release, testbed, words};
 use anyhow::{Context, Result};
 use std::fs;
 
@@ -96,6 +96,12 @@ pub(super) const SLOW: &[Step] = &[
         "service",
         "the Debian package, its unit and its life under systemd",
         || testbed::run(&["service"]),
+    ),
+    // (40, as it compiles three programs)
+    step(
+        "release",
+        "each file of a release, unpacked and run, and the same bytes twice",
+        || release::run(&[]),
     ),
     // (6)
     step(
