@@ -46,7 +46,8 @@ cargo xtask <task>
   fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
   fuzz --mutated COUNT [FIRST]  feed COUNT damaged files of every input format to their readers
   package [--fleet]             build the Debian package, with rocescope-sql and rocescope-ship if asked for
-  release [--out FOLDER]        build everything that a release has to download, and try each file of it
+  release [--out FOLDER]        build everything that a release has to download, and try each file of it; --no-build
+                                takes the programs of the last time
   static                        build one static file, and start it in an empty directory
   words                         refuse the words that docs/style.md replaces
 

@@ -1,4 +1,5 @@
 //! What units and manifests grant is what the code asks for, and nothing else.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_host::privileges::{AF_PACKET, Capability, EVENTS, GRANTED, TRACE};
 use std::collections::BTreeSet;

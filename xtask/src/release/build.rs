@@ -3,7 +3,7 @@
 //! Dependencies compile once for two programs: one for packages, which finds libraries of its machine when it runs, and one
 //! that needs nothing. They differ in how they are linked.
 
-use super::facts::{EPOCH, Facts};
+use super::facts::EPOCH;
 use crate::process::{command, root, run};
 use crate::product::{target, text};
 use anyhow::{Context, Result, ensure};
@@ -70,7 +70,7 @@ impl Platform {
     }
 
     /// The program for packages, where cargo puts it.
-    pub(super) fn program(&self, facts: &Facts) -> Result<PathBuf> {
+    pub(super) fn program(&self) -> Result<PathBuf> {
         let build = [
             "build",
             "--release",
@@ -80,30 +80,36 @@ impl Platform {
             "--bin",
             "rocescope",
         ];
-        run(self.cargo(facts, &build)?.args(["--target", self.triple]))?;
+        run(self.cargo(&build)?.args(["--target", self.triple]))?;
         Ok(self.release()?.join("rocescope"))
     }
 
     /// The static program; cargo puts it in the place of the other, so it is moved away.
-    pub(super) fn alone(&self, facts: &Facts) -> Result<PathBuf> {
+    pub(super) fn alone(&self) -> Result<PathBuf> {
         let mut arguments = crate::static_build::BUILD.to_vec();
         if let Some(triple) = arguments.iter_mut().find(|argument| **argument == X86_64.triple) {
             *triple = self.triple;
         }
-        run(&mut self.cargo(facts, &arguments)?)?;
-        let moved = folder()?.join(format!("rocescope-{}", self.machine));
+        run(&mut self.cargo(&arguments)?)?;
+        let moved = self.moved()?;
         fs::rename(self.release()?.join("rocescope"), &moved)?;
         Ok(moved)
     }
 
-    fn cargo(&self, facts: &Facts, arguments: &[&str]) -> Result<Command> {
+    /// Where the static program of the last build is.
+    pub(super) fn moved(&self) -> Result<PathBuf> {
+        Ok(folder()?.join(format!("rocescope-{}", self.machine)))
+    }
+
+    fn cargo(&self, arguments: &[&str]) -> Result<Command> {
         let mut cargo = command("cargo", arguments);
         cargo.env("CARGO_TARGET_DIR", folder()?);
         cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "false");
         cargo.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
         // Fragments of an earlier build would be in it.
         cargo.env("CARGO_INCREMENTAL", "0");
-        cargo.env(EPOCH, facts.epoch.to_string());
+        // No program has the time inside, and C libraries would compile again at each commit.
+        cargo.env_remove(EPOCH);
         let renamed = renamed()?;
         let mut flags: Vec<String> = crate::static_build::FLAGS.iter().map(ToString::to_string).collect();
         flags.extend(

@@ -41,9 +41,8 @@ pub(super) fn text(version: &str, crates: &BTreeMap<Id, Crate>) -> Result<String
         "Rust standard library, {rust}\n    MIT OR Apache-2.0; {numbers}\n"
     )?;
     let mut text = format!(
-        "Licences of others in rocescope {}\n\nEach package with its licence and the numbers of the texts below that it \
-         brings.\n\n{list}\n{RUNTIME}",
-        version
+        "Licences of others in rocescope {version}\n\nEach package with its licence and the numbers of the texts below that it \
+         brings.\n\n{list}\n{RUNTIME}"
     );
     for (number, content) in texts.by_number() {
         write!(text, "\n{}\n[{number}]\n\n{}\n", "-".repeat(80), content.trim_end())?;

@@ -1,4 +1,4 @@
-//! `cargo xtask release [--out FOLDER]`: everything that a release has to download, in one folder, the same bytes in every
+//! `cargo xtask release [--out FOLDER] [--no-build]`: everything that a release has to download, in one folder, the same bytes in every
 //! folder and at any time. `docs/release.md` has the steps to publish it.
 //!
 //! | module | what it does |
@@ -39,10 +39,15 @@ const SUMS: &str = "SHA256SUMS";
 
 pub(crate) fn run(options: &[&str]) -> Result<()> {
     let facts = Facts::read()?;
+    // After a trial that failed, nothing compiles again.
+    let (options, builds) = match options {
+        [rest @ .., "--no-build"] => (rest, false),
+        all => (all, true),
+    };
     let out = match options {
         [] => build::folder()?.join(format!("rocescope-{}", facts.version)),
         ["--out", folder] => std::env::current_dir()?.join(folder),
-        _ => bail!("usage: cargo xtask release [--out FOLDER]"),
+        _ => bail!("usage: cargo xtask release [--out FOLDER] [--no-build]"),
     };
     let changelog = fs::read_to_string(root().join("CHANGELOG.md"))?;
     let notes = notes::of(&changelog, &facts.version)?;
@@ -53,7 +58,9 @@ pub(crate) fn run(options: &[&str]) -> Result<()> {
     if !changes.is_empty() {
         println!("note: the tree has changes that its commit has not:\n{changes}");
     }
-    let programs = programs(&facts)?;
+    let programs = if builds { built()? } else { last_built()? };
+    programs.check()?;
+    package::generate(&programs.packaged, &X86_64.release()?)?;
     let assembled = assemble(&facts, &notes, &programs, &out)?;
     same_again(&facts, &notes, &programs, &out)?;
     trial::run(&facts, &out, &programs.others)?;
@@ -75,27 +82,41 @@ struct Programs {
     others: Vec<(&'static Platform, PathBuf)>,
 }
 
-fn programs(facts: &Facts) -> Result<Programs> {
-    let alone = X86_64.alone(facts)?;
-    let packaged = X86_64.program(facts)?;
+impl Programs {
+    /// Fails if one has a path of this machine inside.
+    fn check(&self) -> Result<()> {
+        let others = self.others.iter().map(|(_, program)| program);
+        let mut all = [&self.packaged, &self.alone].into_iter().chain(others);
+        all.try_for_each(|program| build::has_no_path(program))
+    }
+}
+
+fn built() -> Result<Programs> {
+    let alone = X86_64.alone()?;
+    let packaged = X86_64.program()?;
     let mut others = Vec::new();
     match AARCH64.missing()? {
-        None => others.push((&AARCH64, AARCH64.alone(facts)?)),
+        None => others.push((&AARCH64, AARCH64.alone()?)),
         Some(missing) => println!("note: nothing for aarch64, because this is missing: {missing}"),
     }
-    let programs = Programs {
+    Ok(Programs {
         packaged,
         alone,
         others,
-    };
-    for program in [&programs.packaged, &programs.alone]
-        .into_iter()
-        .chain(programs.others.iter().map(|(_, program)| program))
-    {
-        build::has_no_path(program)?;
-    }
-    package::generate(&programs.packaged, &X86_64.release()?)?;
-    Ok(programs)
+    })
+}
+
+fn last_built() -> Result<Programs> {
+    let other = AARCH64.moved()?;
+    Ok(Programs {
+        packaged: X86_64.release()?.join("rocescope"),
+        alone: X86_64.moved()?,
+        others: if other.is_file() {
+            vec![(&AARCH64, other)]
+        } else {
+            Vec::new()
+        },
+    })
 }
 
 /// Writes all files into a folder, which has nothing else then; returns their names.

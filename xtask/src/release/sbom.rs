@@ -1,4 +1,4 @@
-//! The software bill of materials: what is linked, as a document of CycloneDX 1.5.
+//! The software bill of materials: what is linked, as a document of `CycloneDX` 1.5.
 
 use super::crates::{Crate, Id};
 use super::facts::Facts;
