@@ -109,7 +109,7 @@ def ours(example, sketch, keys, place):
     return lines[0].split(), [int(line) for line in lines[1:]]
 
 
-def count_min(spark, datasets, merged, example, place):
+def count_min(spark, short, short_merged, example, place):
     jvm = CountMin(spark)
     windows = {name: table(spark, root, "windows") for name, root in datasets.items()}
     for column, size in (("count_min_packets", "packets"), ("count_min_bytes", "frame_bytes")):
@@ -216,10 +216,15 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         place = Path(place)
         datasets = {name: place / name for name in ("rail-1", "rail-2")}
-        for seed, root in enumerate(datasets.values(), 1):
+        # Windows that list all their flows have no Count-Min tables.
+        short = {name: place / "short" / name for name in datasets}
+        (place / "short").mkdir()
+        for seed, (root, few) in enumerate(zip(datasets.values(), short.values(), strict=True), 1):
             capture(rocescope, SCENARIOS / "demo.toml", seed, root)
-        merged, many = place / "merged", place / "many"
+            capture(rocescope, SCENARIOS / "demo.toml", seed, few, "--flow-rows", "5")
+        merged, short_merged, many = place / "merged", place / "short-merged", place / "many"
         run(rocescope, "dataset", "merge", *datasets.values(), "--out", merged)
+        run(rocescope, "dataset", "merge", *short.values(), "--out", short_merged)
         scenario = place / "many-flows.toml"
         scenario.write_text(MANY_FLOWS)
         capture(rocescope, scenario, 1, many, "--flow-rows", "50000")

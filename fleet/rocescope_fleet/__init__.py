@@ -8,6 +8,7 @@ Every function takes frames and returns a frame; nothing runs before you ask for
 | `flows` | the largest flows of the fleet, with bounds |
 | `flow_counts` | how many flows there were, from bitmaps and HyperLogLogs |
 | `count_min` | how large any flow was, from Count-Min sketches |
+| `listed` | which windows list all their flows |
 | `sla` | loss and latency of windows, days, racks, hosts, pairs of NICs |
 | `vote` | which link or switch drops probes (Algorithm 1 of Hostmesh) |
 | `mesh` | what these two share: windows, paths, anomalous NICs |

@@ -30,6 +30,9 @@ WINDOWED = ("flows", "opcodes", "pdcs", "spread")
 REVISED = ("sla", "verdicts", "links")
 """Tables with the rows of each analysis of a window: the latest one counts, and it is complete if `sla` has it."""
 
+RESOLUTIONS = ("1m", "1h", "1d")
+"""What `rocescope dataset rollup` makes."""
+
 _HOUR = timedelta(hours=1)
 
 
@@ -132,8 +135,8 @@ class Dataset:
             rows.createOrReplaceTempView(name)
 
     def _patterns(self, table: str) -> Iterator[str]:
-        hours = "date=*/hour=*" if self.since is None and self.until is None else _hours(self.since, self.until)
-        return (f"{path.rstrip('/')}/{table}/{hours}" for path in self.paths)
+        roots = (path.rstrip("/") for path in self.paths)
+        return (f"{root}/{table}/{partitions(root, self.since, self.until)}" for root in roots)
 
 
 def open_dataset(
@@ -141,18 +144,26 @@ def open_dataset(
     paths: str | Iterable[str],
     since: datetime | None = None,
     until: datetime | None = None,
+    resolution: str | None = None,
 ) -> Dataset:
     """The datasets at `paths`: directories, globs of directories, or URLs such as `s3a://bucket/fleet/*`.
 
     `since` and `until` choose rows by `window_start` or `time`, in UTC unless they state another zone: from `since` on
     and before `until`. With both, only the partitions of these hours are listed and read.
 
-    Raises FileNotFoundError if a path holds no table of a dataset, ValueError if there is no path or no time between
-    the two.
+    `resolution` reads the rollups of the datasets instead: `"1m"`, `"1h"` or `"1d"`, rows of a minute, an hour or a
+    day. `dataset` is then the directory of that resolution.
+
+    Raises FileNotFoundError if a path holds no table of a dataset, ValueError if there is no path, no such resolution,
+    or no time between the two.
     """
     roots = (paths,) if isinstance(paths, str) else tuple(paths)
     if not roots:
         raise ValueError("no dataset: name at least one directory")
+    if resolution is not None:
+        if resolution not in RESOLUTIONS:
+            raise ValueError(f"no rollups of {resolution}: name one of {', '.join(RESOLUTIONS)}")
+        roots = tuple(f"{root.rstrip('/')}/rollups/{resolution}" for root in roots)
     since, until = _utc(since), _utc(until)
     if since is not None and until is not None and until <= since:
         raise ValueError(f"no time between {since} and {until}")
@@ -208,15 +219,23 @@ def _utc(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
-def _hours(since: datetime | None, until: datetime | None) -> str:
-    """A glob of the partitions from `since` to before `until`; of all days if one end is open."""
+def partitions(path: str, since: datetime | None, until: datetime | None) -> str:
+    """A glob of the partitions from `since` to before `until`; of all days if one end is open.
+
+    A partition is an hour; of rollups of an hour it is a day, of those of a day a month, under the name of its first
+    hour.
+    """
     if since is None or until is None:
         return "date=*/hour=*"
-    hour = since.replace(minute=0, second=0, microsecond=0)
+    start = since.replace(minute=0, second=0, microsecond=0)
+    if path.endswith(("/rollups/1h", "/rollups/1d")):
+        start = start.replace(hour=0)
+    if path.endswith("/rollups/1d"):
+        start = start.replace(day=1)
     days: dict[str, list[str]] = {}
-    while hour < until:
-        days.setdefault(f"{hour:%Y-%m-%d}", []).append(f"{hour:%H}")
-        hour += _HOUR
+    while start < until:
+        days.setdefault(f"{start:%Y-%m-%d}", []).append(f"{start:%H}")
+        start += _HOUR
     parts = [f"date={day}/hour={_either(hours)}" for day, hours in days.items()]
     return _either(parts)
 

@@ -38,8 +38,8 @@ def port_addresses(counters: DataFrame) -> DataFrame:
 def port_increases(counters: DataFrame, sign: str = "negative") -> DataFrame:
     """What grew at each port: `host`, `device`, `port`, and `counters`, a map from metric to its increase.
 
-    Increases are those of all rows, in the unit of the metric (`rocescope dataset schema`); rows of a port with the same metric
-    add up, as drivers count IPv4 and IPv6 apart. With `sign` `negative`, only metrics that state trouble.
+    Increases are those of all rows, in the unit of the metric (`rocescope dataset schema`); rows of a port with the
+    same metric add up, as drivers count IPv4 and IPv6 apart. With `sign` `negative`, only metrics that state trouble.
     """
     grown = (
         counters.where((F.col("sign") == sign) & (F.col("increase") > 0))

@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from rocescope_fleet.dataset import WINDOW_KEY
-from rocescope_fleet.flows import unlisted
+from rocescope_fleet.listed import unlisted
 
 BITS = 32_768
 """Bits of a bitmap, `rocescope.linear_counting.bits`."""
@@ -27,9 +27,9 @@ def flow_counts(windows: DataFrame, flows: DataFrame, by: Sequence[str] = ()) ->
 
     - `estimated_flows`: the estimate with the smaller standard error; null if a window has no bitmap;
       `estimated_flows_stderr_ratio`: its standard error, relative to it; `estimated_by`: `bitmap` or `hll`;
-    - `bitmap_flows`: by Linear Counting, `-m ln(z / m)` with `z` of `m` bits zero, to the digit what `rocescope dataset merge`
-      computes of the same bitmaps; `bitmap_saturated`: the bitmap may be full, and the number a lower bound (beyond
-      about 280,000 flows);
+    - `bitmap_flows`: by Linear Counting, `-m ln(z / m)` with `z` of `m` bits zero, to the digit what
+      `rocescope dataset merge` computes of the same bitmaps; `bitmap_saturated`: the bitmap may be full, and the number
+      a lower bound (beyond about 280,000 flows);
     - `hll_flows`: by HyperLogLog, rounded, within a standard error of 0.81 %; null unless every window has one or lists
       all its flows. DataSketches' estimator and ours differ by less than that error for the same sketch.
     """

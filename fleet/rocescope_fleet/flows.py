@@ -14,13 +14,11 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from rocescope_fleet.count_min import count_min_estimates
-from rocescope_fleet.dataset import WINDOW_KEY
+from rocescope_fleet.count_min import stored_estimates
+from rocescope_fleet.listed import SIZES, cell, unlisted
 
 FLOW_KEY = ("flow_hash", "src", "dst", "udp_src_port", "dst_qpn", "vlan", "inner_vlan", "vni")
 """What identifies a flow; `udp_src_port` is null for a direction that is sprayed over several."""
-
-_SIZES = (("packets", "error_packets"), ("frame_bytes", "error_frame_bytes"))
 
 
 def top_flows(
@@ -29,7 +27,8 @@ def top_flows(
     """The `limit` largest flows of all boxes and windows, or of each group `by`.
 
     `flows` and `windows` are those of a `Dataset`, with the columns `by` added to both: `("window_start_ns",)` gives
-    what `rocescope dataset merge` writes for each window, `("date",)` the flows of a day (`with_date`), `("rack",)` of a rack.
+    what `rocescope dataset merge` writes for each window, `("date",)` the flows of a day (`with_date`), `("rack",)` of
+    a rack.
 
     Returns for each flow, the largest first by its lower bound `frame_bytes - error_frame_bytes`:
 
@@ -57,28 +56,12 @@ def top_flows(
 
 
 _MEASURED = (
-    *(name for pair in _SIZES for name in pair),
+    *(name for pair in SIZES for name in pair),
     "payload_bytes",
     "messages",
     "first_ns",
     "last_ns",
 )
-
-
-def unlisted(flows: DataFrame, windows: DataFrame, by: Sequence[str] = ()) -> DataFrame:
-    """What the windows of each box have beyond their listed flows: `rest_packets`, `rest_frame_bytes`.
-
-    A window of a box that lists all its flows exactly has no row: where there is none, `flows` is complete.
-    """
-    key = _cell(by)
-    whole = windows.groupBy(*key).agg(F.sum("roce_packets").alias("packets"), F.sum("frame_bytes").alias("frame_bytes"))
-    listed = flows.groupBy(*key).agg(*(F.sum(_lower(*pair)).alias(f"listed_{pair[0]}") for pair in _SIZES))
-    rest = [
-        F.greatest(F.lit(0), F.col(size) - F.coalesce(f"listed_{size}", F.lit(0))).alias(f"rest_{size}")
-        for size, _ in _SIZES
-    ]
-    found = whole.join(listed, key, "left").select(*key, *rest)
-    return found.where((F.col("rest_packets") > 0) | (F.col("rest_frame_bytes") > 0))
 
 
 def _bounded(flows: DataFrame, cells: DataFrame, by: Sequence[str]) -> DataFrame:
@@ -87,24 +70,24 @@ def _bounded(flows: DataFrame, cells: DataFrame, by: Sequence[str]) -> DataFrame
     A flow may have had the whole rest of each window that does not list it: the rest of all windows less that of those
     that list it. So no flow meets every window, and `flows` is summed in one pass.
     """
-    key = _cell(by)
+    key = cell(by)
     sums = flows.groupBy(*by, *FLOW_KEY).agg(
         F.max("service").alias("service"),
         F.count(F.lit(1)).alias("windows"),
-        *(F.sum(name).alias(name) for pair in _SIZES for name in pair),
+        *(F.sum(name).alias(name) for pair in SIZES for name in pair),
         F.sum("payload_bytes").alias("payload_bytes"),
         F.sum("messages").alias("messages"),
         F.min("first_ns").alias("first_ns"),
         F.max("last_ns").alias("last_ns"),
     )
-    rests = [f"rest_{size}" for size, _ in _SIZES]
+    rests = [f"rest_{size}" for size, _ in SIZES]
     totals = cells.groupBy(*by).agg(*(F.sum(rest).alias(f"all_{rest}") for rest in rests))
     # A flow may have several rows in a window, one for each row of `windows` after a restart: its rest counts once.
     listing = _of_boxes(flows, cells).select(*key, *FLOW_KEY).join(cells, key).distinct()
     listed = listing.groupBy(*by, *FLOW_KEY).agg(*(F.sum(rest).alias(f"listed_{rest}") for rest in rests))
     found = _join(sums, listed, [*by, *FLOW_KEY])
     found = found.join(F.broadcast(totals), list(by), "left") if by else found.crossJoin(F.broadcast(totals))
-    for size, error in _SIZES:
+    for size, error in SIZES:
         all_rest, listed_rest = (F.coalesce(f"{of}_rest_{size}", F.lit(0)) for of in ("all", "listed"))
         beyond = all_rest - listed_rest
         found = found.withColumn(size, F.col(size) + beyond).withColumn(error, F.col(error) + beyond)
@@ -115,15 +98,15 @@ def _tightened(
     found: DataFrame, flows: DataFrame, windows: DataFrame, cells: DataFrame, by: Sequence[str]
 ) -> DataFrame:
     """The same flows, with the smaller of two bounds in each window that does not list them: its rest, its sketch."""
-    key = _cell(by)
+    key = cell(by)
     listing = _of_boxes(flows, cells).select(*key, *FLOW_KEY).distinct().withColumn("listed", F.lit(True))
     each = found.select(*by, *FLOW_KEY).join(cells, list(by)) if by else found.select(*FLOW_KEY).crossJoin(cells)
     missed = _join(each, listing, [*key, *FLOW_KEY]).where(F.col("listed").isNull())
     short = _of_boxes(windows, cells).join(cells.select(*key), key, "left_semi")
     spare = []
-    for size, _ in _SIZES:
+    for size, _ in SIZES:
         column = "count_min_packets" if size == "packets" else "count_min_bytes"
-        estimates = count_min_estimates(_whole(short, column, key), found, column, key)
+        estimates = stored_estimates(_whole(short, column, key), found, column, key)
         missed = missed.join(
             estimates.select(*key, "flow_hash", F.col("estimate").alias(f"at_most_{size}")), [*key, "flow_hash"], "left"
         )
@@ -132,7 +115,7 @@ def _tightened(
         spare.append(F.sum(rest - F.least(rest, f"at_most_{size}")).alias(f"spare_{size}"))
     spared = missed.groupBy(*by, *FLOW_KEY).agg(*spare)
     tight = _join(found, spared, [*by, *FLOW_KEY])
-    for size, error in _SIZES:
+    for size, error in SIZES:
         less = F.coalesce(f"spare_{size}", F.lit(0))
         tight = tight.withColumn(size, F.col(size) - less).withColumn(error, F.col(error) - less)
     return tight
@@ -155,15 +138,6 @@ def _join(left: DataFrame, right: DataFrame, key: Sequence[str]) -> DataFrame:
     renamed = right.select(*(F.col(name).alias(f"_{name}") if name in key else F.col(name) for name in right.columns))
     equal = [F.col(name).eqNullSafe(F.col(f"_{name}")) for name in key]
     return left.join(renamed, equal, "left").drop(*(f"_{name}" for name in key))
-
-
-def _cell(by: Sequence[str]) -> list[str]:
-    return [*WINDOW_KEY, *(name for name in by if name not in WINDOW_KEY)]
-
-
-def _lower(size: str, error: str) -> Column:
-    """What a flow had at least."""
-    return F.greatest(F.lit(0), F.col(size) - F.col(error))
 
 
 def _largest_first() -> list[Column]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import datetime, timezone
+import shutil
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Rocescope
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 from simulated_fleet import SECOND, START_NS, Traffic, write_box, write_rows
 
 from rocescope_fleet import open_dataset, with_date
+from rocescope_fleet.dataset import partitions
 from rocescope_fleet.schema import FORMAT_VERSION, columns, spark_schema, table_names
 
 TABLES = Path(__file__).resolve().parents[1] / "rocescope_fleet/tables.json"
@@ -63,6 +66,41 @@ def test_only_the_partitions_of_the_time_are_read(spark: SparkSession, scratch: 
     assert night.windows.count() == 2 * 10
     assert [row.date for row in with_date(night.windows).select("date").distinct().collect()] == ["2026-01-01"]
     assert open_dataset(spark, f"{scratch}/*", since).windows.count() == 2 * 2 * 3_600
+
+
+def test_a_resolution_has_the_sums_of_the_captured_rows(
+    spark: SparkSession, rocescope: Rocescope, rails: Path, scratch: Path
+) -> None:
+    root = shutil.copytree(rails, scratch / "rails")
+    for dataset in root.iterdir():
+        rocescope("dataset", "rollup", dataset)
+    captured = open_dataset(spark, f"{root}/*")
+    sums = [F.sum(name) for name in ("roce_packets", "frame_bytes", "messages")]
+    [expected] = captured.windows.agg(*sums).collect()
+    [of_flows] = captured.flows.agg(F.sum("frame_bytes")).collect()
+    # A time that begins within the day and the month whose partitions have the rows.
+    [first] = captured.windows.agg(F.min("window_start").alias("first")).collect()
+    since = first.asDict()["first"].replace(tzinfo=timezone.utc)
+    for resolution in ("1m", "1h", "1d"):
+        whole = open_dataset(spark, f"{root}/*", resolution=resolution)
+        assert whole.windows.count() == 2
+        assert whole.windows.agg(*sums).collect() == [expected]
+        assert whole.flows.agg(F.sum("frame_bytes")).collect() == [of_flows]
+        at = open_dataset(spark, f"{root}/*", since, since + timedelta(seconds=1), resolution)
+        assert at.windows.count() == 2, resolution
+    with pytest.raises(ValueError, match="no rollups of 2h"):
+        open_dataset(spark, f"{root}/*", resolution="2h")
+    with pytest.raises(FileNotFoundError, match="holds no table"):
+        open_dataset(spark, f"{rails}/*", resolution="1h")
+
+
+def test_a_partition_of_a_rollup_begins_before_its_rows() -> None:
+    since, until = datetime(2026, 11, 21, 2, 30), datetime(2026, 11, 21, 3, 0)
+    assert partitions("/d", since, until) == "date=2026-11-21/hour=02"
+    assert partitions("/d/rollups/1m", since, until) == "date=2026-11-21/hour=02"
+    assert partitions("/d/rollups/1h", since, until) == "date=2026-11-21/hour={00,01,02}"
+    days = [f"2026-11-{day:02}" for day in range(1, 22)]
+    assert all(f"date={day}/hour=" in partitions("/d/rollups/1d", since, until) for day in days)
 
 
 def test_a_filter_on_a_column_with_many_values_works(spark: SparkSession, short: dict[str, Path]) -> None:

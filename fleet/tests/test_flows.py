@@ -89,7 +89,8 @@ def test_merged_count_min_gives_the_estimates_of_the_merged_table(spark: SparkSe
         .agg(F.sum("frame_bytes").alias("frame_bytes"))
         .collect()
     }
-    rows = count_min_estimates(fleet.windows, asked, "count_min_bytes", by=("window_start_ns",)).collect()
+    by = ("window_start_ns",)
+    rows = count_min_estimates(fleet.windows, fleet.flows, asked, "count_min_bytes", by).collect()
     sketches = {row.window_start_ns: jvm_sketch(spark, row.count_min_bytes) for row in merged.windows.collect()}
     assert len(rows) == len(flows) * len(sketches) == 400
     within = 0
@@ -101,6 +102,27 @@ def test_merged_count_min_gives_the_estimates_of_the_merged_table(spark: SparkSe
         assert row.estimate >= true
         within += row.estimate <= true + row.slack
     assert within >= 0.98 * len(rows)
+
+
+def test_windows_that_list_all_flows_give_the_estimates_of_those_that_do_not(
+    spark: SparkSession, rocescope: Rocescope, short: dict[str, Path]
+) -> None:
+    fleet, whole = (open_dataset(spark, f"{short[name]}/*") for name in ("boxes", "truth"))
+    assert whole.windows.where("count_min_bytes IS NOT NULL OR count_min_packets IS NOT NULL").count() == 0
+    assert fleet.windows.where("count_min_bytes IS NULL OR count_min_packets IS NULL").count() == 0
+    flows = whole.flows.select("flow_hash").distinct().orderBy("flow_hash").limit(200).collect()
+    # One that no window has.
+    asked = spark.createDataFrame([*flows, (7,)], "flow_hash bigint")
+    by: tuple[str, ...]
+    for column, by in (("count_min_packets", ()), ("count_min_bytes", ("window_start_ns", "observer"))):
+        stored, made = (
+            {
+                tuple(row[name] for name in (*by, "flow_hash")): row
+                for row in count_min_estimates(of.windows, of.flows, asked, column, by).collect()
+            }
+            for of in (fleet, whole)
+        )
+        assert stored == made and len(stored) >= 201, (column, by)
 
 
 def jvm_sketch(spark: SparkSession, data: bytes) -> Any:

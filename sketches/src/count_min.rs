@@ -35,6 +35,13 @@ use rows::Rows;
 /// No counter and no total passes this: Spark's counters are signed. 400 Gbit/s fill it in 5.8 years.
 pub const CEILING: u64 = i64::MAX as u64;
 
+/// Rows of the tables of flows. All boxes use the same shape and seed, because only equal tables merge.
+pub const DEPTH: u32 = 4;
+/// Counters in a row: 512 KiB a table.
+pub const WIDTH: u32 = 16_384;
+/// Seed of the row hashes, as in Spark.
+pub const SEED: i32 = 42;
+
 /// How an update changes the counters of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
@@ -65,6 +72,14 @@ pub struct CountMin {
     total: u64,
     update: Update,
     saturated: bool,
+}
+
+impl Default for CountMin {
+    /// An empty table of flows: [`DEPTH`], [`WIDTH`], [`SEED`], plain.
+    fn default() -> Self {
+        let counters = DEPTH as usize * WIDTH as usize;
+        Self::empty(Rows::seeded(DEPTH, WIDTH, SEED), counters, Update::Plain)
+    }
 }
 
 impl CountMin {
@@ -260,6 +275,15 @@ mod tests {
 
     fn updates() -> impl Strategy<Value = Vec<(u64, u64, usize)>> {
         prop::collection::vec((0u64..60, 1u64..5000, 0usize..4), 0..300)
+    }
+
+    #[test]
+    fn the_default_is_the_shape_of_flows() {
+        let same = CountMin::new(DEPTH, WIDTH, SEED, Update::Plain);
+        assert_eq!(same, Ok(CountMin::default()));
+        // As documented in formats.md, and used by the package for Spark.
+        let multipliers = [1_562_431_130, 117_392_763, 1_467_211_248, 102_948_884];
+        assert_eq!(CountMin::default().rows.multipliers(), multipliers);
     }
 
     #[test]

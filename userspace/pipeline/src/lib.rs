@@ -20,7 +20,7 @@
 //! | [`overflow`] | sketches for flows beyond the bound |
 //! | [`fields`] | addresses, VLANs and opcodes as cells of a row |
 //! | [`rows`] | turns a finished window into rows of the dataset |
-//! | `sketch_columns` | the sketches of a finished window as columns |
+//! | [`sketch_columns`] | the sketches of a window as columns |
 //! | [`rate_change`] | elephants, and sudden changes of rate between windows |
 //! | [`merge`] | merges the rows of several observers |
 //! | `impairment` | retransmitted and reordered packets of the flows of a window |
@@ -55,7 +55,7 @@ pub mod port_counts;
 pub mod rate_change;
 pub mod rows;
 pub mod settings;
-mod sketch_columns;
+pub mod sketch_columns;
 mod small_flows;
 pub mod spray;
 pub mod steps;
@@ -69,6 +69,7 @@ pub mod windows;
 pub use delivery::Delivery;
 pub use flow_estimate::LINEAR_COUNTING_BITS;
 pub use frame_clock::FrameClock;
+pub use rocescope_sketches::count_min::{DEPTH as COUNT_MIN_DEPTH, WIDTH as COUNT_MIN_WIDTH};
 pub use settings::{Settings, SettingsError};
 pub use summary::{Summary, TopFlow};
 pub use windows::Pipeline;

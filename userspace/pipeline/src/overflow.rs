@@ -4,18 +4,9 @@ use crate::flow_table::{Flow, FlowCounts};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::num::{NonZeroU16, NonZeroU32};
-use rocescope_sketches::count_min::{ShapeError, Update};
 use rocescope_sketches::heavy_hitters::{Change, HeavyHitters, Interval};
 use rocescope_sketches::{CountMin, FlowHash, HyperLogLog, LinearCounting};
 use rocescope_wire::{FlowKey, Opcode};
-
-/// Rows and counters of the Count-Min tables, and their seed: 512 KiB each. All boxes use the same values, because only
-/// equal tables merge.
-pub const COUNT_MIN_DEPTH: u32 = 4;
-/// Counters in a row.
-pub const COUNT_MIN_WIDTH: u32 = 16_384;
-/// Seed of the row hashes, as in Spark.
-pub const COUNT_MIN_SEED: i32 = 42;
 
 /// 524,288 bits, 64 KiB: within 1 % up to three million flows.
 const FLOW_BITMAP_ROWS: NonZeroU16 = NonZeroU16::MIN.saturating_add(15);
@@ -23,7 +14,7 @@ const FLOW_BITMAP_ROWS: NonZeroU16 = NonZeroU16::MIN.saturating_add(15);
 const HEAVY_BUCKETS: NonZeroU32 = NonZeroU32::MIN.saturating_add(511);
 
 /// The mergeable sketches of a window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sketches {
     /// The distinct flows.
     pub flows: LinearCounting,
@@ -34,19 +25,6 @@ pub struct Sketches {
 }
 
 impl Sketches {
-    /// Empty sketches, of the shape that all boxes share.
-    ///
-    /// # Errors
-    /// [`ShapeError`] if the constants of this module are invalid.
-    pub fn new() -> Result<Self, ShapeError> {
-        let packets = CountMin::new(COUNT_MIN_DEPTH, COUNT_MIN_WIDTH, COUNT_MIN_SEED, Update::Plain)?;
-        Ok(Self {
-            flows: LinearCounting::default(),
-            frame_bytes: packets.clone(),
-            packets,
-        })
-    }
-
     /// Adds the counts of a flow.
     #[inline]
     pub fn add(&mut self, hash: FlowHash, counts: &FlowCounts) {

@@ -51,7 +51,7 @@ pub(crate) struct Closing<'a> {
     pub(crate) changes: &'a [RateChange],
     /// All flows of the window.
     pub(crate) flows: &'a LinearCounting,
-    /// Their packets and bytes, if sketches are wanted.
+    /// Their packets and bytes, if sketches are wanted and not all flows become rows.
     pub(crate) count_min: Option<&'a crate::sketch_columns::CountMinColumns>,
     /// Mirror loss and mirror duplicates since the last window, if connections are tracked.
     pub(crate) delivery: Option<Delivery>,

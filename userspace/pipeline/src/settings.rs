@@ -109,9 +109,6 @@ pub enum SettingsError {
     /// Too many windows would be open.
     #[error("the lateness must be at most 10,000 windows: all of them stay open in memory")]
     Lateness,
-    /// The shape of the sketches is invalid.
-    #[error("the shape of the sketches is invalid")]
-    Sketches,
     /// No flow could be counted.
     #[error("at least one flow must be counted exactly")]
     ExactFlows,

@@ -117,7 +117,7 @@ mod tests {
     fn ten_million_flows_are_counted() {
         const FLOWS: u64 = 10_000_000;
         let mut total = Total::new(16);
-        let mut overflow = Overflow::new(&Sketches::new().unwrap());
+        let mut overflow = Overflow::new(&Sketches::default());
         for flow in 0..FLOWS {
             // A finalizer of MurmurHash3: distinct numbers have distinct, well mixed hashes.
             let mut hash = (flow ^ (flow >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);

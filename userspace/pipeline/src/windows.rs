@@ -116,7 +116,6 @@ impl Pipeline {
     /// [`SettingsError`] if the settings are invalid.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
-        let empty = Sketches::new().map_err(|_| SettingsError::Sketches)?;
         Ok(Self {
             anonymizer: settings.addresses.clone().map(Anonymizer::new),
             open: VecDeque::new(),
@@ -128,7 +127,7 @@ impl Pipeline {
             counted: FrameCounts::default(),
             read_late_ns: 0,
             unclosed_ns: None,
-            closed: ClosedWindows::new(&settings, empty),
+            closed: ClosedWindows::new(&settings, Sketches::default()),
             pdcs: Pdcs::default(),
             pauses: Pauses::default(),
             spray: Spray::new(settings.effective_flow_key()),

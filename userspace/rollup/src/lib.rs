@@ -17,7 +17,7 @@ mod traffic;
 pub mod verify;
 
 use rocescope_model::{Resolution, Time};
-use rocescope_store::rollup::{Made, Sink, Unit};
+use rocescope_store::rollup::{Made, Sink, Task, Unit};
 use rocescope_store::{Error, Rollups, Unreadable};
 use std::path::{Path, PathBuf};
 
@@ -37,43 +37,51 @@ pub struct RolledUp {
     pub made: Vec<(Resolution, Made)>,
     /// Segments that are damaged, of the dataset and of its rollups.
     pub damaged: Vec<Unreadable>,
-    /// Partitions of which a segment vanished meanwhile: the next run makes them.
+    /// Partitions of which a segment vanished meanwhile, or whose last windows are not sealed yet: a later run makes them.
     pub changed: Vec<PathBuf>,
     /// Segments that came after retention deleted what their rollup was made of: they are in none.
     pub too_late: u64,
 }
 
-/// Makes the rollups of a dataset that are due.
+/// Makes the rollups of a dataset that are due, one partition after the other: memory does not grow with their number. A
+/// damaged segment leaves out what needs it, and no more.
 ///
 /// # Errors
-/// [`Error::NoDirectory`], [`Error::NoDataset`], [`Error::RollingUp`]; a segment cannot be read or written. What was made
-/// before remains, and the next run continues.
+/// [`Error::NoDirectory`], [`Error::NoDataset`], [`Error::RollingUp`]; the disk is full or fails. What was made before remains,
+/// and the next run continues.
 pub fn rollup(root: &Path, settings: Settings) -> Result<RolledUp, Error> {
     let rollups = Rollups::lock(root)?;
     let mut all = RolledUp::default();
     for resolution in Resolution::ROLLED_UP {
-        let due = rollups.due(resolution, settings.ended_before)?;
-        all.damaged.extend(due.damaged);
-        all.too_late += due.too_late;
         let mut sum = Made::default();
-        for task in &due.tasks {
-            let made = rollups.write(task, &mut |unit, sink| make(unit, settings, sink))?;
-            if made.changed {
-                let directory = rocescope_store::rollup::directory(root, resolution);
-                all.changed.push(directory.join(task.start.to_string()));
-                continue;
+        for start in rollups.partitions(resolution)? {
+            let due = rollups.due(resolution, start, settings.ended_before)?;
+            all.damaged.extend(due.damaged);
+            all.too_late += due.too_late;
+            all.changed.extend(due.unsealed);
+            for task in &due.tasks {
+                match rollups.write(task, &mut |unit, sink| make(unit, settings, sink)) {
+                    Ok(made) if made.changed => all.changed.push(partition(root, task)),
+                    Ok(made) => {
+                        sum.segments += made.segments;
+                        sum.bytes += made.bytes;
+                        sum.rows += made.rows;
+                        sum.units += made.units;
+                        all.damaged.extend(made.damaged);
+                    }
+                    Err(error) => all.damaged.push(Unreadable::of(&error).ok_or(error)?),
+                }
             }
-            sum.segments += made.segments;
-            sum.bytes += made.bytes;
-            sum.rows += made.rows;
-            sum.units += made.units;
-            all.damaged.extend(made.damaged);
         }
         if sum.units > 0 {
             all.made.push((resolution, sum));
         }
     }
     Ok(all)
+}
+
+fn partition(root: &Path, task: &Task) -> PathBuf {
+    rocescope_store::rollup::directory(root, task.resolution).join(task.start.to_string())
 }
 
 /// Makes the rows of a unit in every table.

@@ -22,7 +22,7 @@ pub(crate) mod shipped;
 
 use crate::lock::CompactLock;
 use crate::name::Partition;
-use crate::retain::retained;
+use crate::retain::Deleted;
 use crate::walk::{self, Found};
 use crate::{Error, Query, Unreadable};
 use hour::Hour;
@@ -95,7 +95,7 @@ pub fn compact(root: &Path, what: &Compaction, wait: impl FnOnce()) -> Result<Co
 
 fn join_all(root: &Path, what: &Compaction, compacted: &mut Compacted) -> Result<(), Error> {
     let found = walk::segments(root)?;
-    let deleted = retained(root)?;
+    let deleted = Deleted::read(root)?.newest();
     for segments in found.chunk_by(|a, b| (&a.table, &a.partition) == (&b.table, &b.partition)) {
         // Rollups know the segments of an hour that retention began to delete by their names.
         let partition = segments.first().and_then(|first| Partition::parse(&first.partition));

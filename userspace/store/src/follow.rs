@@ -100,7 +100,7 @@ impl Follower {
         let mut journals = walk::leftovers(&self.root)?;
         journals.retain(|leftover| leftover.journal && is_wanted(&leftover.place.table));
         let is_hour = |hour: &str| Partition::parse(hour).is_none_or(|hour| hour.last_ns() >= since.0);
-        let found = walk::segments_of(&self.root, is_wanted, is_hour)?;
+        let found = walk::segments_of(&self.root, is_wanted, |_| true, is_hour)?;
         let mut is_whole = self.read_segments(since, is_wanted, found, batches)?;
         for journal in journals {
             if !self.sealed.contains_key(&journal.place.sealed()) {

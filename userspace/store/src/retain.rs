@@ -1,5 +1,6 @@
 //! Deletes the oldest segments.
 
+use crate::lock::HourLock;
 use crate::name::{OPEN, Observer, Partition};
 use crate::scan::read_segment;
 use crate::walk::{self, Found};
@@ -62,7 +63,7 @@ fn retain_if(root: &Path, limits: Limits, may_go: &dyn Fn(&Found) -> bool) -> Re
     let groups = groups(walk::segments(root)?);
     let shipped = root.join(SHIPPED);
     let is_shipped = shipped.is_dir();
-    let mut deleted = retained(root)?;
+    let mut deleted = Deleted::read(root)?;
     let mut retained = Retained {
         kept_bytes: groups.iter().map(Group::bytes).sum(),
         ..Retained::default()
@@ -92,7 +93,7 @@ fn retain_if(root: &Path, limits: Limits, may_go: &dyn Fn(&Found) -> bool) -> Re
             retained.waiting_segments += waiting;
             continue;
         }
-        match note_retained(root, &group.partition, &mut deleted) {
+        match deleted.note(root, &group.partition, &group.observer) {
             // Deletion is what makes room.
             Err(Error::NoSpace { .. }) => {}
             noted => noted?,
@@ -111,35 +112,82 @@ fn retain_if(root: &Path, limits: Limits, may_go: &dyn Fn(&Found) -> bool) -> Re
     Ok(retained)
 }
 
-/// The name of the file with the newest partition from which segments were deleted.
+/// The name of the file that lists from which partitions segments were deleted.
 const RETAINED: &str = "retained";
 
-/// Returns the newest partition from which segments were deleted. Rollups of it, and of earlier ones, are not made again from
-/// what is left.
-pub(crate) fn retained(root: &Path) -> Result<Option<Partition>, Error> {
-    let path = root.join(OPEN).join(RETAINED);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Partition::parse(text.trim())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("read", &path, error)),
-    }
+/// The newest partition from which segments were deleted, of each observer. Rollups of it, and of earlier ones, are not made
+/// again from what is left.
+///
+/// The file has a line for each observer, `PARTITION OBSERVER`; of several the newest counts. `rocescope dataset ship --keep`
+/// appends lines. A line without an observer, of earlier versions, is of all.
+#[derive(Debug, Default)]
+pub(crate) struct Deleted {
+    of_all: Option<Partition>,
+    of: BTreeMap<String, Partition>,
 }
 
-/// Notes a partition durably, before the first of its segments is deleted.
-fn note_retained(root: &Path, partition: &str, newest: &mut Option<Partition>) -> Result<(), Error> {
-    let Some(this) = Partition::parse(partition).filter(|this| Some(*this) > *newest) else {
-        return Ok(());
-    };
-    let path = root.join(OPEN).join(RETAINED);
-    let unfinished = path.with_extension("tmp");
-    let failed = |source| Error::io("write", &unfinished, source);
-    std::fs::create_dir_all(root.join(OPEN)).map_err(failed)?;
-    let mut file = File::create(&unfinished).map_err(failed)?;
-    writeln!(file, "{partition}").map_err(failed)?;
-    file.sync_all().map_err(failed)?;
-    durable::publish(&unfinished, &path, root)?;
-    *newest = Some(this);
-    Ok(())
+impl Deleted {
+    pub(crate) fn read(root: &Path) -> Result<Self, Error> {
+        let path = root.join(OPEN).join(RETAINED);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Error::io("read", &path, error)),
+        };
+        let mut deleted = Self::default();
+        for line in text.lines() {
+            let (partition, observer) = line.split_once(' ').map_or((line, None), |(line, of)| (line, Some(of)));
+            let partition = Partition::parse(partition);
+            match observer {
+                Some(observer) => deleted.raise(observer, partition),
+                None => deleted.of_all = deleted.of_all.max(partition),
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// The newest partition of an observer.
+    pub(crate) fn of(&self, observer: &Observer) -> Option<Partition> {
+        self.of.get(observer.as_str()).copied().max(self.of_all)
+    }
+
+    /// The newest partition of any observer.
+    pub(crate) fn newest(&self) -> Option<Partition> {
+        self.of.values().copied().max().max(self.of_all)
+    }
+
+    fn raise(&mut self, observer: &str, partition: Option<Partition>) {
+        if let Some(partition) = partition {
+            let newest = self.of.entry(observer.to_owned()).or_insert(partition);
+            *newest = partition.max(*newest);
+        }
+    }
+
+    fn text(&self) -> String {
+        let of_all = self.of_all.map(|partition| format!("{}\n", partition.path().display()));
+        let of = self.of.iter();
+        let of = of.map(|(observer, partition)| format!("{} {observer}\n", partition.path().display()));
+        of_all.into_iter().chain(of).collect()
+    }
+
+    /// Notes a partition of an observer durably, before the first of its segments is deleted.
+    fn note(&mut self, root: &Path, partition: &str, observer: &Observer) -> Result<(), Error> {
+        let this = Partition::parse(partition);
+        if this <= self.of(observer) {
+            return Ok(());
+        }
+        // No other process writes it meanwhile.
+        let _lock = HourLock::exclusive(root)?;
+        *self = Self::read(root)?;
+        self.raise(observer.as_str(), this);
+        let path = root.join(OPEN).join(RETAINED);
+        let unfinished = path.with_extension("tmp");
+        let failed = |source| Error::io("write", &unfinished, source);
+        let mut file = File::create(&unfinished).map_err(failed)?;
+        file.write_all(self.text().as_bytes()).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        durable::publish(&unfinished, &path, root)
+    }
 }
 
 /// Segments that are deleted together: those of `windows` with what other tables have of the same windows.

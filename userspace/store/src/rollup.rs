@@ -16,6 +16,7 @@
 //! | [`answer`] | which rows answer for which time |
 //! | `due` | which units are due |
 //! | `inputs` | the list of segments in a footer |
+//! | `unsealed` | which units have windows that are not sealed yet |
 //! | `publish` | gives the segments of a partition their names, all or none |
 //! | `write` | makes the segments of a partition |
 
@@ -23,6 +24,7 @@ pub mod answer;
 mod due;
 mod inputs;
 mod publish;
+mod unsealed;
 mod write;
 
 pub use due::{Due, Task};
@@ -53,7 +55,7 @@ pub fn whole_units(root: &Path, resolution: Resolution) -> Result<Vec<(Time, Tim
 
 /// The times of units that are not made, or not of what is there now.
 pub(crate) fn stale(root: &Path, resolution: Resolution) -> Result<Vec<(i64, i64)>, Error> {
-    let due = due::due(root, resolution, Time(i64::MAX))?;
+    let due = due::due(root, resolution, &due::ALWAYS, Time(i64::MAX))?;
     // A rollup that is extended has more than the finer rows: what these were made of is gone.
     let units = due
         .tasks
@@ -117,12 +119,21 @@ impl Rollups {
         }
     }
 
-    /// Returns what is due of a resolution, of partitions that ended at or before this instant.
+    /// Returns the partitions of a resolution of which the finer one has rows, the oldest first: their starts.
     ///
     /// # Errors
     /// The directories cannot be read.
-    pub fn due(&self, resolution: Resolution, ended_before: Time) -> Result<Due, Error> {
-        due::due(&self.root, resolution, ended_before)
+    pub fn partitions(&self, resolution: Resolution) -> Result<Vec<Time>, Error> {
+        Ok(due::partitions(&self.root, resolution)?.into_iter().collect())
+    }
+
+    /// Returns what is due of such a partition, of hours, or days, that ended at or before this instant.
+    ///
+    /// # Errors
+    /// The directories cannot be read.
+    pub fn due(&self, resolution: Resolution, start: Time, ended_before: Time) -> Result<Due, Error> {
+        let (start, end) = resolution.partition(start);
+        due::due(&self.root, resolution, &(start.0..end.0), ended_before)
     }
 
     /// Writes a partition with the rows that `make` adds for each of its units, in order.

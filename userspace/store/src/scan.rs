@@ -141,6 +141,23 @@ pub struct Unreadable {
     pub reason: String,
 }
 
+impl Unreadable {
+    /// The file whose content is at fault; `None` if something else is.
+    #[must_use]
+    pub fn of(error: &Error) -> Option<Self> {
+        let (Error::Content { path, .. } | Error::Version { path, .. } | Error::Mismatch { path, .. }) = error else {
+            return None;
+        };
+        Some(Self {
+            path: path.clone(),
+            reason: match error {
+                Error::Mismatch { cause, .. } => cause.to_string(),
+                _ => error.without_path(),
+            },
+        })
+    }
+}
+
 impl Scan {
     /// Returns the segments of a table.
     pub fn table(&self, name: &str) -> impl Iterator<Item = &Segment> {

@@ -2,9 +2,12 @@
 
 use crate::Error;
 use crate::name::{DAMAGED, OPEN, OpenFile, Partition, SegmentName, SegmentPaths, is_sealed};
+use rocescope_model::time::DAY_NS;
 use rocescope_model::{Row, Time, WindowRow};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What `mkfs.ext4` leaves in the root of a file system, readable only by root.
@@ -27,13 +30,28 @@ pub(crate) struct Found {
 
 /// Returns every sealed segment under `root`, by table, hour and name.
 pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
-    segments_of(root, |_| true, |_| true)
+    segments_of(root, |_| true, |_| true, |_| true)
 }
 
-/// Same as [`segments`], without entering directories of other tables and hours.
+/// Same as [`segments`], in partitions that begin from an instant to before another one.
+pub(crate) fn segments_within(
+    root: &Path,
+    is_table: impl Fn(&str) -> bool,
+    time: &Range<i64>,
+) -> Result<Vec<Found>, Error> {
+    let is_day = |date: &str| {
+        let day = Partition::parse(&format!("{date}/hour=00")).map(Partition::start);
+        day.is_some_and(|day| day.0 < time.end && time.start < day.0.saturating_add(DAY_NS))
+    };
+    let is_hour = |path: &str| Partition::parse(path).is_some_and(|hour| time.contains(&hour.start().0));
+    segments_of(root, is_table, is_day, is_hour)
+}
+
+/// Same as [`segments`], without entering directories of other tables, days and hours.
 pub(crate) fn segments_of(
     root: &Path,
     is_table: impl Fn(&str) -> bool,
+    is_day: impl Fn(&str) -> bool,
     is_hour: impl Fn(&str) -> bool,
 ) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
@@ -43,7 +61,7 @@ pub(crate) fn segments_of(
     // `windows` first: a writer seals it last, so that what it holds at this moment is in every table listed later.
     tables.sort_by_key(|table| table.name != WindowRow::TABLE.name);
     for table in tables.into_iter().filter(|table| is_table(&table.name)) {
-        for date in directories(&table.path, |name| name.starts_with("date="))? {
+        for date in directories(&table.path, |name| name.starts_with("date=") && is_day(name))? {
             for hour in directories(&date.path, |name| name.starts_with("hour="))? {
                 let partition = format!("{}/{}", date.name, hour.name);
                 if !is_hour(&partition) {
@@ -80,6 +98,22 @@ pub(crate) fn days(root: &Path) -> Result<Vec<Time>, Error> {
         }
     }
     Ok(days)
+}
+
+/// Returns the partitions of tables.
+pub(crate) fn partitions(root: &Path, is_table: impl Fn(&str) -> bool) -> Result<BTreeSet<Partition>, Error> {
+    let mut found = BTreeSet::new();
+    for table in directories(root, is_table)? {
+        for date in directories(&table.path, |name| name.starts_with("date="))? {
+            let hours = directories(&date.path, |name| name.starts_with("hour="))?;
+            found.extend(
+                hours
+                    .iter()
+                    .filter_map(|hour| Partition::parse(&format!("{}/{}", date.name, hour.name))),
+            );
+        }
+    }
+    Ok(found)
 }
 
 /// Sets which times the segments of a table can have. A partition is an hour; in rollups of hours and of days it is a day or

@@ -8,7 +8,7 @@ use rocescope_model::EventRow;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings;
 use rocescope_sketches::jitter::{ChangeKind, Thresholds};
-use rocescope_sketches::{CountMin, FlowHash, Jitter};
+use rocescope_sketches::{FlowHash, Jitter};
 use std::collections::HashMap;
 use std::error::Error;
 
@@ -93,11 +93,6 @@ fn line(what: &str, (sketched, listed): (Found, Found), things: &str) -> (Line, 
     (line, text)
 }
 
-fn table(window: &Window) -> Result<CountMin, Box<dyn Error>> {
-    let bytes = window.totals.count_min_bytes.as_ref().ok_or("no table")?;
-    Ok(CountMin::from_spark(&bytes.to_vec())?)
-}
-
 fn bps(bytes: u64) -> u64 {
     bytes * 8 * 1_000_000_000 / WINDOW_NS
 }
@@ -106,7 +101,7 @@ fn bps(bytes: u64) -> u64 {
 fn elephants(windows: &[Window], threshold: u64) -> Result<(Found, Found), Box<dyn Error>> {
     let (mut sketched, mut listed) = (Found::default(), Found::default());
     for window in windows {
-        let table = table(window)?;
+        let table = window.frame_bytes()?;
         for (flow, bytes) in &window.truth.flow_bytes {
             let there = bps(*bytes) >= threshold;
             let hash = truth::hash(flow);
@@ -154,7 +149,7 @@ fn jitter(replayed: &Replay, threshold: u64, shift_ms: u64) -> Result<(Found, Fo
     let mut reported: Vec<Change> = Vec::new();
     let mut events = Vec::new();
     for (number, window) in (0..).zip(&replayed.windows) {
-        let table = table(window)?;
+        let table = window.frame_bytes()?;
         let mut rates = Vec::new();
         for flow in window.truth.flow_bytes.keys() {
             let hash = truth::hash(flow);

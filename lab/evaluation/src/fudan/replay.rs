@@ -3,9 +3,11 @@
 use super::truth::Truth;
 use rocescope_generate::{Generator, Scenario};
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, WindowRow};
+use rocescope_pipeline::sketch_columns::CountMinColumns;
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::observer::FrameTime;
 use rocescope_record::{Config, Observer, Slot};
+use rocescope_sketches::CountMin;
 use rocescope_wire::{FrameLengths, LinkType};
 use std::error::Error;
 
@@ -18,6 +20,14 @@ pub(super) struct Window {
     pub(super) totals: WindowRow,
     pub(super) flows: Vec<FlowRow>,
     pub(super) opcodes: Vec<OpcodeRow>,
+}
+
+impl Window {
+    /// The Count-Min table of frame bytes.
+    pub(super) fn frame_bytes(&self) -> Result<CountMin, Box<dyn Error>> {
+        let columns = CountMinColumns::stored(&self.totals, &self.flows).ok_or("no table")?;
+        Ok(CountMin::from_spark(&columns.frame_bytes.to_vec())?)
+    }
 }
 
 /// All windows of a scenario.

@@ -5,8 +5,6 @@ use super::Compared;
 use super::replay::{Window, replay};
 use super::{truth, workload};
 use rocescope_pipeline::Settings;
-use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_SEED, COUNT_MIN_WIDTH};
-use rocescope_sketches::count_min::Update;
 use rocescope_sketches::hash::hash_words;
 use rocescope_sketches::{CountMin, FlowHash};
 use std::error::Error;
@@ -80,8 +78,7 @@ impl Mean {
 fn flow_errors(windows: &[Window]) -> Result<(Mean, Mean), Box<dyn Error>> {
     let (mut sketched, mut listed) = (Mean::default(), Mean::default());
     for window in windows {
-        let bytes = window.totals.count_min_bytes.as_ref().ok_or("no table")?;
-        let table = CountMin::from_spark(&bytes.to_vec())?;
+        let table = window.frame_bytes()?;
         for (flow, bytes) in &window.truth.flow_bytes {
             let hash = truth::hash(flow);
             sketched.add(table.estimate(hash), *bytes);
@@ -97,7 +94,7 @@ fn flow_errors(windows: &[Window]) -> Result<(Mean, Mean), Box<dyn Error>> {
 fn opcode_errors(windows: &[Window]) -> Result<(Mean, Mean), Box<dyn Error>> {
     let (mut sketched, mut listed) = (Mean::default(), Mean::default());
     for window in windows {
-        let mut table = CountMin::new(COUNT_MIN_DEPTH, COUNT_MIN_WIDTH, COUNT_MIN_SEED, Update::Plain)?;
+        let mut table = CountMin::default();
         for row in &window.opcodes {
             table.add(opcode_hash(row.opcode_number), row.frame_bytes);
         }

@@ -19,6 +19,7 @@
 //! | `reference` | generated pages are up to date |
 //! | `rollup` | `dataset rollup`, and reports that are read from rollups |
 //! | `run` | `run`: jobs that are scripts of the shell |
+//! | `sketches` | Count-Min tables of windows, stored and not |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod collective;
@@ -39,4 +40,5 @@ mod quiet_traffic;
 mod reference;
 mod rollup;
 mod run;
+mod sketches;
 mod switches;

@@ -5,7 +5,7 @@ use rocescope_generate::{self as generate, Scenario};
 use rocescope_model::{
     COUNTER_TABLES, CounterRow, EventRow, FlowRow, OpcodeRow, ProbeRow, Row, Time, WindowRow, footer,
 };
-use rocescope_sketches::{CountMin, FlowHash};
+use rocescope_pipeline::sketch_columns::CountMinColumns;
 use rocescope_store::{Options, Scan, Writer, scan};
 use rocescope_testkit::{run, text as succeeded};
 use std::fs;
@@ -166,10 +166,41 @@ fn flows_that_a_half_does_not_list_widen_the_bounds() {
         assert!(row.packets - row.error_packets <= truth.packets);
     }
     let windows = bench.rows::<WindowRow>("whole").into_iter();
+    let flows: Vec<FlowRow> = bench.rows("whole");
     for (merged, whole) in bench.rows::<WindowRow>("merged").into_iter().zip(windows) {
         assert!(!merged.flows_exact);
         assert!((merged.estimated_flows / whole.flows as f64 - 1.0).abs() < 0.05);
         assert_eq!(merged.linear_counting, whole.linear_counting);
+        // The whole lists all its flows, so it has no tables.
+        let flows: Vec<FlowRow> = flows
+            .iter()
+            .filter(|row| row.window_start_ns == whole.window_start_ns)
+            .cloned()
+            .collect();
+        let tables = CountMinColumns::stored(&whole, &flows).unwrap();
+        assert_eq!(merged.count_min_packets, Some(tables.packets));
+        assert_eq!(merged.count_min_bytes, Some(tables.frame_bytes));
+    }
+}
+
+/// One half lists all its flows and has no tables, the other lists one.
+#[test]
+fn a_half_that_lists_its_flows_counts_in_the_tables() {
+    let bench = Bench::new();
+    bench.measure("whole", &bench.capture, &["--flow-rows", "1"]);
+    bench.measure("before", &bench.half(|number, _| number % 3 > 0), &[]);
+    bench.measure("after", &bench.half(|number, _| number % 3 == 0), &["--flow-rows", "1"]);
+    succeeded(&bench.merge(&["before", "after"], "merged"));
+    assert!(
+        bench
+            .rows::<WindowRow>("before")
+            .iter()
+            .all(|row| row.count_min_bytes.is_none())
+    );
+    let windows = bench.rows::<WindowRow>("whole").into_iter();
+    for (merged, whole) in bench.rows::<WindowRow>("merged").into_iter().zip(windows) {
+        assert!(whole.count_min_bytes.is_some());
+        assert_eq!(merged.count_min_packets, whole.count_min_packets);
         assert_eq!(merged.count_min_bytes, whole.count_min_bytes);
     }
 }
@@ -206,11 +237,6 @@ fn the_merged_dataset_has_its_own_metadata() {
     assert_eq!(segment.footer(footer::MODE), Some("merge"));
     assert_eq!(segment.footer(footer::OBSERVER), Some("whole"));
     assert_eq!(segment.footer(footer::COUNT_MIN_CONSERVATIVE), Some("false"));
-    let flow: &FlowRow = &scan.rows().unwrap()[0];
-    let window: &WindowRow = &scan.rows().unwrap()[0];
-    let bytes = CountMin::from_spark(&window.count_min_bytes.as_ref().unwrap().to_vec()).unwrap();
-    let estimate = bytes.estimate(FlowHash(flow.flow_hash.cast_unsigned()));
-    assert!(estimate >= flow.frame_bytes);
 }
 
 /// Three reads of a counter of a host, a second apart from `start_ns` on.

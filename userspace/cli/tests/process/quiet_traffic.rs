@@ -2,7 +2,6 @@
 
 use rocescope_generate::{self as generate, Scenario};
 use rocescope_model::WindowRow;
-use rocescope_sketches::CountMin;
 use rocescope_store::scan;
 use rocescope_testkit::binary;
 use std::path::Path;
@@ -58,10 +57,9 @@ fn a_nearly_empty_window_costs_bytes_and_no_segment_of_its_own() {
         let segments = found.table(table).count() as u64;
         assert!(segments <= HOURS, "{segments} segments of {table}");
     }
-    // The sketches are whole for every reader.
     for window in windows.iter().step_by(997) {
-        let packets = CountMin::from_spark(&window.count_min_packets.as_ref().unwrap().to_vec()).unwrap();
-        assert_eq!(packets.total(), window.roce_packets);
+        // All flows are listed.
+        assert_eq!(window.count_min_packets, None);
         assert_eq!(window.linear_counting.as_ref().unwrap().len(), 4_096);
     }
 }

@@ -7,7 +7,7 @@ use crate::upload::{Came, Failure, upload};
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use object_store::path::Path as ObjectPath;
-use rocescope_model::{Row, SHIPPED, TABLES, WindowRow};
+use rocescope_model::{Resolution, Row, SHIPPED, TABLES, WindowRow};
 use rocescope_place::Place;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
@@ -90,6 +90,7 @@ fn sync(file: &Path) -> io::Result<()> {
 struct Shipper<'a> {
     arguments: &'a Arguments,
     place: &'a Place,
+    resolution: Resolution,
     cap: Cap,
     backoff: Backoff,
     copied: u64,
@@ -107,6 +108,7 @@ impl<'a> Shipper<'a> {
         Self {
             arguments,
             place,
+            resolution: segments::resolution(&arguments.dataset),
             cap: Cap::new(arguments.max_rate.map(|bits| bits / 8), Instant::now()),
             backoff: Backoff::default(),
             copied: 0,
@@ -146,7 +148,7 @@ impl<'a> Shipper<'a> {
         let Some(settle) = self.arguments.settle else {
             return true;
         };
-        let ended = segment.end_of_hour().and_then(|end| end.checked_add(settle));
+        let ended = segment.end(self.resolution).and_then(|end| end.checked_add(settle));
         ended.is_none_or(|ended| ended <= SystemTime::now())
     }
 
@@ -158,9 +160,10 @@ impl<'a> Shipper<'a> {
             .iter()
             .fold(self.place.prefix.clone(), |to, part| to.join(&*part.to_string_lossy()));
         let begun = segments::begin(root, segment).with_context(|| segment.name.display().to_string())?;
-        let Some(bytes) = begun.map(Bytes::from) else {
+        let Some(mut begun) = begun else {
             return Ok(());
         };
+        let bytes = Bytes::from(std::mem::take(&mut begun.bytes));
         let mut tries = 0;
         loop {
             sleep(self.cap.wait(bytes.len() as u64, Instant::now())).await;
@@ -170,7 +173,7 @@ impl<'a> Shipper<'a> {
                         sync(&directory.join(&segment.name))
                             .with_context(|| format!("{}: {}", self.place, segment.name.display()))?;
                     }
-                    segments::mark(root, segment).with_context(|| segment.name.display().to_string())?;
+                    segments::mark(root, segment, &begun).with_context(|| segment.name.display().to_string())?;
                     self.count(came, bytes.len() as u64);
                     return Ok(());
                 }
@@ -188,7 +191,9 @@ impl<'a> Shipper<'a> {
     }
 
     async fn put(&self, to: &ObjectPath, bytes: &Bytes) -> Result<Came, Failure> {
-        upload(&*self.place.store, to, bytes).await
+        // A rollup is written again under its name when its rows change.
+        let may_replace = self.resolution != Resolution::Captured;
+        upload(&*self.place.store, to, bytes, may_replace).await
     }
 
     fn count(&mut self, came: Came, bytes: u64) {

@@ -4,17 +4,20 @@
 //! deletes no segment without one (`rocescope_store::retain`). Before a segment is sent, an empty file with the suffix
 //! `.begun` is there: compaction leaves such a segment alone, because the store may have its rows (`rocescope_store::compact`).
 
-use rocescope_model::{Row, SHIPPED, SHIPPING_SUFFIX, TABLES, Time, WindowRow};
+use rocescope_model::time::HOUR_NS;
+use rocescope_model::{ROLLUPS, Resolution, Row, SHIPPED, SHIPPING_SUFFIX, TABLES, Time, WindowRow};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const HOUR: Duration = Duration::from_secs(3_600);
-
 /// The directory of the locks of a dataset, and a lock itself (`rocescope_store::lock`).
 const OPEN: &str = ".open";
+
+/// A file in it: from which partitions segments were deleted (`rocescope_store::retain`).
+const RETAINED: &str = "retained";
 
 /// A sealed segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,16 +31,36 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The end of its hour; `None` if its directories have other names.
-    pub(crate) fn end_of_hour(&self) -> Option<SystemTime> {
+    /// The end of its partition, an hour or that of a rollup; `None` if its directories have other names.
+    pub(crate) fn end(&self, resolution: Resolution) -> Option<SystemTime> {
         let mut names = self.name.iter().rev().skip(1).map(|name| name.to_str());
-        let hour: u64 = names.next()??.strip_prefix("hour=")?.parse().ok()?;
+        let hour: i64 = names.next()??.strip_prefix("hour=")?.parse().ok()?;
         let mut date = names.next()??.strip_prefix("date=")?.split('-').map(str::parse::<i64>);
         let mut part = || date.next()?.ok();
         let day = Time::from_date(part()?, part()?, part()?)?;
-        let day = Duration::from_nanos(u64::try_from(day.0).ok()?);
-        UNIX_EPOCH.checked_add(day + HOUR * u32::try_from(hour + 1).ok()?)
+        let (_, end) = resolution.partition(Time(day.0.checked_add(hour.checked_mul(HOUR_NS)?)?));
+        UNIX_EPOCH.checked_add(Duration::from_nanos(u64::try_from(end.0).ok()?))
     }
+
+    /// Its directories, and the observer that wrote it: `rail3` of `rail3-20261121T020000Z-0000.parquet`.
+    fn writer(&self) -> Option<(String, &str)> {
+        let partition: Vec<&str> = self
+            .name
+            .iter()
+            .skip(1)
+            .take(2)
+            .filter_map(|name| name.to_str())
+            .collect();
+        let observer = self.name.file_name()?.to_str()?.rsplitn(3, '-').nth(2)?;
+        Some((partition.join("/"), observer))
+    }
+}
+
+/// The resolution of the rows in this directory: that of a rollup if its path ends so.
+pub(crate) fn resolution(root: &Path) -> Resolution {
+    let is_of = |resolution: &Resolution| root.ends_with(Path::new(ROLLUPS).join(resolution.name()));
+    let found = Resolution::ROLLED_UP.into_iter().find(is_of);
+    found.unwrap_or(Resolution::Captured)
 }
 
 /// All sealed segments, the oldest hour first. Of an hour, `windows` comes last: a window that it has in the store is
@@ -123,30 +146,54 @@ fn begun(root: &Path, segment: &Segment) -> PathBuf {
     path.into()
 }
 
+/// A segment that is being sent.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    /// What is sent.
+    pub(crate) bytes: Vec<u8>,
+    /// The file that has it: a rollup may get another one of the same name meanwhile.
+    file: u64,
+}
+
 /// Records that the segment is about to be sent, and reads it; `None` if it is gone: retention deleted it, or compaction
 /// replaced it.
 ///
 /// # Errors
 /// It cannot be recorded or read.
-pub(crate) fn begin(root: &Path, segment: &Segment) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn begin(root: &Path, segment: &Segment) -> io::Result<Option<Begun>> {
     // Compaction looks for the record while it holds this lock alone.
-    let lock = File::open(root.join(OPEN)).ok();
-    if let Some(lock) = &lock {
-        flock(lock, FlockOperation::LockShared)?;
-    }
-    match fs::read(root.join(&segment.name)) {
-        Ok(bytes) => make(&begun(root, segment)).map(|()| Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    let _lock = lock(root, FlockOperation::LockShared)?;
+    let mut file = match File::open(root.join(&segment.name)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    make(&begun(root, segment))?;
+    let file = file.metadata()?.ino();
+    Ok(Some(Begun { bytes, file }))
 }
 
-/// Records that the store has the segment; durable when it returns.
+/// Locks the dataset; `None` if it has no directory for it.
+fn lock(root: &Path, operation: FlockOperation) -> io::Result<Option<File>> {
+    let lock = File::open(root.join(OPEN)).ok();
+    if let Some(lock) = &lock {
+        flock(lock, operation)?;
+    }
+    Ok(lock)
+}
+
+/// Records that the store has the segment, durably; not if another file has its name by now.
 ///
 /// # Errors
 /// The marker cannot be written.
-pub(crate) fn mark(root: &Path, segment: &Segment) -> io::Result<()> {
-    make(&marker(root, segment))?;
+pub(crate) fn mark(root: &Path, segment: &Segment, sent: &Begun) -> io::Result<()> {
+    // A rollup removes the marker and then moves the new file, with the lock shared: it does neither meanwhile.
+    let _lock = lock(root, FlockOperation::LockExclusive)?;
+    let is_it = |about: fs::Metadata| about.ino() == sent.file;
+    if fs::metadata(root.join(&segment.name)).is_ok_and(is_it) {
+        make(&marker(root, segment))?;
+    }
     remove(&begun(root, segment))
 }
 
@@ -172,6 +219,7 @@ fn remove(file: &Path) -> io::Result<()> {
 /// # Errors
 /// It cannot be deleted.
 pub(crate) fn delete(root: &Path, segment: &Segment) -> io::Result<()> {
+    note(root, segment)?;
     let marker = marker(root, segment);
     // In this order: a segment without a marker would be shipped again, a marker without a segment is of no harm.
     for file in [root.join(&segment.name), marker] {
@@ -187,11 +235,40 @@ pub(crate) fn delete(root: &Path, segment: &Segment) -> io::Result<()> {
     Ok(())
 }
 
+/// Notes that segments of this partition and observer are deleted, as retention does: rollups are not made again of what is
+/// left.
+fn note(root: &Path, segment: &Segment) -> io::Result<()> {
+    let Some((partition, observer)) = segment.writer() else {
+        return Ok(());
+    };
+    fs::create_dir_all(root.join(OPEN))?;
+    let _lock = lock(root, FlockOperation::LockExclusive)?;
+    let path = root.join(OPEN).join(RETAINED);
+    let known = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        known => known?,
+    };
+    // Names of partitions sort by time.
+    let is_noted = |line: &str| {
+        let noted = line.split_once(' ').filter(|(_, of)| *of == observer);
+        noted.is_some_and(|(noted, _)| noted >= partition.as_str())
+    };
+    if known.lines().any(is_noted) {
+        return Ok(());
+    }
+    let mut file = File::options().append(true).create(true).open(&path)?;
+    file.write_all(format!("{partition} {observer}\n").as_bytes())?;
+    file.sync_all()?;
+    File::open(root.join(OPEN))?.sync_all()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{all, begin, begun, delete, is_shipped, mark};
+    use super::{all, begin, begun, delete, is_shipped, mark, resolution};
+    use rocescope_model::Resolution;
     use std::fs;
     use std::path::Path;
+    use std::time::UNIX_EPOCH;
 
     fn make(root: &Path, name: &str) {
         let path = root.join(name);
@@ -234,20 +311,58 @@ mod tests {
         make(root, "flows/date=2026-11-21/hour=02/a.parquet");
         let segment = all(root).unwrap().remove(0);
         assert!(!is_shipped(root, &segment));
-        assert_eq!(
-            begin(root, &segment).unwrap(),
-            Some(segment.name.to_str().unwrap().into())
-        );
+        let sent = begin(root, &segment).unwrap().unwrap();
+        assert_eq!(sent.bytes, segment.name.to_str().unwrap().as_bytes());
         assert!(begun(root, &segment).exists() && !is_shipped(root, &segment));
-        mark(root, &segment).unwrap();
+        mark(root, &segment, &sent).unwrap();
         assert!(!begun(root, &segment).exists());
-        mark(root, &segment).unwrap();
+        mark(root, &segment, &sent).unwrap();
         assert!(is_shipped(root, &segment));
         delete(root, &segment).unwrap();
         assert!(all(root).unwrap().is_empty() && !is_shipped(root, &segment));
         assert!(all(&root.join("nowhere")).unwrap().is_empty());
-        assert_eq!(begin(root, &segment).unwrap(), None);
+        assert!(begin(root, &segment).unwrap().is_none());
         assert!(!begun(root, &segment).exists());
+    }
+
+    /// A rollup that was replaced while it was sent is another one.
+    #[test]
+    fn what_replaced_a_segment_is_not_marked() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        make(root, "flows/date=2026-11-21/hour=00/a-20261121T000000Z-0000.parquet");
+        let segment = all(root).unwrap().remove(0);
+        let sent = begin(root, &segment).unwrap().unwrap();
+        fs::write(root.join("new"), "other rows").unwrap();
+        fs::rename(root.join("new"), root.join(&segment.name)).unwrap();
+        mark(root, &segment, &sent).unwrap();
+        assert!(!is_shipped(root, &segment) && !begun(root, &segment).exists());
+        let sent = begin(root, &segment).unwrap().unwrap();
+        mark(root, &segment, &sent).unwrap();
+        assert!(is_shipped(root, &segment));
+    }
+
+    /// As `rocescope_store::retain` reads it.
+    #[test]
+    fn what_is_deleted_is_noted_for_each_observer() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for (hour, observer) in [("02", "rail-3"), ("01", "rail-3"), ("01", "rail4"), ("03", "rail-3")] {
+            make(
+                root,
+                &format!("flows/date=2026-11-21/hour={hour}/{observer}-20261121T000000Z-0000.parquet"),
+            );
+        }
+        let mut segments = all(root).unwrap();
+        segments.rotate_left(1);
+        segments.iter().for_each(|segment| delete(root, segment).unwrap());
+        let noted = fs::read_to_string(root.join(".open/retained")).unwrap();
+        let expected = ["01 rail4", "02 rail-3", "03 rail-3"];
+        let expected: String = expected
+            .iter()
+            .map(|line| format!("date=2026-11-21/hour={line}\n"))
+            .collect();
+        assert_eq!(noted, expected);
     }
 
     #[test]
@@ -255,7 +370,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         make(folder.path(), "flows/date=2026-11-21/hour=23/a.parquet");
         let segment = all(folder.path()).unwrap().remove(0);
-        let midnight = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_795_305_600);
-        assert_eq!(segment.end_of_hour(), Some(midnight));
+        let end = |resolution| {
+            segment
+                .end(resolution)
+                .unwrap()
+                .duration_since(UNIX_EPOCH)
+                .unwrap()
+                .as_secs()
+        };
+        // Midnight, and the end of the month.
+        assert_eq!(end(Resolution::Captured), 1_795_305_600);
+        assert_eq!(end(Resolution::Hour), 1_795_305_600);
+        assert_eq!(end(Resolution::Day), 1_796_083_200);
+        assert_eq!(resolution(Path::new("/d/rollups/1h")), Resolution::Hour);
+        assert_eq!(resolution(Path::new("/d/1h")), Resolution::Captured);
     }
 }

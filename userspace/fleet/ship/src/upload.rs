@@ -1,4 +1,4 @@
-//! One segment to the store: created there once, never overwritten, and compared.
+//! One segment to the store: created there once and compared; only those of rollups are overwritten.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -41,19 +41,34 @@ impl Failure {
     }
 }
 
-/// Copies the bytes of a segment, unless the store has them, and reads them back: the store has them when this returns.
+/// Copies the bytes of a segment, unless the store has them, and reads them back: the store has them when this returns. Other
+/// bytes under its name stay unless they may be replaced.
 ///
 /// # Errors
 /// [`Failure`]; the store then has the segment as a whole, or not at all.
-pub(crate) async fn upload(store: &dyn ObjectStore, to: &Path, bytes: &Bytes) -> Result<Came, Failure> {
-    let create = PutOptions::from(PutMode::Create);
-    let payload = PutPayload::from_bytes(bytes.clone());
-    let came = match store.put_opts(to, payload, create).await {
+pub(crate) async fn upload(
+    store: &dyn ObjectStore,
+    to: &Path,
+    bytes: &Bytes,
+    may_replace: bool,
+) -> Result<Came, Failure> {
+    let put = async |mode| {
+        let payload = PutPayload::from_bytes(bytes.clone());
+        store.put_opts(to, payload, PutOptions::from(mode)).await
+    };
+    let mut came = match put(PutMode::Create).await {
         Ok(_) => Came::Copied,
         Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Came::WasThere,
         Err(error) => return Err(Failure::Store(error)),
     };
-    match equals(store, to, bytes).await.map_err(Failure::Store)? {
+    let is_there = async || equals(store, to, bytes).await.map_err(Failure::Store);
+    let mut is_equal = is_there().await?;
+    if !is_equal && may_replace {
+        put(PutMode::Overwrite).await.map_err(Failure::Store)?;
+        came = Came::Copied;
+        is_equal = is_there().await?;
+    }
+    match is_equal {
         true => Ok(came),
         false => Err(Failure::Differs),
     }

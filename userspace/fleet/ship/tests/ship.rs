@@ -60,7 +60,7 @@ fn segments(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(root).unwrap().to_owned();
-            if name.starts_with(".shipped") {
+            if name.starts_with(".shipped") || name.starts_with(".open") {
                 continue;
             }
             match path.is_dir() {
@@ -136,6 +136,29 @@ fn an_object_with_other_bytes_is_not_overwritten() {
     // What is not there stays here; what is there was deleted.
     let left: Vec<PathBuf> = segments(&folder.here()).into_keys().collect();
     assert_eq!(left, [PathBuf::from(name)]);
+}
+
+/// A rollup keeps its name when its rows change, and then has no marker.
+#[test]
+fn a_rollup_that_changed_replaces_the_one_there() {
+    let folder = Folder::new();
+    let rollup = folder.here().join("rollups/1h");
+    let file = rollup.join("windows/date=2026-11-21/hour=00/rail3-20261121T000000Z-0000.parquet");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let ship = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope-ship"));
+        let ran = command.arg(&rollup).arg(folder.there()).args(options).output().unwrap();
+        assert!(ran.status.success(), "{}", printed(&ran));
+        printed(&ran)
+    };
+    fs::write(&file, "one hour").unwrap();
+    assert!(ship(&["--once"]).starts_with("1 segments copied"));
+    fs::write(&file, "two hours").unwrap();
+    let marker = rollup.join(".shipped").join(file.strip_prefix(&rollup).unwrap());
+    fs::remove_file(marker).unwrap();
+    assert!(ship(&["--once"]).starts_with("1 segments copied"));
+    assert_eq!(segments(&folder.there()), segments(&rollup));
+    assert!(ship(&["--once"]).starts_with("0 segments copied"));
 }
 
 /// Markers state that one store has a segment, not any store.

@@ -118,6 +118,13 @@ The counter of a key in a row, in wrapping 64-bit arithmetic with arithmetic shi
 
     h = hashA * key;  h += h >> 32;  h &= 2^31 - 1;  counter = h % width
 
+A window whose rows of `flows` have all its packets, so that their `packets` - `error_packets` add up to at least
+`roce_packets`, has neither sketch. They follow from these rows, byte for byte: add `packets` or `frame_bytes` of each under
+its `flow_hash` to an empty table of depth 4, width 16,384 and the multipliers 1562431130, 117392763, 1467211248 and
+102948884, which are those of Spark for the seed 42. `count_min` and the view `window_sketches` of
+[sql](sql.md), `rocescope dataset merge` and `count_min_estimates` of the package for Spark do so. Stored windows are those that do
+not list all their flows, because of `--flow-rows` or `--exact-flows`.
+
 The estimate of a key is its smallest counter. It is never below the true count. Tables of equal depth,
 width and multipliers merge by addition of their counters. If the footer states conservative update, the
 counters are not sums: a merged table is still an upper bound, but a looser one than a single table with

@@ -107,9 +107,10 @@ table! {
         linear_counting: Option<SparseBytes>, None, [sketch], hide "Linear Counting";
         /// HyperLogLog over flow hashes, DataSketches `HLL_8` bytes; null up to 32,768 flows and if omitted.
         hll_flows: Option<SparseBytes>, Flows, [sketch], hide "HyperLogLog";
-        /// Count-Min sketch of packets by flow hash, Spark V1 bytes; null if omitted.
+        /// Count-Min sketch of packets by flow hash, Spark V1 bytes; null where `flows` lists all flows of the window, from
+        /// which it follows, and if omitted.
         count_min_packets: Option<SparseBytes>, Packets, [sketch], hide "Count-Min packets";
-        /// Count-Min sketch of frame bytes by flow hash, Spark V1 bytes; null if omitted.
+        /// Count-Min sketch of frame bytes by flow hash, Spark V1 bytes; null like `count_min_packets`.
         count_min_bytes: Option<SparseBytes>, Bytes, [sketch], hide "Count-Min bytes";
     }
 }

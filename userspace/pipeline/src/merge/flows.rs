@@ -66,16 +66,10 @@ impl Merged {
             let (packets, frame_bytes) = unlisted(part);
             if packets == 0 {
                 sketches.add_listed(part)?;
-                if over == Over::Observers {
-                    sketches.add_tables(&Sketches::of(&part.windows)?)?;
-                }
                 continue;
             }
             complete = false;
             let seen = Sketches::of(&part.windows)?;
-            if over == Over::Observers {
-                sketches.add_tables(&seen)?;
-            }
             let rest = Unlisted {
                 packets,
                 frame_bytes,

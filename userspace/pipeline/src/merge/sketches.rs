@@ -89,8 +89,6 @@ pub(super) struct Sum {
     /// The flows of the others, with packets and frame bytes.
     listed: Vec<(FlowHash, u64, u64)>,
     parts: usize,
-    /// The Count-Min tables of all parts, where these are kept; `None` of what one part lacks.
-    tables: Option<Sketches>,
 }
 
 impl Sum {
@@ -113,20 +111,6 @@ impl Sum {
         Ok(())
     }
 
-    /// Adds the Count-Min tables of a part, to keep those of all parts as they are.
-    pub(super) fn add_tables(&mut self, seen: &Sketches) -> Result<(), MergeError> {
-        let tables = Sketches {
-            packets: seen.packets.clone(),
-            frame_bytes: seen.frame_bytes.clone(),
-            ..Sketches::default()
-        };
-        match &mut self.tables {
-            None => self.tables = Some(tables),
-            Some(sum) => sum.merge(&tables)?,
-        }
-        Ok(())
-    }
-
     fn add_bitmap(&mut self, bitmap: Option<LinearCounting>) -> Result<(), MergeError> {
         self.parts += 1;
         match self.parts {
@@ -146,17 +130,9 @@ impl Sum {
         Some(all)
     }
 
-    /// The Count-Min tables of packets and of frame bytes: those of all parts if they are kept. Otherwise `None` where a part
-    /// that does not list its flows has none, and where all parts list theirs.
+    /// The Count-Min tables of packets and of frame bytes. `None` where a part that does not list its flows has none, and
+    /// where all parts list theirs.
     pub(super) fn count_min(self) -> (Option<CountMin>, Option<CountMin>) {
-        if let Some(Sketches {
-            packets: Some(packets),
-            frame_bytes: Some(frame_bytes),
-            ..
-        }) = self.tables
-        {
-            return (Some(packets), Some(frame_bytes));
-        }
         let Some(Sketches {
             mut packets,
             mut frame_bytes,

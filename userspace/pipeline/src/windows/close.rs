@@ -77,7 +77,9 @@ impl ClosedWindows {
             // All bitmaps of this kind have one shape.
             let _ = flows.merge(&overflow.sketches.flows);
         }
-        let count_min = settings.sketches.then(|| CountMinColumns::of(window, empty, filled));
+        // They follow from the rows of `flows` where these are all flows.
+        let lists_all = window.overflow.is_none() && window.flows.flows().len() <= settings.flow_rows;
+        let count_min = (settings.sketches && !lists_all).then(|| CountMinColumns::of(window, empty, filled));
         let top = largest(&window.flows, window.overflow.as_deref(), settings);
         let elephants = top.iter().filter(|bounded| is_elephant(settings, bounded)).count();
         let mut completed: Vec<RateChange> = Vec::new();

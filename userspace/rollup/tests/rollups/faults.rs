@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const SHAPE: Shape = Shape {
+pub(crate) const SHAPE: Shape = Shape {
     seed: 5,
     windows: 24,
     step: 433,
@@ -24,7 +24,7 @@ const SHAPE: Shape = Shape {
 };
 
 /// Rows of one more window, in two datasets.
-fn add(roots: [&Path; 2], start: i64, seed: u64) {
+pub(crate) fn add(roots: [&Path; 2], start: i64, seed: u64) {
     for root in roots {
         let mut writer = Writer::create(root, Options::new("rail1")).unwrap();
         let mut rows = window("rail1", start, 9, &mut SplitMix64::new(seed));
@@ -35,7 +35,7 @@ fn add(roots: [&Path; 2], start: i64, seed: u64) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());

@@ -12,8 +12,10 @@
     reason = "numbers of tests are small"
 )]
 
+mod damage;
 mod exact;
 mod faults;
+mod late;
 mod oracle;
 mod read;
 mod rows;

@@ -2,14 +2,16 @@
 
 use super::directory;
 use super::inputs::{self, Input};
+use super::unsealed::{Unsealed, Windows, windows_of};
 use crate::name::{Observer, Partition};
-use crate::retain::retained;
+use crate::retain::Deleted;
 use crate::scan::read_segment;
 use crate::walk::{self, Found};
 use crate::{Error, Segment, Unreadable};
 use rocescope_model::{Resolution, Row, SHIPPED, SlaRow, Time, WindowRow, footer, tables};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 /// What is due of a resolution.
 #[derive(Debug, Default)]
@@ -21,6 +23,9 @@ pub struct Due {
     /// Segments that came after retention deleted what their rollup was made of, or the rollup itself: their rows are in
     /// no rollup.
     pub too_late: u64,
+    /// Partitions of the finer resolution with windows that their writer has not sealed yet: only a run after that can add
+    /// their rows.
+    pub unsealed: Vec<PathBuf>,
 }
 
 /// A partition of a rollup and a writer, with units that are due.
@@ -61,7 +66,22 @@ pub(super) struct DueTable {
 /// Segments by unit, writer and table.
 type Sources = BTreeMap<(Partition, Observer), BTreeMap<&'static str, Vec<Found>>>;
 
-pub(super) fn due(root: &Path, resolution: Resolution, ended_before: Time) -> Result<Due, Error> {
+/// The partitions of a rollup of which the finer resolution has rows: their starts.
+pub(super) fn partitions(root: &Path, resolution: Resolution) -> Result<BTreeSet<Time>, Error> {
+    let Some(finer) = resolution.finer() else {
+        return Ok(BTreeSet::new());
+    };
+    let found = walk::partitions(&directory(root, finer), has_rollups)?;
+    let start = |found: Partition| resolution.partition(found.start()).0;
+    Ok(found.into_iter().map(start).collect())
+}
+
+fn has_rollups(table: &str) -> bool {
+    tables::find(table).is_some_and(rocescope_model::Table::has_rollups)
+}
+
+/// What is due of the partitions of the rollup that begin within a time.
+pub(super) fn due(root: &Path, resolution: Resolution, within: &Range<i64>, ended_before: Time) -> Result<Due, Error> {
     let mut due = Due::default();
     let Some(finer) = resolution.finer() else {
         return Ok(due);
@@ -70,11 +90,16 @@ pub(super) fn due(root: &Path, resolution: Resolution, ended_before: Time) -> Re
     if !source.is_dir() {
         return Ok(due);
     }
-    let sources = sources(&source)?;
-    let mut old = old(&target)?;
+    let sources = sources(&source, within)?;
+    let mut old = old(&target, within)?;
+    let windows: Windows = sources
+        .iter()
+        .map(|(unit, found)| (unit.clone(), windows_of(found)))
+        .collect();
+    let mut unsealed = Unsealed::new(&source, within);
     let gone = Gone {
-        source: retained(&source)?,
-        target: retained(&target)?,
+        source: Deleted::read(&source)?,
+        target: Deleted::read(&target)?,
         is_captured: finer == Resolution::Captured,
         is_shipped: source.join(SHIPPED).is_dir(),
     };
@@ -90,8 +115,12 @@ pub(super) fn due(root: &Path, resolution: Resolution, ended_before: Time) -> Re
         let Some(known) = known.unwrap_or(Some(&NONE)) else {
             continue;
         };
-        let unit = unit(partition, (from, to), found, known, &gone, start, &mut due.too_late)?;
+        let unit = unit(partition, (from, to), found, known, &gone.of(&key), &mut due.too_late)?;
         if let Some(unit) = unit {
+            if unit.extends && unsealed.has(&(partition, key.1.clone()), &windows)? {
+                due.unsealed.push(source.join(partition.path()));
+                continue;
+            }
             let (start, writer) = key.clone();
             let task = tasks.entry(key).or_insert_with(|| Task {
                 resolution,
@@ -116,16 +145,19 @@ pub(super) fn whole(root: &Path, resolution: Resolution) -> Result<Vec<(Time, Ti
     if !source.is_dir() {
         return Ok(Vec::new());
     }
-    let mut old = old(&target)?;
+    let mut old = old(&target, &ALWAYS)?;
     let mut units: BTreeMap<Partition, bool> = BTreeMap::new();
-    for ((partition, writer), mut found) in sources(&source)? {
+    for ((partition, writer), mut found) in sources(&source, &ALWAYS)? {
         let found = found.remove(WindowRow::TABLE.name).unwrap_or_default();
         let (start, _) = resolution.partition(partition.start());
         let known = old.get_mut(&(start, writer)).and_then(|old| old.open(&mut Vec::new()));
         let windows = known.and_then(|known| known.get(WindowRow::TABLE.name));
         let listed = listed(windows, &partition.path().to_string_lossy());
-        // What has no windows has nothing to compare.
-        *units.entry(partition).or_insert(true) &= !found.is_empty() && is_same(&listed, &found);
+        if listed.is_empty() && found.is_empty() {
+            // What has no windows, as rows of probes, has nothing to compare.
+            continue;
+        }
+        *units.entry(partition).or_insert(true) &= is_same(&listed, &found);
     }
     let whole = units.into_iter().filter(|(_, is_whole)| *is_whole);
     Ok(whole.map(|(partition, _)| finer.partition(partition.start())).collect())
@@ -137,22 +169,47 @@ fn is_same(listed: &[Input], found: &[Found]) -> bool {
     found.len() == listed.len() && now.all(|now| listed.iter().any(|listed| listed.looks_like(&now)))
 }
 
+/// Any partition.
+pub(super) const ALWAYS: Range<i64> = i64::MIN..i64::MAX;
+
 static NONE: BTreeMap<&'static str, Segment> = BTreeMap::new();
 
-/// From which partitions retention has deleted.
+/// From which partitions segments were deleted.
 struct Gone {
-    source: Option<Partition>,
-    target: Option<Partition>,
+    source: Deleted,
+    target: Deleted,
     is_captured: bool,
     /// Whether segments are copied to a store, which may delete them.
     is_shipped: bool,
 }
 
-fn sources(source: &Path) -> Result<Sources, Error> {
+impl Gone {
+    /// What is deleted of a writer, for a partition of the rollup.
+    fn of(&self, (start, writer): &(Time, Observer)) -> GoneOf {
+        GoneOf {
+            source: self.source.of(writer),
+            is_target: self.target.of(writer).is_some_and(|gone| Partition::of(*start) <= gone),
+            is_captured: self.is_captured,
+            is_shipped: self.is_shipped,
+        }
+    }
+}
+
+/// The same of a writer.
+struct GoneOf {
+    /// The newest partition from which segments were deleted.
+    source: Option<Partition>,
+    /// Whether the partition of the rollup may be deleted.
+    is_target: bool,
+    is_captured: bool,
+    is_shipped: bool,
+}
+
+/// The segments in partitions that begin within the time.
+pub(super) fn sources(source: &Path, within: &Range<i64>) -> Result<Sources, Error> {
     let mut sources = Sources::new();
-    for found in walk::segments(source)? {
-        let table = tables::find(&found.table).filter(|table| table.has_rollups());
-        let (Some(table), Some(name)) = (table, &found.name) else {
+    for found in walk::segments_within(source, has_rollups, within)? {
+        let (Some(table), Some(name)) = (tables::find(&found.table), &found.name) else {
             continue;
         };
         let Some(partition) = Partition::parse(&found.partition) else {
@@ -198,12 +255,12 @@ impl Old {
     }
 }
 
-fn old(target: &Path) -> Result<BTreeMap<(Time, Observer), Old>, Error> {
+fn old(target: &Path, within: &Range<i64>) -> Result<BTreeMap<(Time, Observer), Old>, Error> {
     let mut old: BTreeMap<(Time, Observer), Old> = BTreeMap::new();
     if !target.is_dir() {
         return Ok(old);
     }
-    for found in walk::segments(target)? {
+    for found in walk::segments_within(target, |_| true, within)? {
         let (Some(name), Some(partition)) = (&found.name, Partition::parse(&found.partition)) else {
             continue;
         };
@@ -231,8 +288,7 @@ fn unit(
     (from, to): (Time, Time),
     found: BTreeMap<&'static str, Vec<Found>>,
     old: &BTreeMap<&'static str, Segment>,
-    gone: &Gone,
-    start: Time,
+    gone: &GoneOf,
     too_late: &mut u64,
 ) -> Result<Option<DueUnit>, Error> {
     let name = partition.path().to_string_lossy().into_owned();
@@ -249,7 +305,7 @@ fn unit(
     }
     // Without an own list: nothing is there to add to.
     extends &= !is_new;
-    let is_deleted = is_new && gone.target.is_some_and(|gone| Partition::of(start) <= gone);
+    let is_deleted = is_new && gone.is_target;
     if is_deleted || (extends && !gone.is_captured) {
         let changed = tables.values().filter(|(_, listed)| is_deleted || listed.is_empty());
         *too_late += changed.map(|(found, _)| found.len() as u64).sum::<u64>();
@@ -298,7 +354,11 @@ fn is_unlisted_join(listed: &[Input], found: &Found) -> bool {
 /// The segments that the rollup does not have yet. The sums decide: a name may have been used before. Joined ones have rows
 /// that it has, and perhaps others, which nothing separates: they are too late.
 fn new_segments(found: Vec<Found>, listed: &[Input], too_late: &mut u64) -> Result<DueTable, Error> {
-    let mut due = DueTable::default();
+    // What is gone stays listed: the rollup has its rows, and is never again made of the rest alone.
+    let mut due = DueTable {
+        read: Vec::new(),
+        listed: listed.to_vec(),
+    };
     for found in found {
         if is_unlisted_join(listed, &found) {
             *too_late += 1;
@@ -308,10 +368,8 @@ fn new_segments(found: Vec<Found>, listed: &[Input], too_late: &mut u64) -> Resu
         let Ok(segment) = read_segment(found.clone()) else {
             continue;
         };
-        let input = Input::of(&segment);
-        match listed.contains(&input) {
-            true => due.listed.push(input),
-            false => due.read.push(found),
+        if !listed.contains(&Input::of(&segment)) {
+            due.read.push(found);
         }
     }
     Ok(due)

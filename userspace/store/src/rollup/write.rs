@@ -99,6 +99,11 @@ pub(super) fn write(
                 reason: fault.to_owned(),
             });
         }
+        if unit.old.segments.iter().any(|segment| segment.health.fault().is_some()) {
+            // Rows that are added to it would replace those that cannot be read.
+            made.units = 0;
+            return Ok(made);
+        }
         // What the rollup has of a segment that is damaged now stays, until it is replaced or deleted.
         let damaged: Vec<&Path> = made.damaged.iter().map(|damaged| &*damaged.path).collect();
         if !due.extends && damaged.iter().any(|path| has(task, due, path)) {

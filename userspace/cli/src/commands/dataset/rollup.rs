@@ -44,7 +44,11 @@ fn text(rolled_up: &RolledUp) -> Result<String, std::fmt::Error> {
         writeln!(text, "damaged  {}: {}", damaged.path.display(), damaged.reason)?;
     }
     for changed in &rolled_up.changed {
-        writeln!(text, "left     {}: it changed meanwhile", changed.display())?;
+        writeln!(
+            text,
+            "left     {}: it changes, and the next run makes it",
+            changed.display()
+        )?;
     }
     if rolled_up.too_late > 0 {
         let segments = plural(rolled_up.too_late, "segment");
