@@ -55,7 +55,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     let datasets = datasets.collect::<Result<Vec<_>>>()?;
     let mut output = Output::open(arguments.output, arguments.out.as_deref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let context = session::open(&datasets, &arguments.limits)?;
+    let context = runtime.block_on(session::open(&datasets, &arguments.limits))?;
     if is_prompt {
         return prompt::start(&runtime, &context, &mut output);
     }

@@ -1,29 +1,40 @@
 //! Which hours of a dataset a condition on the time of a row can concern.
 //!
 //! `date` and `hour` of a segment's directory follow from the time of its rows, which the planner does not know: `WHERE
-//! window_start >= …` would open every file. From each such condition follows one on the directories.
+//! window_start >= …` would open every file. From each such condition follows one on the directories. A directory has an
+//! hour of rows; in rollups also a day or a month, and the name of the hour in which these begin.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, col, lit};
-use rocescope_model::Time;
+use rocescope_model::{ROLLUPS, Resolution, Time};
 
 /// The column of a directory's day, `2026-11-21`.
 pub(crate) const DATE: &str = "date";
 /// The column of its hour in UTC, `02`.
 pub(crate) const HOUR: &str = "hour";
 
-/// Conditions on `date` and `hour` that hold wherever all `filters` hold. `time` is the column that determines the
-/// directory of a row; the column with the same name and `_ns` has the same instant in nanoseconds.
-pub(crate) fn directories(filters: &[Expr], time: &str) -> Vec<Expr> {
-    filters.iter().flat_map(|filter| of(filter, time)).collect()
+/// The resolution of the rows below a root, which ends in `/`: that of a rollup if its path ends so.
+pub(crate) fn resolution(root: &str) -> Resolution {
+    let is_of = |resolution: &Resolution| root.ends_with(&format!("/{ROLLUPS}/{resolution}/"));
+    let found = Resolution::ROLLED_UP.into_iter().find(is_of);
+    found.unwrap_or(Resolution::Captured)
 }
 
-fn of(filter: &Expr, time: &str) -> Vec<Expr> {
+/// Conditions on `date` and `hour` that hold wherever all `filters` hold. `time` is the column that determines the
+/// directory of a row; the column with the same name and `_ns` has the same instant in nanoseconds.
+pub(crate) fn directories(filters: &[Expr], time: &str, resolution: Resolution) -> Vec<Expr> {
+    filters.iter().flat_map(|filter| of(filter, time, resolution)).collect()
+}
+
+fn of(filter: &Expr, time: &str, resolution: Resolution) -> Vec<Expr> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = filter else {
         return Vec::new();
     };
     if *op == Operator::And {
-        return [left, right].into_iter().flat_map(|side| of(side, time)).collect();
+        return [left, right]
+            .into_iter()
+            .flat_map(|side| of(side, time, resolution))
+            .collect();
     }
     let (column, op, value) = match (&**left, &**right) {
         (column, Expr::Literal(value, _)) => (column, *op, value),
@@ -44,6 +55,7 @@ fn of(filter: &Expr, time: &str) -> Vec<Expr> {
         },
         _ => return Vec::new(),
     };
+    let since = |nanos| since(resolution.partition(Time(nanos)).0.0);
     match op {
         Operator::Gt | Operator::GtEq => vec![since(nanos)],
         Operator::Lt => vec![until(nanos.saturating_sub(1))],
@@ -89,9 +101,10 @@ fn directory(nanos: i64) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::directories;
+    use super::{directories, resolution};
     use datafusion::common::ScalarValue;
     use datafusion::logical_expr::{Expr, col, lit};
+    use rocescope_model::Resolution;
 
     /// 2026-11-21T02:30:09.123456Z
     const MICROS: i64 = 1_795_228_209_123_456;
@@ -101,7 +114,7 @@ mod tests {
     }
 
     fn selected(filters: &[Expr]) -> Vec<String> {
-        directories(filters, "window_start")
+        directories(filters, "window_start", Resolution::Captured)
             .iter()
             .map(ToString::to_string)
             .collect()
@@ -128,6 +141,27 @@ mod tests {
         assert_eq!(selected(&[col("window_start").lt(at(hour))]), [before]);
         let until = before.replace("01", "02");
         assert_eq!(selected(&[col("window_start").lt_eq(at(hour))]), [until]);
+    }
+
+    /// A day of hours is in the directory of its hour 00, a month of days in that of its first day.
+    #[test]
+    fn a_partition_of_a_rollup_begins_before_its_rows() {
+        let since = [col("window_start").gt(at(MICROS))];
+        for (root, begin) in [
+            ("file:///d/rollups/1m/", ("2026-11-21", "02")),
+            ("file:///d/rollups/1h/", ("2026-11-21", "00")),
+            ("file:///d/rollups/1d/", ("2026-11-01", "00")),
+            ("file:///rollups/d/", ("2026-11-21", "02")),
+        ] {
+            let (date, hour) = begin;
+            let expected = format!(r#"date > Utf8("{date}") OR date = Utf8("{date}") AND hour >= Utf8("{hour}")"#);
+            let found = directories(&since, "window_start", resolution(root));
+            assert_eq!(
+                found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                [expected],
+                "{root}"
+            );
+        }
     }
 
     #[test]

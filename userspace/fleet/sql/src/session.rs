@@ -4,7 +4,7 @@ use crate::arguments::Limits;
 use crate::functions;
 use crate::table::Segments;
 use anyhow::{Context, Result};
-use datafusion::common::{JoinType, ScalarValue};
+use datafusion::common::{JoinType, ScalarValue, TableReference};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::functions::expr_fn::coalesce;
@@ -12,7 +12,8 @@ use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use rocescope_model::{
-    FlowRow, LinkRow, OpcodeRow, PdcRow, Row, SlaRow, SpreadRow, TABLES, Table, VerdictRow, WindowRow,
+    FlowRow, LinkRow, OpcodeRow, PdcRow, ROLLUPS, Resolution, Row, SlaRow, SpreadRow, TABLES, Table, VerdictRow,
+    WindowRow,
 };
 use rocescope_place::Place;
 use std::sync::Arc;
@@ -27,11 +28,14 @@ const KEY: [&str; 2] = ["observer", "window_start_ns"];
 /// The same in `windows`, while the two are joined.
 const COMPLETE: [&str; 2] = ["complete_observer", "complete_start_ns"];
 
+/// A row for each window with its Count-Min sketches: those that are stored, and those of windows that list all their flows.
+const WINDOW_SKETCHES: &str = include_str!("window_sketches.sql");
+
 /// Opens the tables of the datasets.
 ///
 /// # Errors
 /// A dataset cannot be opened, or the folder for spilled rows cannot be made.
-pub(crate) fn open(datasets: &[Place], limits: &Limits) -> Result<SessionContext> {
+pub(crate) async fn open(datasets: &[Place], limits: &Limits) -> Result<SessionContext> {
     // The columns of a table are in `information_schema.columns`; `SHOW TABLES` and `DESCRIBE` read it.
     let config = SessionConfig::new().with_information_schema(true);
     let mut runtime = RuntimeEnvBuilder::new()
@@ -49,19 +53,43 @@ pub(crate) fn open(datasets: &[Place], limits: &Limits) -> Result<SessionContext
     }
     functions::register(&context);
     let roots: Vec<String> = datasets.iter().map(|dataset| dataset.url.to_string()).collect();
+    register(&context, "public", &roots, limits).await?;
+    for resolution in Resolution::ROLLED_UP {
+        // Whether an object store has them would have to be asked.
+        let has = |dataset: &&Place| match &dataset.directory {
+            Some(root) => root.join(ROLLUPS).join(resolution.name()).is_dir(),
+            None => true,
+        };
+        let roots = datasets.iter().filter(has);
+        let roots: Vec<String> = roots
+            .map(|dataset| format!("{}{ROLLUPS}/{resolution}/", dataset.url))
+            .collect();
+        if !roots.is_empty() {
+            register(&context, resolution.name(), &roots, limits).await?;
+        }
+    }
+    Ok(context)
+}
+
+/// Makes the tables of these roots known in a schema.
+async fn register(context: &SessionContext, schema: &str, roots: &[String], limits: &Limits) -> Result<()> {
+    context
+        .sql(&format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\""))
+        .await?;
     for table in TABLES {
-        let mut rows = rows(&context, table, &roots, limits)?;
+        let mut rows = rows(context, table, roots, limits)?;
         if WINDOWED.contains(table) {
-            let windows = self::rows(&context, WindowRow::TABLE, &roots, limits)?;
+            let windows = self::rows(context, WindowRow::TABLE, roots, limits)?;
             let windows = windows.select(KEY.iter().zip(COMPLETE).map(|(key, name)| col(*key).alias(name)))?;
             rows = rows.join(windows, JoinType::LeftSemi, &KEY, &COMPLETE, None)?;
         }
         if REVISED.contains(table) {
-            rows = latest(rows, self::rows(&context, SlaRow::TABLE, &roots, limits)?)?;
+            rows = latest(rows, self::rows(context, SlaRow::TABLE, roots, limits)?)?;
         }
-        context.register_table(table.name, rows.into_view())?;
+        context.register_table(TableReference::partial(schema, table.name), rows.into_view())?;
     }
-    Ok(context)
+    context.sql(&WINDOW_SKETCHES.replace("SCHEMA", schema)).await?;
+    Ok(())
 }
 
 /// The rows of the latest analysis of each window that `sla` has.

@@ -12,7 +12,7 @@ use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilde
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use rocescope_model::{Table, Type};
+use rocescope_model::{Resolution, Table, Type};
 use std::sync::Arc;
 
 /// Rows of a batch that holds sketches: a Count-Min sketch of a window has half a megabyte, and a batch is in memory as a
@@ -25,6 +25,8 @@ const SKETCH_ROWS: usize = 16;
 pub(crate) struct Segments {
     segments: ListingTable,
     table: &'static Table,
+    /// The coarsest of the roots.
+    resolution: Resolution,
 }
 
 impl Segments {
@@ -36,6 +38,7 @@ impl Segments {
         let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
             .with_file_extension(".parquet")
             .with_table_partition_cols([DATE, HOUR].map(|name| (name.to_owned(), DataType::Utf8)).to_vec());
+        let coarsest = roots.iter().map(|root| pruning::resolution(root)).max();
         let urls = roots
             .iter()
             .map(|root| ListingTableUrl::parse(format!("{root}{}/", table.name)));
@@ -45,6 +48,7 @@ impl Segments {
         Ok(Self {
             segments: ListingTable::try_new(config)?,
             table,
+            resolution: coarsest.unwrap_or(Resolution::Captured),
         })
     }
 
@@ -83,7 +87,7 @@ impl TableProvider for Segments {
         let mut filters = filters.to_vec();
         let time = self.table.partition_column().and_then(|at| self.table.columns.get(at));
         if let Some(time) = time {
-            filters.extend(pruning::directories(&filters, time.name));
+            filters.extend(pruning::directories(&filters, time.name, self.resolution));
         }
         let plan = self.segments.scan(state, projection, &filters, limit).await?;
         Ok(match self.has_sketches(projection) {

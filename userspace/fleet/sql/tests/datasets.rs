@@ -159,6 +159,93 @@ fn sketches_merge_as_in_the_library() {
     assert!(wrong.contains("a bitmap row has 4096 bytes"), "{wrong}");
 }
 
+/// Windows that list all their flows have no sketch: it is made of the flows. An estimate is never below the truth: what has
+/// neither ends the query.
+#[test]
+fn sketches_of_windows_that_list_their_flows_are_made() {
+    let made = Made::new();
+    made.listed(&[(0, 12, &[(5, 10), (6, 2)]), (1, 7, &[(5, 7)]), (2, 0, &[])]);
+    let mut sent = CountMin::default();
+    for (flow, packets) in [(5, 17), (6, 2)] {
+        sent.add(FlowHash(flow), packets * 100);
+    }
+    for flow in [5, 6, 99] {
+        let statement = format!("SELECT flow_bytes(merge_count_min(count_min_bytes), {flow}) FROM window_sketches");
+        assert_eq!(
+            rows(&made, &statement, &[]),
+            [sent.estimate(FlowHash(flow)).to_string()]
+        );
+    }
+    let by_window = "SELECT window_start_ns, flow_bytes(count_min_packets, 5) FROM window_sketches ORDER BY 1";
+    assert_eq!(
+        rows(&made, by_window, &[]),
+        [
+            "1795226400000000000,10",
+            "1795226401000000000,7",
+            "1795226402000000000,0"
+        ]
+    );
+    let direct = "SELECT flow_bytes(count_min(flow_hash, packets), 6) FROM flows";
+    assert_eq!(rows(&made, direct, &[]), ["2"]);
+    let stored = failure(&[
+        made.root(),
+        "-c",
+        "SELECT merge_count_min(count_min_bytes) FROM windows",
+    ]);
+    assert!(stored.contains("window_sketches"), "{stored}");
+
+    // One packet is of a flow that is not listed.
+    made.listed(&[(0, 13, &[(5, 10), (6, 2)])]);
+    assert_eq!(rows(&made, by_window, &[]), ["1795226400000000000,"]);
+    failure(&[
+        made.root(),
+        "-c",
+        "SELECT merge_count_min(count_min_bytes) FROM window_sketches",
+    ]);
+}
+
+#[test]
+fn a_resolution_is_a_schema() {
+    let (made, other) = (Made::new(), Made::new());
+    made.windows("02", &[("a", 0, 10)]);
+    other.windows("02", &[("b", 0, 10)]);
+    let hour = 3_600;
+    // A day of hours, from midnight on; a month of days.
+    made.rolled_up(
+        "1h",
+        "date=2026-11-21/hour=00",
+        &[("a", -2 * hour, 1), ("a", 11 * hour, 2)],
+    );
+    other.rolled_up("1h", "date=2026-11-21/hour=00", &[("b", 11 * hour, 40)]);
+    made.rolled_up(
+        "1d",
+        "date=2026-11-01/hour=00",
+        &[("a", -10 * 24 * hour, 3), ("a", -2 * hour, 4)],
+    );
+    let both = [other.root()];
+    assert_eq!(rows(&made, "SELECT sum(frames) FROM \"1h\".windows", &both), ["43"]);
+    assert_eq!(rows(&made, "SELECT sum(frames) FROM windows", &both), ["20"]);
+    let after = "WHERE window_start >= '2026-11-21T13:00:00Z'";
+    assert_eq!(
+        rows(&made, &format!("SELECT sum(frames) FROM \"1h\".windows {after}"), &[]),
+        ["2"]
+    );
+    let since = ["--from", "2026-11-21T00:00:00Z"];
+    assert_eq!(rows(&made, "SELECT sum(frames) FROM \"1d\".windows", &since), ["4"]);
+    // The same by its path.
+    let path = format!("{}/rollups/1h", made.root());
+    let found = sql(&[
+        &path,
+        "-o",
+        "csv",
+        "-c",
+        &format!("SELECT sum(frames) FROM windows {after}"),
+    ]);
+    assert_eq!(String::from_utf8_lossy(&found.stdout).lines().last(), Some("2"));
+    let none = failure(&[made.root(), "-c", "SELECT * FROM \"1m\".windows"]);
+    assert!(none.contains("1m"), "{none}");
+}
+
 #[test]
 fn rows_in_all_formats() {
     let made = Made::new();

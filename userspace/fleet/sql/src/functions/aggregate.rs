@@ -1,6 +1,6 @@
 //! Aggregates that merge the sketches of all rows into one.
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::cast::as_binary_view_array;
 use datafusion::common::{Result, ScalarValue};
@@ -16,6 +16,10 @@ pub(super) trait Merge: Sized + Debug + Send + Sync + 'static {
     fn add(&mut self, other: &Self) -> Result<()>;
     /// The bytes for a column.
     fn write(&self) -> Vec<u8>;
+    /// Whether rows without the sketch are left out; an error if what is merged would be wrong then.
+    fn without() -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The aggregate with this name; null without any sketch.
@@ -45,16 +49,10 @@ impl<T> Default for Merged<T> {
 
 impl<T: Merge> Accumulator for Merged<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let Some(sketches) = values.first() else { return Ok(()) };
-        for bytes in as_binary_view_array(sketches)?.iter().flatten() {
-            let sketch = T::read(bytes)?;
-            self.bytes = bytes.len();
-            match &mut self.sketch {
-                Some(merged) => merged.add(&sketch)?,
-                merged @ None => *merged = Some(sketch),
-            }
+        if values.iter().any(|sketches| sketches.null_count() > 0) {
+            T::without()?;
         }
-        Ok(())
+        self.merge_batch(values)
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
@@ -70,6 +68,15 @@ impl<T: Merge> Accumulator for Merged<T> {
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        self.update_batch(states)
+        let Some(sketches) = states.first() else { return Ok(()) };
+        for bytes in as_binary_view_array(sketches)?.iter().flatten() {
+            let sketch = T::read(bytes)?;
+            self.bytes = bytes.len();
+            match &mut self.sketch {
+                Some(merged) => merged.add(&sketch)?,
+                merged @ None => *merged = Some(sketch),
+            }
+        }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 //! | `flow_count(bitmap)` | `linear_counting` | estimated flows |
 //! | `hll_flow_count(sketch)` | `hll_flows` | estimated flows |
 //! | `flow_bytes(sketch, flow_hash)` | `count_min_bytes` or `count_min_packets` | upper bound of the flow's bytes or packets |
+//! | `count_min(flow_hash, size)` | `packets` or `frame_bytes` of `flows` | aggregate: the sketch of these flows |
 //! | `merge_bitmap(bitmap)` | `linear_counting` | aggregate: the bitmap of all flows |
 //! | `merge_hll(sketch)` | `hll_flows` | aggregate: the sketch of all flows |
 //! | `merge_count_min(sketch)` | `count_min_bytes` or `count_min_packets` | aggregate: the sketch of all traffic |
@@ -14,6 +15,7 @@ mod address;
 mod aggregate;
 mod count_min;
 mod flows;
+mod made_count_min;
 
 use datafusion::arrow::array::{ArrayRef, BinaryViewArray};
 use datafusion::common::cast::as_binary_view_array;
@@ -32,7 +34,12 @@ pub(crate) fn register(context: &SessionContext) {
     ] {
         context.register_udf(function);
     }
-    for function in [flows::merge_bitmap(), flows::merge_hll(), count_min::merge_count_min()] {
+    for function in [
+        flows::merge_bitmap(),
+        flows::merge_hll(),
+        count_min::merge_count_min(),
+        made_count_min::count_min(),
+    ] {
         context.register_udaf(function);
     }
 }

@@ -47,24 +47,45 @@ impl Made {
 
     /// Windows of an hour: observer, seconds after 2026-11-21T02:00:00Z, frames. Most columns are missing.
     pub fn windows(&self, hour: &str, rows: &[(&str, i64, i64)]) {
-        let micros = |(_, seconds, _): &(&str, i64, i64)| (BEGUN + seconds) * 1_000_000;
-        let starts = TimestampMicrosecondArray::from_iter_values(rows.iter().map(micros)).with_timezone("UTC");
-        let columns: [(&str, ArrayRef); 4] = [
-            (
-                "observer",
-                Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
-            ),
-            ("window_start", Arc::new(starts)),
-            (
-                "window_start_ns",
-                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| micros(row) * 1_000))),
-            ),
-            (
-                "frames",
-                Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.2))),
-            ),
-        ];
-        write(&self.segment(hour), columns.to_vec());
+        write(&self.segment(hour), totals(rows, "frames"));
+    }
+
+    /// The same in a rollup of the dataset; the directory is that of its partition.
+    pub fn rolled_up(&self, resolution: &str, partition: &str, rows: &[(&str, i64, i64)]) {
+        let folder = PathBuf::from(&self.root).join(format!("rollups/{resolution}/windows/{partition}"));
+        fs::create_dir_all(&folder).unwrap();
+        write(
+            &folder.join("made-20261101T000000Z-0000.parquet"),
+            totals(rows, "frames"),
+        );
+    }
+
+    /// Windows of observer `a` without sketches: seconds after 2026-11-21T02:00:00Z, RoCEv2 packets, and the rows of
+    /// `flows`: hash and packets.
+    pub fn listed(&self, windows: &[(i64, i64, &[(i64, i64)])]) {
+        let rows: Vec<_> = windows
+            .iter()
+            .map(|(second, packets, _)| ("a", *second, *packets))
+            .collect();
+        write(&self.segment("02"), totals(&rows, "roce_packets"));
+        let flows = windows
+            .iter()
+            .flat_map(|(second, _, flows)| flows.iter().map(|flow| (*second, *flow)));
+        let flows: Vec<(i64, (i64, i64))> = flows.collect();
+        let rows: Vec<_> = flows
+            .iter()
+            .map(|(second, (_, packets))| ("a", *second, *packets))
+            .collect();
+        let of = |value: fn(&(i64, i64)) -> i64| -> ArrayRef {
+            Arc::new(Int64Array::from_iter_values(flows.iter().map(|(_, flow)| value(flow))))
+        };
+        let mut columns = totals(&rows, "packets");
+        columns.extend([
+            ("flow_hash", of(|flow| flow.0)),
+            ("error_packets", of(|_| 0)),
+            ("frame_bytes", of(|flow| flow.1 * 100)),
+        ]);
+        write(&self.segment_of("flows", "02"), columns);
     }
 
     /// Rows of the analysis of a mesh: observer, seconds after 2026-11-21T02:00:00Z, number of the analysis, probes.
@@ -116,6 +137,27 @@ impl Made {
         bytes[middle..].fill(0xff);
         fs::write(&file, bytes).unwrap();
     }
+}
+
+/// Columns of windows: observer, seconds after 2026-11-21T02:00:00Z, a number.
+fn totals(rows: &[(&str, i64, i64)], number: &'static str) -> Vec<(&'static str, ArrayRef)> {
+    let micros = |(_, seconds, _): &(&str, i64, i64)| (BEGUN + seconds) * 1_000_000;
+    let starts = TimestampMicrosecondArray::from_iter_values(rows.iter().map(micros)).with_timezone("UTC");
+    vec![
+        (
+            "observer",
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
+        ),
+        ("window_start", Arc::new(starts)),
+        (
+            "window_start_ns",
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| micros(row) * 1_000))),
+        ),
+        (
+            number,
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.2))),
+        ),
+    ]
 }
 
 fn write(file: &PathBuf, columns: Vec<(&str, ArrayRef)>) {
