@@ -18,7 +18,8 @@ pub struct RetentionArguments {
     /// Seal a segment when its first rows are older than DURATION
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = within::<10, DAY>)]
     pub segment_age: Duration,
-    /// Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago
+    /// Delete sealed segments, and recordings of a capture, whose hour ended more than DURATION ago; what is read from files
+    /// stays
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub keep_age: Option<Duration>,
     /// Delete the oldest sealed segments when the total exceeds SIZE; the newest remain

@@ -57,15 +57,20 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     if arguments.read.is_empty() {
         of_interfaces(arguments, request)
     } else {
-        of_files(arguments, &request.intake)
+        of_files(arguments, request.intake)
     }
 }
 
-fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<ExitCode> {
+fn of_files(arguments: &CaptureArguments, mut request: IntakeRequest) -> Result<ExitCode> {
     let signals = Signals::install()?;
     let mut files = input::open(&arguments.read, &signals)?;
     input::ensure_not_written(&files, arguments.write.as_deref())?;
-    let mut session = Session::open(request, &Origin::files(&files), &notices())?;
+    // Frames of a file are as old as they are: an age that bounds the dataset of a live capture, perhaps in the configuration
+    // file, would delete what has just been read.
+    if let Some(dataset) = request.dataset.as_mut().filter(|_| !files.is_pipe()) {
+        dataset.keep_age = None;
+    }
+    let mut session = Session::open(&request, &Origin::files(&files), &notices())?;
     let lines = (arguments.output == Format::Jsonl).then(|| windows(arguments));
     let reports = Reports {
         on_incident: arguments.on_incident.clone(),

@@ -166,15 +166,27 @@ fn old_segments_are_deleted_and_counted() {
     let second = run("second", &["--keep-bytes", &written.to_string()]);
     let deleted = second["dataset"]["deleted_bytes"].as_u64().unwrap();
     assert!(deleted > 0 && written + bytes(&second) - deleted <= written);
-    // Frames of another day are all older than an hour.
-    let third = run("third", &["--keep-age", "1h"]);
-    let deleted = third["dataset"]["deleted_segments"].as_u64().unwrap();
-    assert!(deleted > 0);
-    let left = walkdir(&out);
-    assert!(
-        left.iter()
-            .all(|file| file.extension().is_none_or(|kind| kind != "parquet"))
-    );
+}
+
+/// A box keeps a week, by its configuration; a file of last month is read on it.
+#[test]
+fn the_age_of_a_live_dataset_deletes_nothing_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let configuration = folder.path().join("rocescope.toml");
+    fs::write(&configuration, "[capture]\nkeep-age = \"1h\"\n").unwrap();
+    let out = folder.path().join("dataset");
+    let capture = captures::ours().join("rnr_nak.pcap.gz");
+    let arguments = [
+        "--config",
+        configuration.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+    ];
+    let found = rocescope::json(&capture, &arguments);
+    assert_eq!(found["dataset"]["deleted_segments"], 0, "{found:#}");
+    let segments = walkdir(&out);
+    let is_segment = |file: &&std::path::PathBuf| file.extension().is_some_and(|kind| kind == "parquet");
+    assert!(segments.iter().any(|file| is_segment(&file)), "{segments:?}");
 }
 
 /// Every file below a folder.
