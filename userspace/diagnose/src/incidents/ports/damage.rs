@@ -50,7 +50,7 @@ pub(super) fn beside(ports: &Ports, cables: &Cables, incident: &mut Incident) {
         match seen.damaged() {
             // It is an incident of its own, and the cause of this one.
             Some(damaged) if damaged > 0 && is_sick(seen) => continue,
-            // That dropped frames explain it says more.
+            // Dropped frames explain it already.
             Some(0) if is_placed => {}
             Some(_) => incident.meaning += &format!("; {}", sentence(ports, &port, seen)),
             None if weak(ports, &port, seen).is_some() || seen.dark_lanes > 0 => {
