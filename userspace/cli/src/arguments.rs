@@ -84,13 +84,14 @@ pub use top::{AppearanceArguments, OnceArguments, TableName, ThemeName, TopArgum
 pub(crate) use words::settle;
 
 use crate::filters::{address_filter, connection_filter, run_filter};
-use crate::units::positive_duration;
+use crate::units::{DAY, file_bytes, positive_duration, within};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rocescope_analysis::incidents::OnIncident;
 use rocescope_engine::anonymize::anonymizer;
 use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -207,6 +208,15 @@ pub struct CaptureArguments {
     /// socket
     #[arg(short, long, value_name = "FILE")]
     pub write: Option<PathBuf>,
+    /// Begin another file before one has more than SIZE; names of files then end in a number and the time of the first frame
+    #[arg(short = 'C', long, value_name = "SIZE", value_parser = file_bytes, requires = "write")]
+    pub write_bytes: Option<u64>,
+    /// Begin another file for frames that are DURATION later than the first of a file
+    #[arg(short = 'G', long, value_name = "DURATION", value_parser = within::<1_000, DAY>, requires = "write")]
+    pub write_age: Option<Duration>,
+    /// Keep the newest COUNT of these files, and delete older ones
+    #[arg(short = 'W', long, value_name = "COUNT", requires = "write")]
+    pub write_files: Option<NonZeroUsize>,
     /// List the interfaces: state, speed, driver, XDP mode and RDMA device
     #[arg(short = 'D', long, conflicts_with_all = ["read", "interfaces"])]
     pub list_interfaces: bool,

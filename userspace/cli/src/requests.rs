@@ -6,7 +6,7 @@ use crate::arguments::{
 };
 use anyhow::Result;
 use rocescope_capture::af_packet;
-use rocescope_engine::request::{self, MetricsRequest, VerdictPolicy, udp_ports};
+use rocescope_engine::request::{self, FileSet, MetricsRequest, VerdictPolicy, udp_ports};
 use rocescope_engine::{CaptureRequest, DatasetRequest, IntakeRequest, RecorderRequest};
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
@@ -48,6 +48,11 @@ pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
         request.intake.dataset = dataset(&arguments.dataset, arguments.measure.flow_rows);
         request.intake.count = arguments.count;
         request.intake.write = arguments.write.clone();
+        request.intake.write_set = FileSet {
+            bytes: arguments.write_bytes,
+            age: arguments.write_age,
+            files: arguments.write_files,
+        };
         request.intake.recorder = recorder(&arguments.recorder, arguments.dataset.retention.keep_age);
     }
     Ok(request)
@@ -146,6 +151,7 @@ fn live(live: &LiveArguments, settings: Settings, ports: &[u16]) -> Result<Captu
             recorder: None,
             count: None,
             write: None,
+            write_set: FileSet::default(),
             keeps_connections: false,
         },
     })

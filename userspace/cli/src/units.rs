@@ -24,6 +24,16 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "expected a number of bytes greater than zero, such as 64Mi, 10G or 4096".into())
 }
 
+/// Parses the size of a file of a set: a number alone is bytes, and a typing error of those who mean millions.
+///
+/// # Errors
+/// What was expected.
+pub fn file_bytes(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 64 << 10;
+    let bytes = units::bytes(text).filter(|bytes| *bytes >= LEAST);
+    bytes.ok_or_else(|| "expected 64Ki at least, such as 100M or 1Gi".into())
+}
+
 /// Parses a number that is not negative: `0.5`.
 ///
 /// # Errors

@@ -10,6 +10,7 @@ use rocescope_runtime::metrics::OpenIncidents;
 use rocescope_runtime::retention::KeepRollups;
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -112,6 +113,8 @@ pub struct IntakeRequest {
     pub count: Option<u64>,
     /// The pcapng file for the frames that match the filter; `-` for standard output.
     pub write: Option<PathBuf>,
+    /// Whether these go into several files.
+    pub write_set: FileSet,
     /// Whether rows of connections and events stay in memory until the end.
     pub keeps_connections: bool,
 }
@@ -160,6 +163,25 @@ pub fn udp_ports(given: &[u16]) -> Result<[u16; 4], Conflict> {
     }
     ports[..given.len()].copy_from_slice(given);
     Ok(ports)
+}
+
+/// When frames go into another file. Without `bytes` and `age` there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileSet {
+    /// Before a file has more bytes.
+    pub bytes: Option<u64>,
+    /// When a frame is this much later than the first of the file.
+    pub age: Option<Duration>,
+    /// Keep as many of the newest files; `None` for all.
+    pub files: Option<NonZeroUsize>,
+}
+
+impl FileSet {
+    /// Whether all frames go into one file.
+    #[must_use]
+    pub const fn is_one(&self) -> bool {
+        self.bytes.is_none() && self.age.is_none()
+    }
 }
 
 /// The dataset that a capture writes.

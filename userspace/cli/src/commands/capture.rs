@@ -50,6 +50,15 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
             "standard output carries the frames of `--write -`: write them to a file for `-o jsonl`"
         );
     }
+    let is_set = arguments.write_bytes.is_some() || arguments.write_age.is_some();
+    ensure!(
+        arguments.write_files.is_none() || is_set,
+        "--write-files keeps the newest of several files: say with --write-bytes or --write-age when another begins"
+    );
+    ensure!(
+        !is_set || arguments.write.as_deref() != Some(Path::new("-")),
+        "--write-bytes and --write-age write several files, and standard output is one: give --write a file"
+    );
     if arguments.check.is_some() {
         ensure_document("--check", arguments.output)?;
     }

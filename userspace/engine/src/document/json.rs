@@ -116,6 +116,8 @@ struct Document<'a> {
 struct WrittenDocument<'a> {
     path: Cow<'a, str>,
     frames: u64,
+    files: u64,
+    deleted_files: u64,
     error: Option<&'a str>,
 }
 
@@ -237,6 +239,8 @@ fn written(source: &Source<'_>, outcome: &Outcome, write: impl Fn(&Document<'_>)
         written: outcome.frames.as_ref().map(|frames| WrittenDocument {
             path: frames.path.to_string_lossy(),
             frames: frames.frames,
+            files: frames.files,
+            deleted_files: frames.deleted_files,
             error: frames.error.as_deref(),
         }),
         recorder: outcome.recorder.as_ref().map(RecorderDocument::of),

@@ -93,9 +93,16 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome, color
     write_totals(out, source, summary)?;
     write_estimate(out, summary, &losses)?;
     write_tables(out, source, summary)?;
-    if let Some(frames) = &outcome.frames {
-        let (frames, path) = (plural(frames.frames, "frame"), frames.path.display());
-        writeln!(out, "\nWritten   {frames} to {path}")?;
+    if let Some(written) = &outcome.frames {
+        let (frames, path) = (plural(written.frames, "frame"), written.path.display());
+        write!(out, "\nWritten   {frames} to {path}")?;
+        if written.files > 1 {
+            write!(out, " in {}", plural(written.files, "file"))?;
+        }
+        if written.deleted_files > 0 {
+            write!(out, ", of which the oldest {} deleted", count(written.deleted_files))?;
+        }
+        writeln!(out)?;
     }
     if let Some(recorder) = &outcome.recorder {
         write_recorder(out, recorder)?;

@@ -81,6 +81,58 @@ fn standard_output_carries_the_frames() {
     assert!(child.wait().unwrap().success());
 }
 
+/// The frames of all files of a set, one after the other, are those of one file; a ring has the newest of them.
+#[test]
+fn frames_go_into_a_set_of_files_and_a_ring_keeps_the_newest() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("ring.pcapng");
+    let scenario = folder.path().join("writes.toml");
+    let flow = "[[flows]]\nsrc = \"10.0.0.1\"\ndst = \"10.0.0.2\"\nmessage = \"4KiB\"\nrate = \"1Gbit/s\"\n";
+    fs::write(&scenario, format!("name = \"writes\"\nframes = 400\n\n{flow}")).unwrap();
+    let capture = folder.path().join("all.pcap");
+    let made = rocescope::run(&[
+        "generate",
+        scenario.to_str().unwrap(),
+        "--write",
+        capture.to_str().unwrap(),
+    ]);
+    assert!(made.status.success(), "{}", rocescope::text(&made.stderr));
+    let written = |more: &[&str]| {
+        let whole = rocescope::json(&capture, &[&["-w", to.to_str().unwrap(), "-C", "64Ki"], more].concat());
+        let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut set: Vec<_> = entries
+            .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("ring_"))
+            .collect();
+        set.sort();
+        let found: Vec<_> = set.iter().flat_map(|path| frames(path)).collect();
+        set.iter().for_each(|path| fs::remove_file(path).unwrap());
+        (whole["written"].clone(), set.len() as u64, found)
+    };
+    let all = frames(&capture);
+    let (summary, files, found) = written(&[]);
+    assert!(files > 3, "{summary}");
+    assert_eq!(
+        (&summary["files"], &summary["deleted_files"]),
+        (&files.into(), &0.into())
+    );
+    assert_eq!(found, all);
+    let (summary, kept, newest) = written(&["-W", "2"]);
+    assert_eq!((kept, &summary["deleted_files"]), (2, &(files - 2).into()));
+    assert!(!newest.is_empty() && all.ends_with(&newest));
+
+    let path = capture.to_str().unwrap();
+    for (arguments, about) in [
+        (&["-w", "x.pcapng", "-C", "100"][..], "expected 64Ki at least"),
+        (&["-w", "x.pcapng", "-W", "3"], "say with --write-bytes or --write-age"),
+        (&["-w", "-", "-C", "1M"], "standard output is one"),
+        (&["-C", "1M"], "--write <FILE>"),
+    ] {
+        let refused = rocescope::run(&[&["capture", "-r", path], arguments].concat());
+        let error = rocescope::text(&refused.stderr);
+        assert!(!refused.status.success() && error.contains(about), "{error}");
+    }
+}
+
 /// A full disk ends the file, not the capture.
 #[test]
 fn a_full_disk_ends_the_file_of_frames() {

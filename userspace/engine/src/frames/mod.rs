@@ -1,21 +1,33 @@
-//! The frames that match the filter: counted up to a limit, and written to a pcapng file.
+//! The frames that match the filter: counted up to a limit, and written to pcapng files.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `file_set` | files one after the other, by size and by time, and only the newest |
+//! | `counted` | a stream that knows how many bytes went into it |
+
+mod counted;
+mod file_set;
 
 use crate::error::{Conflict, EngineError, Result};
 use crate::notice::{Notice, Notices};
-use crate::request::IntakeRequest;
-use rocescope_capture::file::{Frame, PcapNgWriter};
+use crate::request::{FileSet, IntakeRequest};
+use file_set::Files;
+use rocescope_capture::file::Frame;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What was written to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FramesSummary {
-    /// The file; `-` for standard output.
+    /// The file, from whose name those of a set follow; `-` for standard output.
     pub path: PathBuf,
     /// Frames written.
     pub frames: u64,
+    /// Files begun.
+    pub files: u64,
+    /// The oldest of them that were deleted.
+    pub deleted_files: u64,
     /// Why writing stopped early.
     pub error: Option<String>,
 }
@@ -31,7 +43,7 @@ pub(crate) struct FrameOutput {
 
 struct FrameFile {
     /// `None` after an error.
-    writer: Option<PcapNgWriter<BufWriter<Box<dyn Write + Send>>>>,
+    files: Option<Files>,
     is_flushed: bool,
     summary: FramesSummary,
 }
@@ -57,7 +69,10 @@ impl FrameOutput {
         if request.write.is_none() && request.count.is_none() {
             return Ok(None);
         }
-        let file = request.write.as_ref().map(|path| FrameFile::create(path, names));
+        let file = request
+            .write
+            .as_ref()
+            .map(|path| FrameFile::create(path, request.write_set, names));
         Ok(Some(Self {
             left: request.count,
             file: file.transpose()?,
@@ -73,9 +88,9 @@ impl FrameOutput {
             self.is_over |= *left == 0;
         }
         if let Some(file) = &mut self.file {
-            self.is_over |= file.attempt(&self.notices, |writer| writer.frame(frame, ""));
+            self.is_over |= file.attempt(&self.notices, |files| files.frame(frame));
             // The writer omits frames of unsupported link layers.
-            file.summary.frames += u64::from(file.writer.is_some() && frame.link.is_some());
+            file.summary.frames += u64::from(file.files.is_some() && frame.link.is_some());
             file.is_flushed = false;
         }
     }
@@ -91,7 +106,7 @@ impl FrameOutput {
             && !file.is_flushed
         {
             file.is_flushed = true;
-            self.is_over |= file.attempt(&self.notices, |writer| writer.out().flush());
+            self.is_over |= file.attempt(&self.notices, Files::flush);
         }
     }
 
@@ -102,19 +117,16 @@ impl FrameOutput {
 }
 
 impl FrameFile {
-    fn create(path: &Path, names: &[(u32, String)]) -> Result<Self> {
-        let at = |error| EngineError::FrameFile(path.to_owned(), error);
-        let out: Box<dyn Write + Send> = match path == Path::new("-") {
-            true => Box::new(io::stdout()),
-            false => Box::new(File::create(path).map_err(at)?),
-        };
-        let writer = PcapNgWriter::described(BufWriter::new(out), "", names.to_vec()).map_err(at)?;
+    fn create(path: &Path, set: FileSet, names: &[(u32, String)]) -> Result<Self> {
+        let files = Files::create(path, set, names).map_err(|error| EngineError::FrameFile(path.to_owned(), error))?;
         Ok(Self {
-            writer: Some(writer),
+            files: Some(files),
             is_flushed: false,
             summary: FramesSummary {
                 path: path.to_owned(),
                 frames: 0,
+                files: 0,
+                deleted_files: 0,
                 error: None,
             },
         })
@@ -122,15 +134,12 @@ impl FrameFile {
 
     /// Writes. After an error nothing more is written, but the capture goes on. Returns whether the reader of standard
     /// output has gone.
-    fn attempt(
-        &mut self,
-        notices: &Notices,
-        write: impl FnOnce(&mut PcapNgWriter<BufWriter<Box<dyn Write + Send>>>) -> io::Result<()>,
-    ) -> bool {
-        let Some(Err(error)) = self.writer.as_mut().map(write) else {
-            return false;
-        };
-        self.writer = None;
+    fn attempt(&mut self, notices: &Notices, write: impl FnOnce(&mut Files) -> io::Result<()>) -> bool {
+        let Some(files) = &mut self.files else { return false };
+        let written = write(files);
+        (self.summary.files, self.summary.deleted_files) = (files.begun, files.deleted);
+        let Err(error) = written else { return false };
+        self.files = None;
         let path = self.summary.path.display();
         if error.kind() == io::ErrorKind::BrokenPipe {
             return true;
