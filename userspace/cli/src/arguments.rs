@@ -214,7 +214,7 @@ pub struct CaptureArguments {
     /// Begin another file for frames that are DURATION later than the first of a file
     #[arg(short = 'G', long, value_name = "DURATION", value_parser = within::<1_000, DAY>, requires = "write")]
     pub write_age: Option<Duration>,
-    /// Keep the newest COUNT of these files, and delete older ones
+    /// Keep the newest COUNT of the files of this run, and delete older ones
     #[arg(short = 'W', long, value_name = "COUNT", requires = "write")]
     pub write_files: Option<NonZeroUsize>,
     /// List the interfaces: state, speed, driver, XDP mode and RDMA device

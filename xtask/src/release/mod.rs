@@ -168,8 +168,14 @@ fn debian(facts: &Facts, out: &Path) -> Result<PathBuf> {
 /// Removes what an earlier run left, and refuses a folder of something else.
 fn empty(out: &Path) -> Result<()> {
     let names = names(out)?;
-    let ours = names.is_empty() || out.join(SUMS).is_file();
-    ensure!(ours, "{} has other files: name a new folder", out.display());
+    // A line is a sum, two spaces and a name.
+    let sums = fs::read_to_string(out.join(SUMS)).unwrap_or_default();
+    let is_ours = |name: &&String| {
+        sums.lines()
+            .any(|line| line.split_once("  ").is_some_and(|(_, of)| of == *name))
+    };
+    let other = names.iter().find(|name| !is_ours(name));
+    ensure!(other.is_none(), "{} has other files: name a new folder", out.display());
     for name in names.iter().map(String::as_str).chain([SUMS]) {
         fs::remove_file(out.join(name)).or_else(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Ok(()),
@@ -243,7 +249,9 @@ mod tests {
         let refused = empty(folder.path()).unwrap_err().to_string();
         assert!(refused.contains("has other files"), "{refused}");
         assert!(folder.path().join("thesis").exists());
-        fs::write(folder.path().join(SUMS), "").unwrap();
+        fs::write(folder.path().join(SUMS), "0  image.tar\n").unwrap();
+        assert!(empty(folder.path()).is_err() && folder.path().join("thesis").exists());
+        fs::write(folder.path().join(SUMS), "0  image.tar\n0  thesis\n").unwrap();
         empty(folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

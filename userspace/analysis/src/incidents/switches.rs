@@ -67,8 +67,9 @@ impl Reads<PathRow> for Nics {
     }
 
     fn row(&mut self, row: &PathRow) {
-        let nic = || (row.observer.to_string(), row.src_nic.to_string());
-        self.0.entry(row.src).or_insert_with(nic);
+        // The latest: an address may move.
+        self.0
+            .insert(row.src, (row.observer.to_string(), row.src_nic.to_string()));
     }
 }
 

@@ -259,6 +259,49 @@ fn counters_that_do_not_decide_are_listed() {
     }
 }
 
+/// Switches count what an access list drops, too: its cause stays.
+#[test]
+fn a_fault_with_a_cause_of_its_own_keeps_it_and_a_few_drops_place_nothing() {
+    let mesh = |class: &str| Incident {
+        since_ns: 2 * SECOND,
+        until_ns: 9 * SECOND,
+        certainty: Certainty::Certain,
+        action: "check the access lists".into(),
+        ..Incident::new(
+            class,
+            Place {
+                link: Some("leaf1>spine1".into()),
+                ..Place::named("link", "leaf1>spine1")
+            },
+            ToldBy::Mesh,
+            Source::Mesh,
+        )
+    };
+    for (class, frames) in [("acl", 900), ("blackhole", 900), ("loss", 9)] {
+        let ports = [port("leaf1", "swp3", 10, None, frames)];
+        let one = one_of(vec![mesh(class)], &Wire::default(), &[], &ports, &cables());
+        assert_eq!(
+            (&*one.place.name, one.certainty),
+            ("leaf1>spine1", Certainty::Certain),
+            "{class}"
+        );
+        assert_eq!(one.action, "check the access lists");
+    }
+}
+
+/// Of three pairs that lose packets one passes the port that dropped some: it does not explain the others.
+#[test]
+fn a_port_that_few_of_the_pairs_pass_is_not_the_place() {
+    let (mut found, wire) = losses();
+    found[0]
+        .place
+        .pairs
+        .extend([(address(3), address(2)), (address(3), address(1))]);
+    let ports = [port("leaf1", "swp3", 10, None, 900)];
+    let one = one_of(found, &wire, &[], &ports, &cables());
+    assert_eq!(one.place.name, "10.0.0.1 > 10.0.0.2");
+}
+
 #[test]
 fn probes_captures_and_counters_tell_of_one_queue() {
     let (mut found, wire) = losses();

@@ -12,6 +12,9 @@ use std::time::Duration;
 
 type Writer = PcapNgWriter<Counted<BufWriter<Box<dyn Write + Send>>>>;
 
+/// At most that many bytes around a frame: its block, padding, and the description of its interface.
+const BLOCKS: u64 = 128;
+
 /// The file that is being written, and those before it.
 pub(super) struct Files {
     path: PathBuf,
@@ -59,6 +62,10 @@ impl Files {
     /// # Errors
     /// Those of the files; then the frame may be lost.
     pub(super) fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        // The writer omits them.
+        if frame.link.is_none() {
+            return Ok(());
+        }
         if self.is_due(frame) {
             if let Some(current) = self.current.take() {
                 current.writer.finish()?;
@@ -96,14 +103,17 @@ impl Files {
         };
         // A file has a frame at least.
         let Some(first_ns) = *first_ns else { return false };
-        let age = Duration::from_nanos(frame.time_ns.saturating_sub(first_ns));
-        let bytes = writer.out().bytes() + frame.bytes.len() as u64;
+        // A clock that steps back must not make a file endless.
+        let age = Duration::from_nanos(frame.time_ns.abs_diff(first_ns));
+        let bytes = writer.out().bytes() + BLOCKS + frame.bytes.len() as u64;
         self.set.age.is_some_and(|most| age >= most) || self.set.bytes.is_some_and(|most| bytes > most)
     }
 
     fn begin(&mut self, path: &Path) -> io::Result<()> {
         let out: Box<dyn Write + Send> = match path == Path::new("-") {
             true => Box::new(io::stdout()),
+            // The name of a file of a set may be that of an input, or of an earlier run.
+            false if !self.set.is_one() => Box::new(File::create_new(path)?),
             false => Box::new(File::create(path)?),
         };
         let out = Counted::new(BufWriter::new(out));
@@ -178,7 +188,7 @@ mod tests {
             (&["trace.pcapng".to_owned()][..], 1, 0)
         );
         let by_size = FileSet {
-            bytes: Some(2_500),
+            bytes: Some(2_700),
             ..FileSet::default()
         };
         let (names, begun, deleted) = written(by_size, 5);
@@ -202,6 +212,27 @@ mod tests {
             names,
             ["trace_00003_19700101000006.pcapng", "trace_00004_19700101000009.pcapng"]
         );
+    }
+
+    #[test]
+    fn a_set_overwrites_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = folder.path().join("trace_00001_19700101000000.pcapng");
+        fs::write(&there, "an input").unwrap();
+        let by_time = FileSet {
+            age: Some(Duration::from_secs(3)),
+            ..FileSet::default()
+        };
+        let mut files = Files::create(&folder.path().join("trace.pcapng"), by_time, &[]).unwrap();
+        let frame = Frame {
+            bytes: &[0; 60],
+            link: Some(LinkType::Ethernet),
+            lengths: FrameLengths::whole(60),
+            time_ns: 0,
+            interface: 0,
+        };
+        assert_eq!(files.frame(&frame).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&there).unwrap(), b"an input");
     }
 
     #[test]

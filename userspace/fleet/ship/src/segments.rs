@@ -151,8 +151,9 @@ fn begun(root: &Path, segment: &Segment) -> PathBuf {
 pub(crate) struct Begun {
     /// What is sent.
     pub(crate) bytes: Vec<u8>,
-    /// The file that has it: a rollup may get another one of the same name meanwhile.
-    file: u64,
+    /// The file that has it: a rollup may get another one of the same name meanwhile. It stays open, so that no other file gets
+    /// its number.
+    file: File,
 }
 
 /// Records that the segment is about to be sent, and reads it; `None` if it is gone: retention deleted it, or compaction
@@ -170,7 +171,6 @@ pub(crate) fn begin(root: &Path, segment: &Segment) -> io::Result<Option<Begun>>
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     make(&begun(root, segment))?;
-    let file = file.metadata()?.ino();
     Ok(Some(Begun { bytes, file }))
 }
 
@@ -190,7 +190,8 @@ fn lock(root: &Path, operation: FlockOperation) -> io::Result<Option<File>> {
 pub(crate) fn mark(root: &Path, segment: &Segment, sent: &Begun) -> io::Result<()> {
     // A rollup removes the marker and then moves the new file, with the lock shared: it does neither meanwhile.
     let _lock = lock(root, FlockOperation::LockExclusive)?;
-    let is_it = |about: fs::Metadata| about.ino() == sent.file;
+    let sent = sent.file.metadata()?;
+    let is_it = |about: fs::Metadata| (about.dev(), about.ino()) == (sent.dev(), sent.ino());
     if fs::metadata(root.join(&segment.name)).is_ok_and(is_it) {
         make(&marker(root, segment))?;
     }
@@ -219,7 +220,11 @@ fn remove(file: &Path) -> io::Result<()> {
 /// # Errors
 /// It cannot be deleted.
 pub(crate) fn delete(root: &Path, segment: &Segment) -> io::Result<()> {
-    note(root, segment)?;
+    match note(root, segment) {
+        // Deletion is what makes room.
+        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {}
+        noted => noted?,
+    }
     let marker = marker(root, segment);
     // In this order: a segment without a marker would be shipped again, a marker without a segment is of no harm.
     for file in [root.join(&segment.name), marker] {

@@ -21,6 +21,7 @@ mod seen;
 mod ways;
 
 pub use cables::{Cable, Cables, End};
+pub(in crate::incidents) use ways::Ways;
 
 use super::incident::{Incident, Source, ToldBy};
 use super::place::Place;

@@ -2,7 +2,7 @@
 
 use super::Cable;
 use super::cables::Cables;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::{String, ToString};
 use core::net::IpAddr;
 
@@ -11,6 +11,47 @@ struct FirstCable<'a> {
     host: &'a str,
     cable: &'a Cable,
     switch: &'a str,
+}
+
+/// Shortest ways between pairs of addresses.
+pub(in crate::incidents) struct Ways<'a> {
+    cables: &'a Cables,
+    /// The cables from each address to each node, and its first cable.
+    by_address: BTreeMap<IpAddr, (BTreeMap<&'a str, u32>, FirstCable<'a>)>,
+    pairs: BTreeSet<(IpAddr, IpAddr)>,
+}
+
+impl Ways<'_> {
+    /// Whether the ways of most pairs may lead over a port, away from the node or towards it.
+    pub(in crate::incidents) fn most_pass(&self, node: &str, port: &str, is_away: bool) -> bool {
+        let passing = self
+            .pairs
+            .iter()
+            .filter(|pair| self.is_passed(pair, node, port, is_away));
+        passing.count() * 2 > self.pairs.len()
+    }
+
+    fn is_passed(&self, (src, dst): &(IpAddr, IpAddr), node: &str, port: &str, is_away: bool) -> bool {
+        let known = (self.by_address.get(src), self.by_address.get(dst));
+        let (Some((after, from)), Some((before, to))) = known else {
+            return false;
+        };
+        let Some(cable) = self.cables.at(node, port) else {
+            return false;
+        };
+        let other = cable.other(node, port).node.as_str();
+        let (first, second) = match is_away {
+            true => (node, other),
+            false => (other, node),
+        };
+        let is_end = |way: &FirstCable<'_>, node: &str| way.host == node && way.cable != cable;
+        if is_end(from, first) || is_end(to, second) {
+            return false;
+        }
+        let length = |ways: &BTreeMap<&str, u32>, node: &str| ways.get(node).copied();
+        let lengths = (length(after, first), length(before, second), length(after, to.switch));
+        matches!(lengths, (Some(a), Some(b), Some(all)) if a + 1 + b == all + 1)
+    }
 }
 
 impl Cables {
@@ -28,41 +69,26 @@ impl Cables {
         })
     }
 
-    /// Whether a shortest way from the first address to the second passes a port, away from the node or towards it. `false` if
-    /// the port is unknown, or at which cable one of the addresses is.
-    pub(in crate::incidents) fn is_passed(
-        &self,
-        (src, dst): (IpAddr, IpAddr),
-        node: &str,
-        port: &str,
-        is_away: bool,
-    ) -> bool {
-        let (Some(from), Some(to), Some(cable)) = (self.of_address(src), self.of_address(dst), self.at(node, port))
-        else {
-            return false;
-        };
-        let other = cable.other(node, port).node.as_str();
-        let (first, second) = match is_away {
-            true => (node, other),
-            false => (other, node),
-        };
-        let (after, before) = (self.ways(&from), self.ways(&to));
-        let is_end = |way: &FirstCable<'_>, node: &str| way.host == node && way.cable != cable;
-        if is_end(&from, first) || is_end(&to, second) {
-            return false;
+    /// The shortest ways between pairs of addresses, source first. Those of unknown addresses are left out.
+    pub(in crate::incidents) fn ways_of(&self, pairs: &BTreeSet<(IpAddr, IpAddr)>) -> Ways<'_> {
+        let ends: BTreeSet<IpAddr> = pairs.iter().flat_map(|(src, dst)| [*src, *dst]).collect();
+        let known = ends.into_iter().filter_map(|address| {
+            let first = self.of_address(address)?;
+            Some((address, (self.ways(&first), first)))
+        });
+        Ways {
+            cables: self,
+            by_address: known.collect(),
+            pairs: pairs.clone(),
         }
-        let length = |ways: &BTreeMap<&str, u32>, node: &str| ways.get(node).copied();
-        let lengths = (
-            length(&after, first),
-            length(&before, second),
-            length(&after, to.switch),
-        );
-        matches!(lengths, (Some(a), Some(b), Some(all)) if a + 1 + b == all + 1)
     }
 
     /// The cable of an address: that of its NIC, or the only one of its host.
     fn of_address(&self, address: IpAddr) -> Option<FirstCable<'_>> {
-        let (host, port) = match self.nics.get(&address) {
+        let nic = self.nics.get(&address);
+        // Agents and the topology may name a port differently.
+        let nic = nic.filter(|(host, port)| self.at(host, port).is_some());
+        let (host, port) = match nic {
             Some((host, port)) => (host.as_str(), port.as_str()),
             None => {
                 let host = self.hosts.get(&address)?;

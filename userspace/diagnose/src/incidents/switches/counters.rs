@@ -7,7 +7,7 @@
 use super::{MAIN_PERCENT, MAX_PORTS};
 use crate::incidents::incident::{Certainty, Incident, Source};
 use crate::incidents::place::Place;
-use crate::incidents::ports::Cables;
+use crate::incidents::ports::{Cables, Ways};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,6 +18,8 @@ use rocescope_model::human::grouped;
 
 /// Pairs of a loss whose ways are looked at.
 const MAX_PAIRS: usize = 64;
+/// So many drops may be of anything.
+const FEWEST: u64 = 10;
 
 /// Switch and port.
 type PortName = (String, String);
@@ -46,17 +48,21 @@ impl PortDrops {
         self.sent.max(self.by_queue.values().sum())
     }
 
-    fn all(&self) -> u64 {
-        self.received + self.all_sent()
-    }
-
     /// Whether most were to leave by the port.
     fn is_egress(&self) -> bool {
         self.all_sent() >= self.received
     }
 
+    /// Those of the direction in which most were dropped: the other one is another way.
+    fn all(&self) -> u64 {
+        self.received.max(self.all_sent())
+    }
+
     /// The queue with nearly all of them.
     fn queue(&self) -> Option<u32> {
+        if !self.is_egress() {
+            return None;
+        }
         let worst = self.by_queue.iter().max_by_key(|(_, dropped)| **dropped);
         let main = worst.filter(|(_, dropped)| **dropped * 100 >= self.all() * MAIN_PERCENT);
         main.map(|(queue, _)| *queue)
@@ -76,20 +82,30 @@ impl PortDrops {
 pub(super) fn place(incident: &mut Incident, cables: &Cables, ports: BTreeMap<PortName, PortDrops>) {
     let mut ports: Vec<(PortName, PortDrops)> = ports.into_iter().filter(|(_, drops)| drops.all() > 0).collect();
     ports.sort_by_key(|(_, drops)| Reverse(drops.all()));
-    let pairs = pairs(incident);
-    let passed: Vec<&(PortName, PortDrops)> = ports
-        .iter()
-        .filter(|(port, drops)| is_passed(&incident.place, &pairs, cables, port, drops))
-        .collect();
+    let ways = cables.ways_of(&pairs(incident));
+    let passed: Vec<&(PortName, PortDrops)> = match has_other_cause(&incident.class) {
+        true => Vec::new(),
+        false => {
+            let passed = ports.iter();
+            passed
+                .filter(|(port, drops)| is_passed(&incident.place, &ways, cables, port, drops))
+                .collect()
+        }
+    };
     let all: u64 = passed.iter().map(|(_, drops)| drops.all()).sum();
     // Where fewer were dropped than lost, they are of another cause.
-    let least = incident.victims.lost_packets.unwrap_or(0) / 2;
+    let least = (incident.victims.lost_packets.unwrap_or(0) / 2).max(FEWEST);
     match passed.first() {
         Some((port, drops)) if drops.all() * 100 >= all * MAIN_PERCENT && drops.all() > least => {
             name(incident, cables, port, drops, all);
         }
         _ => list(incident, &ports),
     }
+}
+
+/// Whether the class names its cause: a full queue is another one, and switches count these drops too.
+fn has_other_cause(class: &str) -> bool {
+    matches!(class, "blackhole" | "no_route" | "acl")
 }
 
 /// The pairs of addresses that lose packets.
@@ -100,13 +116,7 @@ fn pairs(incident: &Incident) -> BTreeSet<(IpAddr, IpAddr)> {
 }
 
 /// Whether what is lost passes the port in the direction in which it drops.
-fn is_passed(
-    place: &Place,
-    pairs: &BTreeSet<(IpAddr, IpAddr)>,
-    cables: &Cables,
-    (switch, port): &PortName,
-    drops: &PortDrops,
-) -> bool {
+fn is_passed(place: &Place, ways: &Ways<'_>, cables: &Cables, (switch, port): &PortName, drops: &PortDrops) -> bool {
     if place.is_located() {
         let is_of_port = |from: &str, to: &str| {
             let (own, other) = match drops.is_egress() {
@@ -117,9 +127,7 @@ fn is_passed(
         };
         return place.links().any(|(from, to)| is_of_port(from, to));
     }
-    pairs
-        .iter()
-        .any(|pair| cables.is_passed(*pair, switch, port, drops.is_egress()))
+    ways.most_pass(switch, port, drops.is_egress())
 }
 
 fn name(incident: &mut Incident, cables: &Cables, port: &PortName, drops: &PortDrops, all: u64) {
