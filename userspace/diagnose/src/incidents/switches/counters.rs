@@ -18,7 +18,7 @@ use rocescope_model::human::grouped;
 
 /// Pairs of a loss whose ways are looked at.
 const MAX_PAIRS: usize = 64;
-/// So many drops may be of anything.
+/// Fewer drops may be of anything.
 const FEWEST: u64 = 10;
 
 /// Switch and port.
