@@ -4,7 +4,7 @@
 use rocescope_capture::af_packet::Direction;
 use rocescope_capture::file::{FrameReader, open};
 use rocescope_engine::live::LiveCapture;
-use rocescope_engine::request::{CaptureRequest, IntakeRequest, Mode, VerdictPolicy};
+use rocescope_engine::request::{CaptureRequest, FileSet, IntakeRequest, Mode, VerdictPolicy};
 use rocescope_engine::{EngineError, Notices};
 use rocescope_host::interface::Interface;
 use rocescope_pipeline::Settings;
@@ -34,6 +34,7 @@ fn request(interfaces: &[&str], count: u64) -> CaptureRequest {
             recorder: None,
             count: Some(count),
             write: None,
+            write_set: FileSet::default(),
             keeps_connections: false,
         },
     }

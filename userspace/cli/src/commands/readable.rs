@@ -6,7 +6,7 @@ use crate::status::notices;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::file::FrameSource;
 use rocescope_engine::origin::Origin;
-use rocescope_engine::request::udp_ports;
+use rocescope_engine::request::{FileSet, udp_ports};
 use rocescope_engine::{DatasetRequest, EngineError, IntakeRequest, Session, replay};
 use rocescope_model::{ROCE_UDP_PORT, TABLES};
 use rocescope_pipeline::Settings;
@@ -146,6 +146,7 @@ fn request(root: &Path) -> Result<IntakeRequest> {
         recorder: None,
         count: None,
         write: None,
+        write_set: FileSet::default(),
         keeps_connections: false,
     })
 }
