@@ -16,7 +16,7 @@
 //! | `file_writer` | the windows of a file, written by a thread of its own |
 //! | `stored` | the windows that a dataset already has |
 //! | [`recorder`] | the flight recorder: frames in memory, and files around events |
-//! | [`frames`] | the frames that match the filter: counted up to a limit, and written to a file |
+//! | [`frames`] | the frames that match the filter: counted up to a limit, and written to files |
 //! | [`merge`] | merges datasets |
 //! | [`metrics`] | the metrics of a capture or a collector |
 //! | [`document`] | the outcome, connections, findings and interfaces as text and as JSON |

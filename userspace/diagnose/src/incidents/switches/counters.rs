@@ -82,7 +82,12 @@ impl PortDrops {
 pub(super) fn place(incident: &mut Incident, cables: &Cables, ports: BTreeMap<PortName, PortDrops>) {
     let mut ports: Vec<(PortName, PortDrops)> = ports.into_iter().filter(|(_, drops)| drops.all() > 0).collect();
     ports.sort_by_key(|(_, drops)| Reverse(drops.all()));
-    let ways = cables.ways_of(&pairs(incident));
+    // A located place has its links.
+    let pairs = match incident.place.is_located() {
+        true => BTreeSet::new(),
+        false => pairs(incident),
+    };
+    let ways = cables.ways_of(&pairs);
     let passed: Vec<&(PortName, PortDrops)> = match has_other_cause(&incident.class) {
         true => Vec::new(),
         false => {
