@@ -4,7 +4,8 @@ use rocescope_diagnose::incidents::{Document, Incident, Source};
 use rocescope_model::filter::FilterError;
 use rocescope_model::{
     Cells as _, ConnectionRow, CounterRow, EventRow, FlowRow, IncidentRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
-    ProbeRow, QueuePairRow, Revisions, Row, SlaRow, Table, Text, Time, VerdictRow, WindowRow, WindowRows,
+    ProbeRow, QueuePairRow, Revisions, Row, SlaRow, SwitchDropRow, SwitchPortRow, Table, Text, Time, VerdictRow,
+    WindowRow, WindowRows,
 };
 use rocescope_report::{Collector, Origin, Report, Scope};
 use rocescope_store::Batch;
@@ -37,6 +38,8 @@ pub(crate) const TABLES: &[&Table] = &[
     CounterRow::TABLE,
     LoopbackRow::TABLE,
     QueuePairRow::TABLE,
+    SwitchPortRow::TABLE,
+    SwitchDropRow::TABLE,
     IncidentRow::TABLE,
 ];
 
@@ -98,6 +101,8 @@ pub(crate) struct Kept {
     counters: Timed<CounterRow>,
     loopback: Timed<LoopbackRow>,
     queue_pairs: Timed<QueuePairRow>,
+    switch_ports: Timed<SwitchPortRow>,
+    switch_drops: Timed<SwitchDropRow>,
     /// The last row of each incident that a collector reports, by its name.
     incidents: HashMap<Text, IncidentRow>,
     /// The end of the newest captured window, or the newest other row if none was captured.
@@ -175,6 +180,10 @@ impl Kept {
             self.loopback.add(batch, |row| row.window_start_ns)
         } else if table == QueuePairRow::TABLE {
             self.queue_pairs.add(batch, |row| row.time_ns)
+        } else if table == SwitchPortRow::TABLE {
+            self.switch_ports.add(batch, |row| row.time_ns)
+        } else if table == SwitchDropRow::TABLE {
+            self.switch_drops.add(batch, |row| row.time_ns)
         } else if table == IncidentRow::TABLE {
             return batch.typed().map(|rows| self.incidents(rows)).is_ok();
         } else {
@@ -264,6 +273,8 @@ impl Kept {
         self.queue_pairs.forget(newest.saturating_sub(QUEUE_PAIRS_NS));
         bounded(&mut self.probes, from_ns);
         bounded(&mut self.counters, from_ns);
+        bounded(&mut self.switch_ports, from_ns);
+        bounded(&mut self.switch_drops, from_ns);
         bounded(&mut self.events, from_ns);
         bounded(&mut self.connections, from_ns.saturating_sub(CONNECTIONS_NS));
     }
@@ -299,6 +310,8 @@ impl Kept {
         collector.links(&links);
         collector.counters(&self.counters.within(from_ns, to_ns));
         collector.loopback(&self.loopback.within(from_ns, to_ns));
+        collector.switch_ports(&self.switch_ports.within(from_ns, to_ns));
+        collector.switch_drops(&self.switch_drops.within(from_ns, to_ns));
         let mut report = collector.finish(origin);
         report.incidents = Some(incidents);
         Ok(report)

@@ -2,7 +2,7 @@
 
 use crate::collect::{
     Connection, ConnectionFigures, EventFigures, FlowFigures, GroupFigures, JobImbalance, KindFigures, MeshFigures,
-    OwnerSums, PathFigures, PdcFigures, Peak,
+    OwnerSums, PathFigures, PdcFigures, Peak, SwitchFigures,
 };
 use crate::report::{HostFaults, Period};
 use crate::sections::{self, Finding};
@@ -13,7 +13,7 @@ use rocescope_diagnose::paths::Imbalance;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{
     Column, ConnectionRow, CounterRow, EventRow, FlowRow, GroupRow, LinkRow, LoopbackRow, OpcodeRow, PairRow, PdcRow,
-    Rule, SlaRow, Time, Type, WindowRow,
+    Rule, SlaRow, SwitchDropRow, SwitchPortRow, Time, Type, WindowRow,
 };
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,6 +71,7 @@ pub fn document(report: &Report) -> String {
             runs.flat_map(|(_, tests)| tests).collect()
         }),
         paths: report.paths.as_ref().map(Paths::of),
+        switches: report.switches.as_ref().map(Switches::of),
         findings: findings(report),
     };
     json::pretty(&document) + "\n"
@@ -119,6 +120,9 @@ struct Document<'a> {
     /// The last run of path discovery; absent if the dataset has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     paths: Option<Paths<'a>>,
+    /// Absent if the dataset has no rows of switches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    switches: Option<Switches<'a>>,
     findings: Vec<SectionFinding>,
 }
 
@@ -180,6 +184,28 @@ impl<'a> Paths<'a> {
             problem_counts: &paths.problems,
             imbalance: &paths.imbalance,
             jobs: paths.jobs.iter().map(JobFim::of).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Switches<'a> {
+    count: usize,
+    ports: usize,
+    counts_drops: bool,
+    /// Ports, queues and priorities with drops, pauses, marks or errors.
+    troubled: Vec<&'a SwitchPortRow>,
+    drops: &'a [SwitchDropRow],
+}
+
+impl<'a> Switches<'a> {
+    fn of(switches: &'a SwitchFigures) -> Self {
+        Self {
+            count: switches.switches.len(),
+            ports: switches.ports,
+            counts_drops: switches.counts_drops,
+            troubled: switches.troubled.iter().flat_map(|port| &port.rows).collect(),
+            drops: &switches.drops,
         }
     }
 }

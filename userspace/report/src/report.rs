@@ -3,7 +3,7 @@
 use crate::collect::agreement::Agreement;
 use crate::collect::{
     CollectiveFigures, ConnectionFigures, CounterFigures, EventFigures, FlowFigures, GroupFigures, LoopbackFigures,
-    MeshFigures, OpcodeFigures, Origin, OwnerFigures, PathFigures, PdcFigures, Scope, Totals,
+    MeshFigures, OpcodeFigures, Origin, OwnerFigures, PathFigures, PdcFigures, Scope, SwitchFigures, Totals,
 };
 use crate::series::{Join, Series};
 use rocescope_diagnose::hosts::{HostVerdict, Unknown};
@@ -58,6 +58,8 @@ pub struct Report {
     pub loopback: Option<LoopbackFigures>,
     /// Paths of flows; `None` if the dataset has none.
     pub paths: Option<PathFigures>,
+    /// What switches counted; `None` if the dataset has no rows of them.
+    pub switches: Option<SwitchFigures>,
     /// What is wrong; `None` if it was not analyzed.
     pub incidents: Option<incidents::Document>,
     /// What counters and captured traffic show together; `None` if it was not analyzed.

@@ -1,7 +1,7 @@
 //! The rows of one table.
 
 use crate::Report;
-use crate::collect::{Connection, MeshFigures};
+use crate::collect::{Connection, MeshFigures, SwitchFigures};
 use rocescope_model::{Cells, ConnectionRow, Row, Time, WindowRow};
 
 /// The tables.
@@ -29,11 +29,15 @@ pub enum Table {
     Verdicts,
     /// Sums of the links of the mesh.
     Links,
+    /// Ports of switches with drops, pauses, marks or errors, and their queues and priorities that have some.
+    SwitchPorts,
+    /// Drops that switches reported.
+    SwitchDrops,
 }
 
 impl Table {
     /// All of them, by name.
-    pub const ALL: [(&str, Self); 11] = [
+    pub const ALL: [(&str, Self); 13] = [
         ("flows", Self::Flows),
         ("groups", Self::Groups),
         ("connections", Self::Connections),
@@ -45,6 +49,8 @@ impl Table {
         ("sla", Self::Sla),
         ("verdicts", Self::Verdicts),
         ("links", Self::Links),
+        ("switch_ports", Self::SwitchPorts),
+        ("switch_drops", Self::SwitchDrops),
     ];
 
     /// What its rows are.
@@ -62,6 +68,10 @@ impl Table {
             Self::Sla => "Service level of the probe mesh over time",
             Self::Verdicts => "The last verdict of each problem in the mesh",
             Self::Links => "Links of the mesh, summed over time",
+            Self::SwitchPorts => {
+                "Ports of switches with drops, pauses, marks or errors, and their queues and priorities"
+            }
+            Self::SwitchDrops => "Drops that switches reported, by reason and flow",
         }
     }
 }
@@ -93,6 +103,13 @@ pub fn table(report: &Report, table: Table, print: impl Fn(&dyn Cells) -> String
             problems.map(|problem| problem.worst.clone()).collect()
         }),
         Table::Links => of_mesh(report, print, |mesh| mesh.links.clone()),
+        Table::SwitchPorts => print(&report.switches.as_ref().map_or_else(Vec::new, SwitchFigures::rows)),
+        Table::SwitchDrops => print(
+            &report
+                .switches
+                .as_ref()
+                .map_or_else(Vec::new, |switches| switches.drops.clone()),
+        ),
     }
 }
 

@@ -20,7 +20,8 @@ use rocescope_diagnose::incidents::Document;
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{
     ConnectionRow, CounterRow, EventRow, FLOW_PATH_TABLES, FlowRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow, ProbeRow,
-    QueuePairRow, Resolution, Revised, Revisions, Row, SlaRow, StepRow, VerdictRow, WindowRow, footer,
+    QueuePairRow, Resolution, Revised, Revisions, Row, SlaRow, StepRow, SwitchDropRow, SwitchPortRow, VerdictRow,
+    WindowRow, footer,
 };
 use rocescope_report::collect::{CollectiveFigures, MAX_NAMES};
 use rocescope_report::{Collector, HostFaults, Origin, Report, Scope};
@@ -171,6 +172,12 @@ pub fn collect(
     }
     for rows in selected::<LoopbackRow>(found, observer, time).batches() {
         collector.loopback(&rows?);
+    }
+    for rows in selected::<SwitchPortRow>(found, observer, time).batches() {
+        collector.switch_ports(&rows?);
+    }
+    for rows in selected::<SwitchDropRow>(found, observer, time).batches() {
+        collector.switch_drops(&rows?);
     }
     // Reading may have found damage.
     let mut report = collector.finish(origin());

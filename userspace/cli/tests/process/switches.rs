@@ -107,6 +107,14 @@ fn a_captured_loss_has_the_switch_that_dropped_the_packets() {
     let report = command(["report", dataset.to_str().unwrap()]).output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.contains("switch leaf1, port swp3, queue 3"), "{report}");
+    assert!(
+        report.contains(&format!("1 port dropped {lost} frames: swp3 of leaf1 ({lost}).")),
+        "{report}"
+    );
+    assert!(
+        report.contains(&format!("by reason: no_buffer_space ({lost}).")),
+        "{report}"
+    );
 }
 
 #[test]

@@ -9,13 +9,14 @@ use super::groups::GroupFigures;
 use super::loopback::LoopbackFigures;
 use super::mesh::Mesh;
 use super::paths::Paths;
+use super::switches::Switches;
 use super::{MAX_NAMES, OpcodeFigures, Origin, PdcFigures, Scope, Totals};
 use crate::report::{NotStored, Period, Report};
 use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
     ConnectionRow, CounterRow, EventRow, FlowPathRow, FlowRow, LinkLoadRow, LinkRow, LoopbackRow, OpcodeRow, PdcRow,
-    ProbeRow, QueuePairRow, Row, SlaRow, VerdictRow, WindowRow,
+    ProbeRow, QueuePairRow, Row, SlaRow, SwitchDropRow, SwitchPortRow, VerdictRow, WindowRow,
 };
 use std::collections::BTreeSet;
 
@@ -90,6 +91,7 @@ pub struct Collector {
     counters: Counters,
     loopback: LoopbackFigures,
     paths: Paths,
+    switches: Switches,
 }
 
 impl Collector {
@@ -112,6 +114,7 @@ impl Collector {
             counters: Counters::default(),
             loopback: LoopbackFigures::default(),
             paths: Paths::default(),
+            switches: Switches::default(),
             opcodes: OpcodeFigures::default(),
             pdcs: PdcFigures::default(),
             totals: Totals::default(),
@@ -292,6 +295,26 @@ impl Collector {
         }
     }
 
+    /// Adds what switches counted, those of one port in the order of time.
+    pub fn switch_ports(&mut self, rows: &[SwitchPortRow]) {
+        for row in rows {
+            if self.scope.covers(row.time_ns) && self.wants(&row.observer) {
+                self.name(&row.observer);
+                self.switches.port(row);
+            }
+        }
+    }
+
+    /// Adds drops that switches reported, in any order.
+    pub fn switch_drops(&mut self, rows: &[SwitchDropRow]) {
+        for row in rows {
+            if self.scope.covers(row.time_ns) && self.wants(&row.observer) {
+                self.name(&row.observer);
+                self.switches.dropped(row);
+            }
+        }
+    }
+
     fn wants(&self, observer: &str) -> bool {
         self.scope.observer.as_ref().is_none_or(|only| only == observer)
     }
@@ -349,6 +372,7 @@ impl Collector {
             collective: None,
             loopback: self.loopback.finish(),
             paths: self.paths.finish(),
+            switches: self.switches.finish(),
             events: self.events.finish(),
             opcodes: self.opcodes.finish(&self.totals),
             pdcs: self

@@ -18,6 +18,7 @@
 //! | `loopback` | the last loopback tests inside each host |
 //! | `collective` | the analysis of a collective, in a size that a document can show |
 //! | `counters` | what the counters of hosts grew by |
+//! | `switches` | what switches counted at their ports, and the drops that they reported |
 //! | `top` | the items with the highest ranks |
 
 pub mod agreement;
@@ -37,6 +38,7 @@ mod owners;
 mod paths;
 mod pdcs;
 mod scope;
+mod switches;
 mod top;
 mod totals;
 mod unlisted_bounds;
@@ -58,4 +60,6 @@ pub use owners::{OwnedBy, OwnerFigures, OwnerSums};
 pub use paths::{JobImbalance, PathFigures, PathFlow, Unevenness};
 pub use pdcs::PdcFigures;
 pub use scope::{MAX_NAMES, Origin, Scope};
+pub(crate) use switches::frames;
+pub use switches::{SwitchFigures, SwitchPort};
 pub use totals::{Peak, Totals};

@@ -28,6 +28,7 @@
 //! | `collective` | which step, flow and port made a collective slow? |
 //! | `loopback` | which links inside hosts are abnormal? |
 //! | `counters` | what did the hosts count? |
+//! | `switches` | what did the switches count? |
 //!
 //! `section`, `grid` and `periods` contain their common parts.
 
@@ -57,6 +58,7 @@ mod rates;
 mod section;
 mod sla;
 mod spread;
+mod switches;
 mod verdicts;
 
 use crate::Report;
@@ -85,12 +87,13 @@ pub fn all(report: &Report) -> Vec<Section> {
             sections.push(groups::section(report, groups));
         }
     }
-    // A dataset with only probes, counters or loopback tests has no connections and events.
+    // A dataset with only probes, counters, loopback tests or switches has no connections and events.
     let other = report.mesh.is_some()
         || report.collective.is_some()
         || report.counters.is_some()
         || report.loopback.is_some()
-        || report.paths.is_some();
+        || report.paths.is_some()
+        || report.switches.is_some();
     let captured = !report.is_empty() || !other;
     if captured || report.connections.count > 0 {
         sections.push(connections::section(report));
@@ -130,6 +133,9 @@ pub fn all(report: &Report) -> Vec<Section> {
     }
     if let Some(counters) = &report.counters {
         sections.push(counters::section(report, counters));
+    }
+    if let Some(switches) = &report.switches {
+        sections.push(switches::section(report, switches));
     }
     for section in &mut sections {
         for name in section.charts.iter_mut().flat_map(Chart::names_mut) {
