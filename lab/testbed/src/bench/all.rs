@@ -62,7 +62,11 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
         eprintln!("{} ...", part.name);
         // One that fails, without root or without a rival, does not lose the others.
         match (part.figures)() {
-            Ok(of_part) => figures.extend(of_part),
+            Ok(of_part) => {
+                // At once: a later part may take long, or be stopped.
+                eprintln!("{}", table(&of_part));
+                figures.extend(of_part);
+            }
             Err(error) => failed.push(format!("{}: {error:#}", part.name)),
         }
     }

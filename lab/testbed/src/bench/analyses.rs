@@ -23,7 +23,7 @@ pub(super) fn figures() -> Result<Vec<Figure>> {
 }
 
 fn mesh() -> Result<Vec<Figure>> {
-    let example = example("rocescope-analysis", "mesh")?;
+    let example = example("mesh")?;
     let (dataset, unfinished) = (directory()?.join("mesh-10000"), directory()?.join("mesh-unfinished"));
     if !dataset.exists() {
         // A run that was ended left a part of it.
@@ -44,7 +44,7 @@ fn mesh() -> Result<Vec<Figure>> {
 
 fn collective() -> Result<Vec<Figure>> {
     // A line for each number of steps, with words and numbers in this order.
-    let printed = printed(&example("rocescope-collective", "speed")?, &COLLECTIVE)?;
+    let printed = printed(&example("speed")?, &COLLECTIVE)?;
     let line = printed.lines().find(|line| line.starts_with(STEPS));
     let line = line.with_context(|| printed.clone())?;
     let after = |words: &str| -> Result<f64> {
@@ -67,8 +67,9 @@ fn collective() -> Result<Vec<Figure>> {
 }
 
 /// Builds an example, optimized; returns its path.
-fn example(package: &str, name: &str) -> Result<PathBuf> {
-    let build = ["build", "--quiet", "--release", "--package", package, "--example", name];
+fn example(name: &str) -> Result<PathBuf> {
+    // Of the workspace, which has the features that the product has: nothing is compiled twice.
+    let build = ["build", "--quiet", "--release", "--workspace", "--example", name];
     run_command(&mut command("cargo", &build))?;
     Ok(target()?.join("release/examples").join(name))
 }

@@ -33,10 +33,13 @@ pub(super) fn rows(only: &str, other: bool) -> Vec<Row> {
         add("parse by hand to the BTH", Body::Hand, uniform(32), 1);
         add("parse as ours", Body::Parse, uniform(32), 1);
         add("one ring record per packet", Body::Each, uniform(32), 1);
-        for (flows, label) in [(1, "1 flow"), (32, "32 flows"), (1_024, "1,024 flows")] {
+        for (flows, label) in [(1, "1 flow"), (32, "32 flows")] {
             add(&format!("ours, {label}"), Body::Ours, uniform(flows), 1);
         }
         add("ours, every packet starts a run", Body::Ours, uniform(32), 2);
+        // The wrapper has a number for each flow: its own cache misses are not those of the program.
+        add("wrapper, 1,024 flows", Body::Nothing, uniform(1_024), 1);
+        add("ours, 1,024 flows", Body::Ours, uniform(1_024), 1);
         for (flows, label) in [(16_384, "16 k"), (100_000, "100 k")] {
             add(&format!("wrapper, {label} flows"), Body::Nothing, uniform(flows), 1);
             add(&format!("ours, {label} flows"), Body::Ours, uniform(flows), 1);
@@ -44,8 +47,8 @@ pub(super) fn rows(only: &str, other: bool) -> Vec<Row> {
             add(&format!("ours, {label} flows, Zipf"), Body::Ours, zipf(flows), 1);
         }
     }
-    let rivals = ["wrapper alone", "one ring record per packet"];
-    rows.retain(|row| row.name.starts_with(only) || rivals.iter().any(|rival| row.name.ends_with(rival)));
+    let is_rival = |name: &str| name.contains("wrapper") || name.ends_with("one ring record per packet");
+    rows.retain(|row| row.name.starts_with(only) || is_rival(&row.name));
     if other {
         rows = rows.into_iter().flat_map(Row::twice).collect();
     }
