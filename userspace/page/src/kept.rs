@@ -138,30 +138,25 @@ impl Kept {
         self.forget();
     }
 
-    /// Adds rows of a dataset; returns those of a capture, which are not added yet.
-    pub(crate) fn add_batches(&mut self, batches: &[Batch]) -> WindowRows {
-        let mut captured = WindowRows::default();
-        for batch in batches {
-            let table = batch.table();
-            let is_read = if table == WindowRow::TABLE {
-                append(batch, &mut captured.windows)
-            } else if table == FlowRow::TABLE {
-                append(batch, &mut captured.flows)
-            } else if table == OpcodeRow::TABLE {
-                append(batch, &mut captured.opcodes)
-            } else if table == PdcRow::TABLE {
-                append(batch, &mut captured.pdcs)
-            } else if table == EventRow::TABLE {
-                append(batch, &mut captured.events)
-            } else if table == ConnectionRow::TABLE {
-                append(batch, &mut captured.connections)
-            } else {
-                self.other(batch)
-            };
-            self.unread += u64::from(!is_read);
-        }
-        captured.windows.sort_by_key(|row| row.window_start_ns);
-        captured
+    /// Adds rows of a dataset. Those of a capture are not added yet: they join `captured`.
+    pub(crate) fn add_batch(&mut self, batch: &Batch, captured: &mut WindowRows) {
+        let table = batch.table();
+        let is_read = if table == WindowRow::TABLE {
+            append(batch, &mut captured.windows)
+        } else if table == FlowRow::TABLE {
+            append(batch, &mut captured.flows)
+        } else if table == OpcodeRow::TABLE {
+            append(batch, &mut captured.opcodes)
+        } else if table == PdcRow::TABLE {
+            append(batch, &mut captured.pdcs)
+        } else if table == EventRow::TABLE {
+            append(batch, &mut captured.events)
+        } else if table == ConnectionRow::TABLE {
+            append(batch, &mut captured.connections)
+        } else {
+            self.other(batch)
+        };
+        self.unread += u64::from(!is_read);
     }
 
     fn other(&mut self, batch: &Batch) -> bool {

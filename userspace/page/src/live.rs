@@ -8,7 +8,7 @@ use crate::source::Message;
 use crate::view::{Span, View};
 use crate::{Error, Settings};
 use rocescope_diagnose::incidents::{Captured, Document};
-use rocescope_model::{IncidentRow, Row as _, Time};
+use rocescope_model::{IncidentRow, Row as _, Time, WindowRows};
 use rocescope_report::Origin;
 use rocescope_store::{Follower, Query, TimeRange};
 use std::path::PathBuf;
@@ -143,16 +143,20 @@ impl Live {
             }
             false => self.kept.begin(),
         };
-        let batches = follower.poll(since)?;
-        if batches.is_empty() {
-            return Ok(());
+        let (mut rows, mut is_new, kept) = (WindowRows::default(), false, &mut self.kept);
+        let polled = follower.poll(since, |batch| {
+            is_new = true;
+            kept.add_batch(&batch, &mut rows);
+        });
+        // What was read before an error is not read again.
+        if is_new {
+            rows.windows.sort_by_key(|row| row.window_start_ns);
+            self.captured.rows(&rows);
+            self.kept.add(rows);
+            self.has_new = true;
+            self.board.rows_came();
         }
-        let rows = self.kept.add_batches(&batches);
-        drop(batches);
-        self.captured.rows(&rows);
-        self.kept.add(rows);
-        self.has_new = true;
-        self.board.rows_came();
+        polled?;
         Ok(())
     }
 

@@ -53,18 +53,18 @@ impl Follower {
         }
     }
 
-    /// Returns the rows that were added since the last call, without sketches. Of segments that end before `since`, which
-    /// never goes back, it reads none.
+    /// Passes the rows that were added since the last call to `take`, without sketches, a batch at a time: all of them at
+    /// once would take several times the memory of what a reader keeps. Of segments that end before `since`, which never
+    /// goes back, it reads none.
     ///
     /// # Errors
     /// Directories or files cannot be read. Nothing is lost: the next call tries again.
-    pub fn poll(&mut self, since: Time) -> Result<Vec<Batch>, Error> {
-        let mut batches = Vec::new();
+    pub fn poll(&mut self, since: Time, mut take: impl FnMut(Batch)) -> Result<(), Error> {
         let is_window = |table: &str| table == WindowRow::TABLE.name;
-        self.read(since, is_window, &mut batches)?;
-        self.read(since, |table| !is_window(table), &mut batches)?;
+        self.read(since, is_window, &mut take)?;
+        self.read(since, |table| !is_window(table), &mut take)?;
         self.forget(since);
-        Ok(batches)
+        Ok(())
     }
 
     /// Returns how many batches and segments could not be decoded; their rows are missing.
@@ -73,13 +73,18 @@ impl Follower {
         self.unreadable
     }
 
-    fn read(&mut self, since: Time, is_table: impl Fn(&str) -> bool, batches: &mut Vec<Batch>) -> Result<(), Error> {
+    fn read(
+        &mut self,
+        since: Time,
+        is_table: impl Fn(&str) -> bool,
+        take: &mut impl FnMut(Batch),
+    ) -> Result<(), Error> {
         let tables = std::mem::take(&mut self.tables);
         let is_wanted = |table: &str| tables.contains(&table) && is_table(table);
         let mut lists = 1;
-        let mut read = self.read_listed(since, &is_wanted, batches);
+        let mut read = self.read_listed(since, &is_wanted, take);
         while lists < LISTS && read.as_ref().is_ok_and(|is_whole| !is_whole) {
-            read = self.read_listed(since, &is_wanted, batches);
+            read = self.read_listed(since, &is_wanted, take);
             lists += 1;
         }
         self.tables = tables;
@@ -91,7 +96,7 @@ impl Follower {
         &mut self,
         since: Time,
         is_wanted: &impl Fn(&str) -> bool,
-        batches: &mut Vec<Batch>,
+        take: &mut impl FnMut(Batch),
     ) -> Result<bool, Error> {
         if !self.root.is_dir() {
             return Ok(true);
@@ -101,10 +106,10 @@ impl Follower {
         journals.retain(|leftover| leftover.journal && is_wanted(&leftover.place.table));
         let is_hour = |hour: &str| Partition::parse(hour).is_none_or(|hour| hour.last_ns() >= since.0);
         let found = walk::segments_of(&self.root, is_wanted, |_| true, is_hour)?;
-        let mut is_whole = self.read_segments(since, is_wanted, found, batches)?;
+        let mut is_whole = self.read_segments(since, is_wanted, found, take)?;
         for journal in journals {
             if !self.sealed.contains_key(&journal.place.sealed()) {
-                is_whole &= self.read_journal(&journal.place, batches)?;
+                is_whole &= self.read_journal(&journal.place, take)?;
             }
         }
         Ok(is_whole)
@@ -115,7 +120,7 @@ impl Follower {
         since: Time,
         is_wanted: &impl Fn(&str) -> bool,
         found: Vec<Found>,
-        batches: &mut Vec<Batch>,
+        take: &mut impl FnMut(Batch),
     ) -> Result<bool, Error> {
         let listed: HashSet<&Path> = found.iter().map(|segment| segment.path.as_path()).collect();
         // Compaction replaces the segments of an hour: others with the same rows.
@@ -130,7 +135,7 @@ impl Follower {
             let of = (segment.table.clone(), segment.partition.clone());
             let path = segment.path.clone();
             let is_known = gone.iter().any(|(_, hour)| *hour == of);
-            if !is_known && !self.read_segment(since, segment, batches)? {
+            if !is_known && !self.read_segment(since, segment, take)? {
                 is_whole = false;
                 continue;
             }
@@ -142,7 +147,7 @@ impl Follower {
     }
 
     /// Reads the rows of a segment that were not read from its journal; false if it is gone.
-    fn read_segment(&mut self, since: Time, found: Found, batches: &mut Vec<Batch>) -> Result<bool, Error> {
+    fn read_segment(&mut self, since: Time, found: Found, take: &mut impl FnMut(Batch)) -> Result<bool, Error> {
         let read = self.journals.get(&found.path).copied().unwrap_or_default();
         let segment = match read_segment(found) {
             Ok(segment) => segment,
@@ -165,12 +170,12 @@ impl Follower {
             Some(_) => self.unreadable += 1,
             None => {}
         }
-        batches.append(&mut rows);
+        rows.into_iter().for_each(take);
         Ok(true)
     }
 
     /// Reads the whole batches that a journal got since the last call; false if it is gone.
-    fn read_journal(&mut self, place: &SegmentPaths, batches: &mut Vec<Batch>) -> Result<bool, Error> {
+    fn read_journal(&mut self, place: &SegmentPaths, take: &mut impl FnMut(Batch)) -> Result<bool, Error> {
         let Some(table) = find(&place.table) else {
             return Ok(true);
         };
@@ -184,7 +189,7 @@ impl Follower {
         while let Some(batch) = journal.next_written()? {
             read.rows += batch.num_rows();
             match decoded(table, &batch) {
-                Some(batch) => batches.push(batch),
+                Some(batch) => take(batch),
                 None => self.unreadable += 1,
             }
         }
