@@ -17,8 +17,9 @@ pub(crate) const KEPT_NS: i64 = 5 * 60_000_000_000;
 const QUEUE_PAIRS_NS: i64 = 2 * KEPT_NS;
 /// Rows of a live connection are at most this far apart.
 const CONNECTIONS_NS: i64 = 61_000_000_000;
-/// Rows in memory, half a kilobyte each: beyond, the oldest are forgotten early. A minute of 1,000 flows a window fits.
-const MAX_ROWS: usize = 80_000;
+/// Rows in memory, a third of a kilobyte each: beyond, the oldest are forgotten early. A minute of 1,000 flows a window
+/// fits.
+const MAX_ROWS: usize = 65_000;
 
 /// Incidents of a collector in memory: beyond, those that ended go, and then the oldest.
 const MAX_INCIDENTS: usize = 1_000;

@@ -3,8 +3,10 @@
 use super::faults::{Faults, is_known_of_a_sample, without_counters};
 use super::{Document, Wire, join};
 use crate::hosts::{Analyzer, Settings};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use rocescope_model::hosts::Hosts;
-use rocescope_model::{Time, WindowRows};
+use rocescope_model::{FlowRow, Time, WindowRows};
 
 /// A capture without counters is judged by the second: files are short, and rates are of the wire itself.
 pub const WINDOW_NS: i64 = 1_000_000_000;
@@ -51,17 +53,25 @@ impl Captured {
         self
     }
 
-    /// Takes the rows of windows that have ended.
+    /// Takes the rows of windows that have ended: one as it ends, or those of a time at once.
     pub fn rows(&mut self, rows: &WindowRows) {
         rows.windows.iter().for_each(|row| self.wire.window(row));
         rows.events.iter().for_each(|row| self.wire.event(row));
         rows.connections.iter().for_each(|row| self.wire.connection(row));
         let Some(analyzer) = &mut self.windows else { return };
-        rows.flows.iter().for_each(|row| analyzer.flow(row));
         rows.events.iter().for_each(|row| analyzer.event(row));
         rows.connections.iter().for_each(|row| analyzer.connection(row));
-        // Windows come in order; an event that a timer shows comes after its window.
-        if let Some(start_ns) = rows.windows.iter().map(|row| row.window_start_ns).min() {
+        let mut flows: BTreeMap<i64, Vec<&FlowRow>> = BTreeMap::new();
+        for row in &rows.windows {
+            flows.entry(row.window_start_ns).or_default();
+        }
+        for row in &rows.flows {
+            flows.entry(row.window_start_ns).or_default().push(row);
+        }
+        // A window after the other, so that few are open at a time.
+        for (start_ns, flows) in flows {
+            flows.into_iter().for_each(|row| analyzer.flow(row));
+            // An event that a timer shows comes after its window.
             let watermark = Time(start_ns.saturating_sub(LATE_NS));
             while let Some(window) = analyzer.advance_one(watermark) {
                 self.faults.note(window.changes);

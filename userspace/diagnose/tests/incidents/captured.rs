@@ -118,3 +118,22 @@ fn quiet_traffic_has_no_incident() {
     );
     assert_eq!(Captured::default().document().headline(), "nothing could be judged");
 }
+
+/// A reader of a dataset has the rows of minutes at its start.
+#[test]
+fn rows_of_many_windows_at_once_are_judged_as_one_after_the_other() {
+    let seconds = || (0..120).map(|second| incast(second, if second < 60 { 10 } else { 0 }));
+    let mut each = Captured::default();
+    seconds().for_each(|rows| each.rows(&rows));
+    let mut together = WindowRows::default();
+    for rows in seconds() {
+        together.windows.extend(rows.windows);
+        together.flows.extend(rows.flows);
+    }
+    let mut all = Captured::default();
+    all.rows(&together);
+    // Before the end too: those that are over are closed.
+    assert_eq!(all.current().incidents, each.current().incidents);
+    assert_eq!(all.document().incidents, each.document().incidents);
+    assert!(!all.document().incidents.is_empty());
+}
