@@ -12,6 +12,7 @@
 //! | [`rules`] | routing rules that are about one NIC |
 //! | [`counters`] | what NICs, drivers and the host count |
 //! | [`owner`] | whose a queue pair is: process, user, container, pod, job, rank |
+//! | [`memory`] | memory of this process that is free |
 //! | [`pci`] | PCI devices, their links, NUMA nodes, and whether the host is virtual |
 //! | [`privileges`] | capabilities: what a task needs, what is missing, and how to give them up |
 //! | [`doctor`] | checks of the kernel, its limits and an interface, with the command that fixes each problem |
@@ -25,6 +26,7 @@ pub mod ethtool;
 pub mod interface;
 pub mod listing;
 pub mod local_time;
+pub mod memory;
 pub mod netlink;
 pub mod owner;
 pub mod packet;

@@ -7,6 +7,7 @@ use crate::pace::Pace;
 use crate::render::{self, Shown};
 use crate::view::{Span, View};
 use rocescope_analysis::report;
+use rocescope_host::memory;
 use rocescope_model::Time;
 use rocescope_model::hosts::Hosts;
 use std::path::PathBuf;
@@ -58,6 +59,8 @@ impl History {
 
     fn render(&mut self, view: &View, begun: Instant) {
         let shown = self.shown(view);
+        // It read hours, perhaps.
+        memory::give_back();
         let ended = Instant::now();
         self.pace.worked(ended.saturating_duration_since(begun), ended);
         self.board.show(view, shown, 0, Some(ended + AGAIN));

@@ -8,6 +8,7 @@ use crate::source::Message;
 use crate::view::{Span, View};
 use crate::{Error, Settings};
 use rocescope_diagnose::incidents::{Captured, Document};
+use rocescope_host::memory;
 use rocescope_model::{IncidentRow, Row as _, Time, WindowRows};
 use rocescope_report::Origin;
 use rocescope_store::{Follower, Query, TimeRange};
@@ -76,6 +77,8 @@ impl Live {
             clock: Arc::clone(&settings.clock),
         };
         live.poll(Instant::now())?;
+        // It read minutes, and forgot most of their rows when they were judged.
+        memory::give_back();
         live.board
             .rows_of(live.kept.begin(), live.kept.end(), live.has_new_rows());
         Ok(live)
