@@ -235,6 +235,9 @@ dictionary exceeds 8 KiB, such as `flow_hash = 1` with more than 1,024 flows: ap
 fixed in a later version of its Parquet library. Set `spark.hadoop.parquet.filter.dictionary.enabled`
 to `false`; statistics still prune. The package in `fleet/` does so for its own frames.
 
+Segments that `rocescope dataset compact` joined, and rollups, have Bloom filters of addresses and of
+`direction_key`: an engine that asks for one of them skips the segments without it.
+
 ";
 
 const STORED: [(Type, &str, &str); 7] = [

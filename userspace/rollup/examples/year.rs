@@ -3,10 +3,11 @@
 //!     year DATASET END_HOUR HOURS WINDOW_SECONDS FLOWS
 //!
 //! `END_HOUR` counts from 1970. All flows are in every window, with packets and bytes that vary; windows have no sketches
-//! but the bitmap. `docs/journal/2026-11-29-rollups.md` has the commands.
+//! but the bitmap. Each flow is a direction of a connection, with a row a minute, or a window if that is longer.
+//! `docs/journal/2026-11-29-rollups.md` has the commands.
 
-use rocescope_model::time::{HOUR_NS, SECOND_NS};
-use rocescope_model::{FlowRow, OpcodeRow, Row, Text, Time, WindowRow, WindowRows};
+use rocescope_model::time::{HOUR_NS, MINUTE_NS, SECOND_NS};
+use rocescope_model::{ConnectionRow, FlowRow, OpcodeRow, Row, Text, Time, WindowRow, WindowRows};
 use rocescope_sketches::random::SplitMix64;
 use rocescope_store::{Options, Writer};
 use std::net::IpAddr;
@@ -91,6 +92,9 @@ fn window(start: i64, seconds: i64, flows: u64, random: &mut SplitMix64) -> Wind
             direction_key: Some((number + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9).cast_signed()),
             ..FlowRow::default()
         };
+        if (start + window_ns) % MINUTE_NS == 0 {
+            rows.connections.push(connection(&flow, start + window_ns - 1, random));
+        }
         total.roce_packets += flow.packets;
         total.frame_bytes += flow.frame_bytes;
         total.payload_bytes += flow.payload_bytes;
@@ -116,4 +120,55 @@ fn window(start: i64, seconds: i64, flows: u64, random: &mut SplitMix64) -> Wind
     rows.opcodes.push(opcode);
     rows.windows.push(total);
     rows
+}
+
+/// The row of a connection at the end of a window: its totals grow with time, its times vary.
+fn connection(flow: &FlowRow, time_ns: i64, random: &mut SplitMix64) -> ConnectionRow {
+    let number = i64::from(flow.rank) - 1;
+    // As of the rate of this window since the connection began, which lasts a day.
+    let age = time_ns.rem_euclid(24 * HOUR_NS) / flow.window_ns.max(1) + 1;
+    let count = |of_window: u64| of_window * age.unsigned_abs();
+    let rtt = 4_000 + random.bits() % 4_000;
+    let buckets = [0, 1, 2, 3, 5, 9].map(|step| [900 + step, count(1 + random.bits() % 90).cast_signed()]);
+    ConnectionRow {
+        observer: flow.observer.clone(),
+        time: Time(time_ns),
+        time_ns,
+        connection: number / 2 + 1,
+        role: Text::from_static(if number % 2 == 0 { "a_to_b" } else { "b_to_a" }),
+        state: Text::from_static("active"),
+        service: flow.service.clone(),
+        paired_by: Text::from_static("ack"),
+        src: flow.src,
+        dst: flow.dst,
+        src_qpn: Some(flow.dst_qpn ^ 1),
+        dst_qpn: Some(flow.dst_qpn),
+        udp_src_port: flow.udp_src_port,
+        path_mtu_bytes: Some(4_096),
+        first_ns: Some(time_ns - time_ns.rem_euclid(24 * HOUR_NS) + number * 1_000),
+        last_ns: flow.last_ns,
+        packets: count(flow.packets),
+        frame_bytes: count(flow.frame_bytes),
+        payload_bytes: count(flow.payload_bytes),
+        unique_payload_bytes: count(flow.payload_bytes),
+        messages: count(flow.messages),
+        unique_messages: count(flow.messages),
+        ack_packets: count(flow.messages),
+        ecn_ce_packets: count(flow.ecn_ce_packets),
+        rtt_samples: count(flow.messages),
+        rtt_min_ns: Some(rtt / 2),
+        rtt_p50_ns: Some(rtt),
+        rtt_p99_ns: Some(rtt * 3),
+        rtt_max_ns: Some(rtt * 5 + random.bits() % 1_000),
+        completion_samples: count(flow.messages),
+        completion_p50_ns: Some(rtt * 2),
+        completion_p99_ns: Some(rtt * 6),
+        rtt_histogram: [12].into_iter().chain(buckets.into_iter().flatten()).collect(),
+        message_sizes: [0; 12]
+            .into_iter()
+            .chain([count(flow.messages).cast_signed()])
+            .collect(),
+        direction_key: flow.direction_key,
+        ..ConnectionRow::default()
+    }
 }

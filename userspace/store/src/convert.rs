@@ -7,6 +7,7 @@ use crate::compact::shipped;
 use crate::lock::HourLock;
 use crate::name::SegmentPaths;
 use crate::scan::{Segment, load_footer, segment_of};
+use crate::schema::Indexes;
 use crate::seal::write_segment;
 use crate::{Error, Unreadable, durable, encode, schema, walk};
 use rocescope_model::tables::find;
@@ -78,13 +79,14 @@ fn rewrite(place: &SegmentPaths, segment: &Segment) -> Result<(), Error> {
     if let Some(directory) = unfinished.parent() {
         std::fs::create_dir_all(directory).map_err(|source| Error::io("create", directory, source))?;
     }
-    let written = write_segment(&unfinished, Arc::clone(&schema), rows, || {}).and_then(|(rows, _)| {
-        if rows == segment.rows {
-            return Ok(());
-        }
-        let reason = format!("it has {} rows, but {rows} were read", segment.rows);
-        Err(Error::content("convert", &segment.path, &reason))
-    });
+    let written =
+        write_segment(&unfinished, (Arc::clone(&schema), Indexes::None), rows, || {}).and_then(|(rows, _)| {
+            if rows == segment.rows {
+                return Ok(());
+            }
+            let reason = format!("it has {} rows, but {rows} were read", segment.rows);
+            Err(Error::content("convert", &segment.path, &reason))
+        });
     written.inspect_err(|_| {
         // Report the first error.
         let _ = durable::remove(&unfinished);

@@ -1,5 +1,6 @@
 //! Rows as a Parquet file in memory, for others than a dataset.
 
+use crate::schema::Indexes;
 use crate::{Error, encode, schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -17,7 +18,7 @@ pub fn parquet(cells: &dyn Cells) -> Result<Vec<u8>, Error> {
     let all: Vec<usize> = (0..cells.rows()).collect();
     let batch = encode::batch(cells, &all, &schema).map_err(|error| Error::arrow("encode", rows, error))?;
     let options = ArrowWriterOptions::new()
-        .with_properties(schema::parquet(&schema))
+        .with_properties(schema::parquet(&schema, Indexes::None))
         .with_skip_arrow_metadata(true);
     let failed = |error| Error::parquet("encode", rows, error);
     let mut writer = ArrowWriter::try_new_with_options(Vec::new(), schema, options).map_err(failed)?;

@@ -16,6 +16,7 @@ use rocescope_model::{Column, Row, Table, Time, Type, WindowRow};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 /// A dataset is listed at most this often until nothing of it vanishes meanwhile.
 const LISTS: u32 = 10;
@@ -162,7 +163,7 @@ impl Follower {
             return Ok(true);
         }
         let mut rows = Vec::new();
-        for batch in segment.undamaged(|column| !is_sketch(column), read.rows..usize::MAX)? {
+        for batch in segment.undamaged(|column| !is_sketch(column), slice::from_ref(&(read.rows..usize::MAX)))? {
             rows.push(batch?);
         }
         match segment.health.fault() {

@@ -8,7 +8,7 @@ use crate::{Error, Scan, Segment};
 use arrow_schema::{DataType, Fields, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
@@ -16,11 +16,14 @@ use rocescope_model::tables::find;
 use rocescope_model::{Cells, Column, Row, Table, Time, Type, Unit, Value};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 
 /// Rows in a batch with sketches, which have a megabyte per row, and in one without.
 const SKETCH_ROWS: usize = 8;
 const PLAIN_ROWS: usize = 4096;
+/// All rows of a segment.
+pub(crate) const ALL_ROWS: Range<usize> = 0..usize::MAX;
 
 /// Some rows of a segment. Columns that are missing in the file or were not requested are null.
 ///
@@ -99,15 +102,12 @@ impl Segment {
     /// # Errors
     /// The file cannot be opened, or its table is not in the registry.
     pub fn batches(&self, wanted: impl Fn(&Column) -> bool) -> Result<Batches, Error> {
-        self.batches_of(wanted, 0..usize::MAX)
+        self.batches_of(wanted, slice::from_ref(&ALL_ROWS))
     }
 
-    /// Same as [`batches`](Self::batches), for a range of rows, counted from 0; earlier rows are skipped without
+    /// Same as [`batches`](Self::batches), for some ranges of rows in order, counted from 0; others are skipped without
     /// decoding.
-    ///
-    /// # Errors
-    /// Same as [`batches`](Self::batches).
-    pub fn batches_of(&self, wanted: impl Fn(&Column) -> bool, rows: Range<usize>) -> Result<Batches, Error> {
+    fn batches_of(&self, wanted: impl Fn(&Column) -> bool, rows: &[Range<usize>]) -> Result<Batches, Error> {
         let path = &self.path;
         let table = find(&self.table).ok_or_else(|| Error::content("read", path, &"unknown table"))?;
         let footer = load_footer(path)?;
@@ -125,12 +125,14 @@ impl Segment {
         let mask = ProjectionMask::roots(&parquet, roots.map(|(i, _)| i).collect::<Vec<_>>());
         self.check(&footer, &mask)?;
         let metadata = with_dictionaries(&footer.metadata).map_err(failed)?;
+        let all = usize::try_from(self.rows).unwrap_or(usize::MAX);
+        let ranges = rows.iter().map(|rows| rows.start.min(all)..rows.end.min(all));
+        let selection = RowSelection::from_consecutive_ranges(ranges, all);
         let build = || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(footer.file, metadata)
                 .with_projection(mask)
                 .with_batch_size(if sketches { SKETCH_ROWS } else { PLAIN_ROWS })
-                .with_offset(rows.start)
-                .with_limit(rows.len())
+                .with_row_selection(selection)
                 .build()
         };
         let reader = guarded(build).ok_or_else(|| Error::content("read", path, &"the footer is damaged"))?;
@@ -251,14 +253,14 @@ pub(crate) struct Undamaged<'a> {
 }
 
 impl Segment {
-    /// Same as [`batches_of`](Self::batches_of), but a damaged segment has no batches.
+    /// Same as [`batches`](Self::batches), of some ranges of rows in order, but a damaged segment has no batches.
     ///
     /// # Errors
     /// The operating system refuses to open the file.
     pub(crate) fn undamaged(
         &self,
         wanted: impl Fn(&Column) -> bool,
-        rows: Range<usize>,
+        rows: &[Range<usize>],
     ) -> Result<Undamaged<'_>, Error> {
         let batches = match self.health.fault() {
             Some(_) => None,

@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::{BloomFilterPosition, EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use rocescope_model::{Column, Table, Type, footer};
 use std::collections::HashMap;
@@ -83,10 +83,33 @@ pub(crate) fn list_element() -> Arc<Field> {
 /// has little memory.
 const PAGE_ROWS: usize = 2_048;
 
+/// What a segment has for readers that look for a few of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Indexes {
+    /// Nothing: a writer with little memory seals it, and compaction and rollups replace it.
+    None,
+    /// Bloom filters of addresses and directions: a reader skips the segments that have none of them.
+    Addresses,
+}
+
+/// The columns by which rows are looked up.
+const LOOKED_UP: [&str; 6] = [
+    "src",
+    "dst",
+    "address",
+    "local_address",
+    "remote_address",
+    "direction_key",
+];
+/// The share of values that a filter reports although no row has them.
+const FALSE_POSITIVES: f64 = 0.01;
+/// Different values for which a filter is made at first. It is folded to what the values need.
+const MOST_VALUES: u64 = 1 << 16;
+
 /// Configures Parquet: LZ4 and dictionaries, but neither dictionaries nor statistics for sketches, which are all
 /// different. Snappy takes equally long but compresses the zeros of sketches 20-fold, LZ4 250-fold; nearly empty
 /// sketches are [pages of their own](crate::sketch_pages).
-pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
+pub(crate) fn parquet(schema: &Schema, indexes: Indexes) -> WriterProperties {
     let mut pairs: Vec<KeyValue> = schema
         .metadata()
         .iter()
@@ -98,6 +121,8 @@ pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
         .set_compression(Compression::LZ4_RAW)
         .set_data_page_row_count_limit(PAGE_ROWS)
         .set_statistics_enabled(EnabledStatistics::Chunk)
+        // Not between row groups: checksums cover columns, and what is after the last one.
+        .set_bloom_filter_position(BloomFilterPosition::End)
         .set_key_value_metadata(Some(pairs));
     for field in schema.fields() {
         if *field.data_type() == DataType::Binary {
@@ -105,6 +130,11 @@ pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
             properties = properties
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_statistics_enabled(path, EnabledStatistics::None);
+        } else if indexes == Indexes::Addresses && LOOKED_UP.contains(&field.name().as_str()) {
+            let path = ColumnPath::from(field.name().as_str());
+            properties = properties
+                .set_column_bloom_filter_fpp(path.clone(), FALSE_POSITIVES)
+                .set_column_bloom_filter_max_ndv(path, MOST_VALUES);
         }
     }
     properties.build()

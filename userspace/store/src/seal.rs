@@ -8,6 +8,7 @@
 use crate::batches::Batches;
 use crate::lock::HourLock;
 use crate::name::SegmentPaths;
+use crate::schema::Indexes;
 use crate::segment_writer::SegmentWriter;
 use crate::{Error, Unreadable, checksum, durable};
 use arrow_array::RecordBatch;
@@ -99,7 +100,7 @@ fn seal_batches(
         let made = std::fs::create_dir_all(directory);
         made.map_err(|source| Error::io("create", directory, source))?;
     }
-    let (rows, bytes) = write_segment(&unfinished, schema, batches, step).inspect_err(|_| {
+    let (rows, bytes) = write_segment(&unfinished, (schema, Indexes::None), batches, step).inspect_err(|_| {
         // Report the first error.
         let _ = durable::remove(&unfinished);
     })?;
@@ -111,7 +112,7 @@ fn seal_batches(
 /// Writes batches as a Parquet file and syncs it. Returns rows and bytes.
 pub(crate) fn write_segment(
     path: &Path,
-    schema: SchemaRef,
+    (schema, indexes): (SchemaRef, Indexes),
     batches: impl Iterator<Item = Result<RecordBatch, Error>>,
     step: fn(),
 ) -> Result<(u64, u64), Error> {
@@ -119,7 +120,7 @@ pub(crate) fn write_segment(
     let file = options.read(true).write(true).create(true).truncate(true).open(path);
     let file = file.map_err(|source| Error::io("create", path, source))?;
     let failed = |error| Error::parquet("write", path, error);
-    let mut writer = SegmentWriter::new(file, schema, step).map_err(failed)?;
+    let mut writer = SegmentWriter::new(file, schema, indexes, step).map_err(failed)?;
     let mut rows = 0;
     for batch in batches {
         step();

@@ -4,7 +4,7 @@
 //! columns, pass through Parquet's Arrow writer.
 
 use crate::packed::{packed, unpack, unpacked};
-use crate::schema;
+use crate::schema::{self, Indexes};
 use crate::sketch_pages::SketchPages;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, SchemaRef};
@@ -47,10 +47,10 @@ enum Column {
 
 impl SegmentWriter {
     /// Begins a segment for batches of this schema of a journal.
-    pub(crate) fn new(file: File, schema: SchemaRef, step: fn()) -> Result<Self> {
+    pub(crate) fn new(file: File, schema: SchemaRef, indexes: Indexes, step: fn()) -> Result<Self> {
         // The Arrow schema in the footer would repeat the Parquet schema.
         let options = ArrowWriterOptions::new()
-            .with_properties(schema::parquet(&schema))
+            .with_properties(schema::parquet(&schema, indexes))
             .with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)?;
         let (file, factory) = writer.into_serialized_writer()?;

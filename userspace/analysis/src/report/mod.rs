@@ -25,6 +25,7 @@ use rocescope_model::{
 };
 use rocescope_report::collect::{CollectiveFigures, MAX_NAMES};
 use rocescope_report::{Collector, HostFaults, Origin, Report, Scope};
+use rocescope_store::query::LastOfEach;
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -142,7 +143,10 @@ pub fn collect(
     for rows in selected::<EventRow>(found, observer, time).batches() {
         collector.events(rows?);
     }
-    for rows in selected::<ConnectionRow>(found, observer, later).batches() {
+    // Of the rows after the time, the first holds.
+    let connections = selected::<ConnectionRow>(found, observer, later);
+    let before_end = TimeRange { from: None, ..time };
+    for rows in connections.last_of_each(last_totals(before_end, None)).batches() {
         collector.connections(rows?);
     }
     for rows in selected::<PdcRow>(found, observer, time).batches() {
@@ -191,6 +195,16 @@ pub fn collect(
 /// The rows of a table in this time range, of one observer or of all.
 pub fn selected<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
     found.select().within(time).observers(observer)
+}
+
+/// Of rows of connections, which hold totals, the last of each direction in these times.
+#[must_use]
+pub const fn last_totals(time: TimeRange, other: Option<TimeRange>) -> LastOfEach {
+    LastOfEach {
+        object: &["observer", "connection", "role"],
+        time,
+        other,
+    }
 }
 
 /// The rows of the latest analysis of each window.

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::incidents::history::stored;
 use rocescope_diagnose::incidents::Document;
-use rocescope_model::{Resolution, Time};
+use rocescope_model::{Resolution, Time, footer};
 use rocescope_runtime::clock::now;
 use rocescope_store::query::Answered;
 use rocescope_store::rollup::answer;
@@ -23,11 +23,13 @@ pub fn open(root: &Path, time: TimeRange, wide: TimeRange, asked: Option<Resolut
     Ok(answer::open(root, &Query::default().within(wide), coarsest)?)
 }
 
-/// Whether all rows were captured.
+/// Whether all rows were captured. A rollup that is read by its path has none that were.
 #[must_use]
 pub fn is_captured(found: &Scan) -> bool {
     let mut answered = found.answered.iter();
+    let mut segments = found.segments.iter();
     answered.all(|part| part.resolution == Resolution::Captured)
+        && segments.all(|segment| segment.footer(footer::ROLLUP).is_none())
 }
 
 /// Which rows answer for which time, as text; nothing if all were captured.

@@ -6,7 +6,7 @@ use super::span;
 use crate::arguments::{CompareArguments, Format, SpanArguments};
 use crate::rows;
 use anyhow::{Result, bail};
-use rocescope_analysis::report::{CONNECTIONS_NS, collect, incidents_of, open, origin, selected};
+use rocescope_analysis::report::{CONNECTIONS_NS, collect, incidents_of, last_totals, open, origin, selected};
 use rocescope_model::hosts::Hosts;
 use rocescope_model::{ConnectionRow, Resolution, Time, json};
 use rocescope_report::compare::connections::ConnectionSpan;
@@ -86,8 +86,16 @@ fn side(
     }
     let bound = |time: Option<Time>| time.map(|time| time.0);
     let mut connections = ConnectionSpan::new(bound(time.from), bound(time.to));
-    for rows in selected::<ConnectionRow>(&found, observer, wide).batches() {
-        rows?.iter().for_each(|row| connections.add(row));
+    let before = TimeRange {
+        from: None,
+        to: time.from,
+    };
+    let last = last_totals(time, time.from.map(|_| before));
+    for rows in selected::<ConnectionRow>(&found, observer, wide)
+        .last_of_each(last)
+        .batches()
+    {
+        rows?.into_iter().for_each(|row| connections.add(row));
     }
     Ok(Side { report, connections })
 }

@@ -32,6 +32,11 @@ fn a_report_from_rollups_has_the_incidents_that_the_dataset_keeps() {
     let notes = before["findings"].to_string();
     assert!(notes.contains("of rollups are not judged"), "{notes}");
     assert!(!notes.contains("No incidents"), "{notes}");
+    // The same by its path.
+    let by_path = report(&format!("{dataset}/rollups/1m"), &[]);
+    assert_eq!(by_path["incidents"].as_array().unwrap().len(), 0);
+    let notes = by_path["findings"].to_string();
+    assert!(notes.contains("of rollups are not judged"), "{notes}");
 
     text(&command(["diagnose", dataset, "--write"]).output().unwrap());
     let after = report(dataset, &["--resolution", "1m"]);

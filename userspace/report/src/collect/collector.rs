@@ -225,8 +225,11 @@ impl Collector {
         rows.iter().for_each(|row| self.connections.queue_pair(row));
     }
 
-    /// Adds directions of connections, those of one observer in the order in which they were written.
+    /// Adds directions of connections, those of one observer in the order in which they were written; after the windows,
+    /// whose length determines how long a live one may have no row.
     pub fn connections(&mut self, rows: Vec<ConnectionRow>) {
+        let (_, longest_ns) = self.totals.window_ns;
+        self.connections.set_window(longest_ns);
         for row in rows {
             if self.wants(&row.observer) {
                 self.name(&row.observer);

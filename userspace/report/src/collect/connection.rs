@@ -6,8 +6,16 @@ use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 use serde::Serialize;
 
-/// Twice the interval at which a live direction writes a row.
-const SILENCE_NS: i64 = 120_000_000_000;
+/// Twice the interval at which a live direction writes a row. Rows of rollups come once a window.
+pub(super) const fn silence_ns(window_ns: i64) -> i64 {
+    const CAPTURED_NS: i64 = 120_000_000_000;
+    let of_windows = window_ns.saturating_mul(2);
+    if of_windows > CAPTURED_NS {
+        of_windows
+    } else {
+        CAPTURED_NS
+    }
+}
 
 /// The two directions of a connection.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -65,9 +73,9 @@ impl Connection {
         ConnectionRow::trouble(self.directions())
     }
 
-    pub(super) fn is_over(&self, latest_ns: i64) -> bool {
+    pub(super) fn is_over(&self, latest_ns: i64, silence_ns: i64) -> bool {
         let over = |row: &ConnectionRow| {
-            (&*row.state == "gone" && row.time_ns < latest_ns) || row.time_ns < latest_ns.saturating_sub(SILENCE_NS)
+            (&*row.state == "gone" && row.time_ns < latest_ns) || row.time_ns < latest_ns.saturating_sub(silence_ns)
         };
         self.directions().all(over)
     }

@@ -1,12 +1,12 @@
 //! Connections: the live ones, sums of the ended ones, and the worst.
 //!
-//! Rows of a direction are cumulative and written once a minute, so the latest row is valid. A connection is kept until
-//! it ends: its rows have the state `gone`, or there is none for two minutes. Then it is added to the sums and removed,
-//! unless it is among the worst. Memory is therefore bounded by the connections that a capture follows at once, not by
-//! their number in a week.
+//! Rows of a direction are cumulative and written once a minute, those of rollups once a window, so the latest row is
+//! valid. A connection is kept until it ends: its rows have the state `gone`, or two in turn are missing. Then it is added
+//! to the sums and removed, unless it is among the worst. Memory is therefore bounded by the connections that a capture
+//! follows at once, not by their number in a week.
 
 use super::classes::Classes;
-use super::connection::Connection;
+use super::connection::{Connection, silence_ns};
 use super::owners::{OwnedBy, OwnerFigures, Owners};
 use super::scope::Scope;
 use super::top::Top;
@@ -127,6 +127,8 @@ impl Default for Living {
 pub(super) struct Connections {
     /// By observer, because connection numbers are unique only within one.
     living: BTreeMap<String, Living>,
+    /// How long a live direction has no row.
+    silence_ns: i64,
     ended: Ended,
 }
 
@@ -168,6 +170,7 @@ impl Connections {
     pub(super) fn new(top: usize, owned_by: OwnedBy) -> Self {
         Self {
             living: BTreeMap::new(),
+            silence_ns: silence_ns(0),
             ended: Ended {
                 figures: ConnectionFigures::default(),
                 resent: Top::new(NAMED),
@@ -177,6 +180,11 @@ impl Connections {
                 owners: Owners::new(owned_by),
             },
         }
+    }
+
+    /// Sets the length of the longest window, before the connections.
+    pub(super) const fn set_window(&mut self, window_ns: i64) {
+        self.silence_ns = silence_ns(window_ns);
     }
 
     /// Whose queue pairs are.
@@ -213,10 +221,10 @@ impl Connections {
             *place = Some(row);
         }
         if living.connections.len() > living.look_at {
-            let latest_ns = living.latest_ns;
+            let (latest_ns, silence_ns) = (living.latest_ns, self.silence_ns);
             let over = living
                 .connections
-                .extract_if(.., |_, connection| connection.is_over(latest_ns));
+                .extract_if(.., |_, connection| connection.is_over(latest_ns, silence_ns));
             over.for_each(|(_, connection)| self.ended.add(&connection, scope, filter));
             // Doubling keeps the cost of searches proportional to the number of rows.
             living.look_at = (living.connections.len() * 2).max(FIRST_LOOK);
@@ -303,6 +311,28 @@ mod tests {
         assert_eq!(figures.sum("packets"), 20 * many.unsigned_abs());
         assert_eq!(figures.worst.len(), 3);
         assert!(figures.worst.iter().all(|c| c.directions().count() == 2));
+    }
+
+    /// Their number grows from hour to hour, so that those that are over are searched in the middle of an hour, before the
+    /// rows of all others.
+    #[test]
+    fn rows_of_hours_are_of_the_same_connections() {
+        const HOUR_NS: i64 = 3_600_000_000_000;
+        let mut connections = Connections::new(3, OwnedBy::Job);
+        connections.set_window(HOUR_NS);
+        let scope = Scope::default();
+        let first = FIRST_LOOK as i64;
+        let of_hours = [first, 3 * first, 9 * first];
+        for (hour, many) in of_hours.into_iter().enumerate() {
+            let end_ns = (hour as i64 + 1) * HOUR_NS - 1;
+            // New ones first.
+            (1..=many)
+                .rev()
+                .for_each(|at| connections.add(row(at, "a_to_b", end_ns, 10), &scope, None));
+        }
+        let (figures, _) = connections.finish(&scope, None);
+        assert_eq!(figures.count, of_hours[2].unsigned_abs());
+        assert_eq!(figures.sum("packets"), 10 * of_hours[2].unsigned_abs());
     }
 
     #[test]

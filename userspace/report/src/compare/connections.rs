@@ -3,22 +3,11 @@
 //! A row of `connections` holds totals since the first packet of its connection, once a minute. What happened in a span
 //! is the last row in it minus the last row before it, so the ends of a span are exact to a minute.
 
-use rocescope_model::{ConnectionRow, Row, Value};
+use rocescope_model::{ConnectionRow, Row, Text, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// Sums of columns, and the round trips by the lower bound of their bucket, in nanoseconds.
-#[derive(Debug, Clone, Default)]
-struct Sums {
-    time_ns: i64,
-    /// Its addresses and queue pair, which mean the same in another dataset.
-    name: String,
-    suffered: Suffered,
-    counts: Vec<i64>,
-    round_trips: BTreeMap<u64, i64>,
-}
-
 /// Observer, connection and role.
-type Direction = (String, i64, String);
+type Direction = (Text, i64, Text);
 
 /// What a direction of a connection suffered in a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,7 +24,7 @@ pub struct ConnectionSpan {
     from_ns: Option<i64>,
     to_ns: Option<i64>,
     /// The last row before the span, and the last one in it, of each direction.
-    directions: HashMap<Direction, (Option<Sums>, Option<Sums>)>,
+    directions: HashMap<Direction, (Option<ConnectionRow>, Option<ConnectionRow>)>,
 }
 
 impl ConnectionSpan {
@@ -50,18 +39,18 @@ impl ConnectionSpan {
     }
 
     /// Adds a row, in any order; those after the span are ignored.
-    pub fn add(&mut self, row: &ConnectionRow) {
+    pub fn add(&mut self, row: ConnectionRow) {
         if self.to_ns.is_some_and(|to| row.time_ns >= to) {
             return;
         }
-        let key = (row.observer.to_string(), row.connection, row.role.to_string());
+        let key = (row.observer.clone(), row.connection, row.role.clone());
         let (before, within) = self.directions.entry(key).or_default();
         let place = match self.from_ns {
             Some(from) if row.time_ns < from => before,
             _ => within,
         };
         if place.as_ref().is_none_or(|known| known.time_ns <= row.time_ns) {
-            *place = Some(Sums::of(row));
+            *place = Some(row);
         }
     }
 
@@ -83,9 +72,8 @@ impl ConnectionSpan {
         let mut all = vec![0; columns().count()];
         for (before, within) in self.directions.values() {
             let Some(within) = within else { continue };
-            for (at, (sum, count)) in all.iter_mut().zip(&within.counts).enumerate() {
-                let earlier = before.as_ref().and_then(|before| before.counts.get(at));
-                *sum += count - earlier.copied().unwrap_or(0);
+            for (sum, (at, _)) in all.iter_mut().zip(columns()) {
+                *sum += count(within, at) - before.as_ref().map_or(0, |before| count(before, at));
             }
         }
         all
@@ -94,13 +82,13 @@ impl ConnectionSpan {
     /// What each direction suffered, by the name of its addresses and queue pair. Where several observers saw it, the one
     /// that saw most.
     #[must_use]
-    pub fn suffered(&self) -> BTreeMap<&str, Suffered> {
-        let mut all: BTreeMap<&str, Suffered> = BTreeMap::new();
+    pub fn suffered(&self) -> BTreeMap<String, Suffered> {
+        let mut all: BTreeMap<String, Suffered> = BTreeMap::new();
         for (before, within) in self.directions.values() {
             let Some(within) = within else { continue };
-            let earlier = before.as_ref().map_or_else(Suffered::default, |before| before.suffered);
-            let worst = all.entry(&within.name).or_default();
-            let here = within.suffered;
+            let earlier = before.as_ref().map(Suffered::of).unwrap_or_default();
+            let worst = all.entry(name(within)).or_default();
+            let here = Suffered::of(within);
             worst.lost_packets = worst.lost_packets.max(here.lost_packets - earlier.lost_packets);
             let retransmitted = here.retransmitted_packets - earlier.retransmitted_packets;
             worst.retransmitted_packets = worst.retransmitted_packets.max(retransmitted);
@@ -114,9 +102,9 @@ impl ConnectionSpan {
         let mut all: BTreeMap<u64, i64> = BTreeMap::new();
         for (before, within) in self.directions.values() {
             let Some(within) = within else { continue };
-            for (sign, sums) in [(1, Some(within)), (-1, before.as_ref())] {
-                for (bucket, count) in sums.into_iter().flat_map(|sums| &sums.round_trips) {
-                    *all.entry(*bucket).or_default() += sign * count;
+            for (sign, row) in [(1, Some(within)), (-1, before.as_ref())] {
+                for (bucket, count) in row.into_iter().flat_map(|row| buckets(&row.rtt_histogram)) {
+                    *all.entry(bucket).or_default() += sign * count;
                 }
             }
         }
@@ -140,24 +128,26 @@ pub fn columns() -> impl Iterator<Item = (usize, &'static rocescope_model::Colum
     columns.filter(|(_, column)| column.aggregate.observers.is_sum())
 }
 
-impl Sums {
+/// The addresses and the queue pair of a direction, which mean the same in another dataset.
+fn name(row: &ConnectionRow) -> String {
+    match row.dst_qpn {
+        Some(qpn) => format!("{} → {} QP {qpn}", row.src, row.dst),
+        None => format!("{} → {}", row.src, row.dst),
+    }
+}
+
+fn count(row: &ConnectionRow, column: usize) -> i64 {
+    match row.value(column) {
+        Value::I64(count) => count,
+        _ => 0,
+    }
+}
+
+impl Suffered {
     fn of(row: &ConnectionRow) -> Self {
-        let count = |(at, _)| match row.value(at) {
-            Value::I64(count) => count,
-            _ => 0,
-        };
         Self {
-            time_ns: row.time_ns,
-            name: match row.dst_qpn {
-                Some(qpn) => format!("{} → {} QP {qpn}", row.src, row.dst),
-                None => format!("{} → {}", row.src, row.dst),
-            },
-            suffered: Suffered {
-                lost_packets: row.fabric_lost_packets().cast_signed(),
-                retransmitted_packets: row.retransmitted_packets.cast_signed(),
-            },
-            counts: columns().map(count).collect(),
-            round_trips: buckets(&row.rtt_histogram),
+            lost_packets: row.fabric_lost_packets().cast_signed(),
+            retransmitted_packets: row.retransmitted_packets.cast_signed(),
         }
     }
 }
@@ -218,7 +208,7 @@ mod tests {
             row(4, 260, 1_000, &[]),
             row(5, 50, 2_000, &[5, 30, 9]),
         ] {
-            span.add(&row);
+            span.add(row);
         }
         assert_eq!((packets(&span), span.directions()), (30 + 7, 2));
         // One round trip of 10 ns and three of 20 ns.

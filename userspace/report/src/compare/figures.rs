@@ -181,12 +181,12 @@ type CountOf = fn(&Suffered) -> i64;
 /// What each direction of a connection lost and retransmitted: which connection became worse?
 fn each_connection(a: &Side, b: &Side) -> Vec<Change> {
     let (in_a, in_b) = (a.connections.suffered(), b.connections.suffered());
-    let names: BTreeSet<&str> = in_a.keys().chain(in_b.keys()).copied().collect();
+    let names: BTreeSet<&String> = in_a.keys().chain(in_b.keys()).collect();
     let figures: [(&str, CountOf); 2] = [
         ("lost packets", |suffered| suffered.lost_packets),
         ("retransmitted packets", |suffered| suffered.retransmitted_packets),
     ];
-    let value = |side: &Side, all: &BTreeMap<&str, Suffered>, name: &str, of: CountOf| {
+    let value = |side: &Side, all: &BTreeMap<String, Suffered>, name: &str, of: CountOf| {
         // A connection that is not there has lost nothing there, if connections were followed at all.
         let is_tracked = side.connections.is_tracked();
         let count = is_tracked.then(|| all.get(name).map_or(0, of))?;

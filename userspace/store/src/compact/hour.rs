@@ -6,6 +6,7 @@ use super::join::Join;
 use super::shipped::{self, State};
 use crate::lock::HourLock;
 use crate::name::{COMPACT, FIRST_JOINED, SegmentName};
+use crate::schema::Indexes;
 use crate::seal::write_segment;
 use crate::{Error, durable, schema};
 use rocescope_model::Table;
@@ -104,7 +105,7 @@ impl<'a> Hour<'a> {
         }
         let schema = Arc::new(schema::arrow(self.table, &group.footer));
         let rows = Join::new(self.table, Arc::clone(&schema), group);
-        let (rows, bytes) = write_segment(&path, schema, rows, || {})?;
+        let (rows, bytes) = write_segment(&path, (schema, Indexes::Addresses), rows, || {})?;
         let expected: u64 = group.parts.iter().map(|part| part.segment.rows).sum();
         if rows != expected {
             let reason = format!("its segments have {expected} rows, but {rows} were read");

@@ -1,8 +1,9 @@
 //! Reads the rows of any table, for what copies them and does not know their columns.
 
-use crate::read::Batch;
+use crate::read::{ALL_ROWS, Batch};
 use crate::{Error, Scan};
 use rocescope_model::{Cells, Table, Value};
+use std::slice;
 
 /// The requested rows of a batch.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl Scan {
         let mut segments: Vec<_> = self.table(table.name).filter(|segment| segment.rows > 0).collect();
         segments.sort_by(|a, b| a.order().cmp(&b.order()));
         segments.into_iter().flat_map(|segment| {
-            let (batches, error) = match segment.undamaged(|_| true, 0..usize::MAX) {
+            let (batches, error) = match segment.undamaged(|_| true, slice::from_ref(&ALL_ROWS)) {
                 Ok(batches) => (Some(batches), None),
                 Err(error) => (None, Some(Err(error))),
             };

@@ -10,12 +10,14 @@
 //! | [`timeline`] | window by window, across segments and datasets |
 //! | [`cells`] | any table, without the type of its rows |
 //! | [`spans`] | narrow time spans, read many times |
+//! | [`last`] | of rows with totals the last of each object |
 //! | `parallel` | hour by hour, decoded by two threads |
 //! | `revisions` | which windows of the mesh were analyzed more than once |
 //! | [`range`], `condition`, [`statistics`] | the requested time, what excludes a segment, what was excluded |
 
 pub mod cells;
 mod condition;
+pub mod last;
 mod parallel;
 pub mod range;
 mod revisions;
@@ -25,6 +27,7 @@ pub mod statistics;
 pub mod timeline;
 
 pub(crate) use condition::{Bounds, time_column};
+pub use last::LastOfEach;
 pub use range::{Answered, TimeRange};
 pub use rows::Rows;
 pub use spans::SpanReader;

@@ -54,7 +54,7 @@ impl<R: Row + Send> Rows<'_, R> {
     /// Reads segments until the end, an error, or until the receiver is dropped.
     fn decode(&self, segments: &[&Segment], sender: &SyncSender<Result<Vec<R>, Error>>, spent: &Receiver<Vec<R>>) {
         for segment in segments {
-            let batches = match self.open(segment, 0..usize::MAX) {
+            let batches = match self.open_all(segment) {
                 Ok(batches) => batches,
                 Err(error) => return drop(sender.send(Err(error))),
             };

@@ -1,8 +1,9 @@
 //! Reads the rows of one table, batch by batch.
 
 use super::condition::Condition;
+use super::last::LastOfEach;
 use super::{TimeRange, Timeline};
-use crate::read::{Batch, Undamaged};
+use crate::read::{ALL_ROWS, Batch, Undamaged};
 use crate::{Error, Scan, Segment};
 use rocescope_model::recent::Memo;
 use rocescope_model::{Cells, Column, Row, StoredCell, Time, Type, Value, footer};
@@ -20,6 +21,8 @@ pub struct Rows<'a, R> {
     pub(super) segments: Vec<(usize, &'a Segment)>,
     pub(super) condition: Condition,
     columns: fn(&Column) -> bool,
+    /// Which rows are left out because others of their object follow.
+    last: Option<LastOfEach>,
     row: PhantomData<fn() -> R>,
 }
 
@@ -47,6 +50,7 @@ impl<'a, R: Row> Rows<'a, R> {
             segments,
             condition: query.unwrap_or_default(),
             columns: |column| column.kind != Type::Bytes,
+            last: None,
             row: PhantomData,
         }
     }
@@ -91,6 +95,13 @@ impl<'a, R: Row> Rows<'a, R> {
     #[must_use]
     pub const fn columns(mut self, wanted: fn(&Column) -> bool) -> Self {
         self.columns = wanted;
+        self
+    }
+
+    /// Leaves out rows that a later one in the same segment replaces: for tables whose rows have totals since some start.
+    #[must_use]
+    pub const fn last_of_each(mut self, last: LastOfEach) -> Self {
+        self.last = Some(last);
         self
     }
 
@@ -141,7 +152,7 @@ impl<'a, R: Row> Rows<'a, R> {
     {
         let segments = self.segments.clone().into_iter();
         segments.flat_map(move |(_, segment)| {
-            let (rows, error) = match self.open(segment, 0..usize::MAX) {
+            let (rows, error) = match self.open_all(segment) {
                 Ok(rows) => (Some(rows), None),
                 Err(error) => (None, Some(Err(error))),
             };
@@ -170,7 +181,7 @@ impl<'a, R: Row> Rows<'a, R> {
         for (_, segment) in &self.segments {
             let condition = self.condition.in_segment(segment);
             let wanted = |column: &Column| columns.contains(&column.name) || condition.needs(table, column.name);
-            for batch in segment.undamaged(wanted, 0..usize::MAX)? {
+            for batch in segment.undamaged(wanted, slice::from_ref(&ALL_ROWS))? {
                 let batch = batch?;
                 for row in condition.rows(&batch) {
                     take(places.map(|place| match batch.value(row, place) {
@@ -191,8 +202,19 @@ impl<'a, R: Row> Rows<'a, R> {
         Timeline::new(self)
     }
 
-    /// Starts to read these rows of a segment.
-    pub(super) fn open(&self, segment: &'a Segment, rows: Range<usize>) -> Result<SegmentRows<'a, R>, Error> {
+    /// Starts to read the requested rows of a segment.
+    pub(super) fn open_all(&self, segment: &'a Segment) -> Result<SegmentRows<'a, R>, Error> {
+        match self.last {
+            Some(last) => {
+                let within = self.condition.in_segment(segment).time;
+                self.open(segment, &last.rows(R::TABLE, segment, within)?)
+            }
+            None => self.open(segment, slice::from_ref(&ALL_ROWS)),
+        }
+    }
+
+    /// Starts to read the requested ones of these rows of a segment.
+    pub(super) fn open(&self, segment: &'a Segment, rows: &[Range<usize>]) -> Result<SegmentRows<'a, R>, Error> {
         let condition = self.condition.in_segment(segment);
         let wanted = |column: &Column| (self.columns)(column) || condition.needs(R::TABLE, column.name);
         let unread = |column: &Column| (!column.nullable && !wanted(column)).then(|| empty(column.kind));

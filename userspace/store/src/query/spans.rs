@@ -1,11 +1,13 @@
 //! Reads rows of narrow time spans, many times from the same segments.
 
 use super::{Rows, time_column};
+use crate::read::ALL_ROWS;
 use crate::{Error, Scan, Segment};
 use rocescope_model::{Cells, Row, Value};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::slice;
 
 /// Rows in a block, for which one time span is kept: at least this many rows are read for each requested one.
 const BLOCK: u32 = 1_024;
@@ -52,7 +54,7 @@ impl SpanReader {
                 }
             };
             if let Some(range) = within(blocks, span_ns) {
-                for batch in rows.open(segment, range)? {
+                for batch in rows.open(segment, slice::from_ref(&range))? {
                     found.append(&mut batch?);
                 }
             }
@@ -65,7 +67,7 @@ fn blocks_of<R: Row>(segment: &Segment) -> Result<Vec<Block>, Error> {
     let mut blocks: Vec<Block> = Vec::new();
     let time = time_column(R::TABLE).unwrap_or(usize::MAX);
     let is_time = |name| R::TABLE.position(name) == Some(time);
-    for batch in segment.undamaged(|column| is_time(column.name), 0..usize::MAX)? {
+    for batch in segment.undamaged(|column| is_time(column.name), slice::from_ref(&ALL_ROWS))? {
         let batch = batch?;
         for row in 0..batch.rows() {
             let Value::I64(time) = batch.value(row, time) else {

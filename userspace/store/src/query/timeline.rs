@@ -86,7 +86,7 @@ impl<'a, R: Row> Timeline<'a, R> {
     fn read(&mut self, dataset: usize, segment: &'a Segment) -> Result<(), Error> {
         let mut lane = Lane {
             dataset,
-            batches: self.selected.open(segment, 0..usize::MAX)?,
+            batches: self.selected.open_all(segment)?,
             rows: VecDeque::new(),
         };
         lane.fill()?;

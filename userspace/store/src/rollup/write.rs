@@ -7,6 +7,7 @@ use super::{Made, directory};
 use crate::name::{OPEN, SegmentName, SegmentPaths};
 use crate::query::Query;
 use crate::scan::read_segment;
+use crate::schema::Indexes;
 use crate::seal::write_segment;
 use crate::{Error, Scan, Segment, TimeRange, durable, encode, schema};
 use arrow_array::RecordBatch;
@@ -208,7 +209,12 @@ fn write_table(
     // Only the holder of the lock writes it.
     let unfinished = publish::unfinished(target, table.name);
     let schema = Arc::new(schema::arrow(table, &footer));
-    let segment = write_segment(&unfinished, schema, batches(task, table, new, old), || {});
+    let segment = write_segment(
+        &unfinished,
+        (schema, Indexes::Addresses),
+        batches(task, table, new, old),
+        || {},
+    );
     let (rows, bytes) = segment.inspect_err(|_| {
         // Report the first error.
         let _ = durable::remove(&unfinished);

@@ -5,6 +5,7 @@
 mod compaction;
 mod damage;
 mod disk_fails;
+mod filters;
 mod flips;
 mod follow;
 mod format_1;

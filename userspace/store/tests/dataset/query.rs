@@ -1,8 +1,8 @@
 //! Queries read the requested rows, and open no segment that cannot contain one.
 
 use crate::rows::{HOUR_NS, SECOND_NS, START, window};
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, ProbeRow, Row, Time, WindowRow, WindowRows};
-use rocescope_store::query::{SpanReader, Statistics};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, ProbeRow, Row, Time, WindowRow, WindowRows};
+use rocescope_store::query::{LastOfEach, SpanReader, Statistics};
 use rocescope_store::{Error, Options, Query, Rows, Scan, TimeRange, Writer, scan};
 use std::fs;
 use std::path::Path;
@@ -260,4 +260,63 @@ fn columns_that_were_not_requested_are_empty_and_repeated_texts_come_back() {
         ..row
     });
     assert!(read.into_iter().eq(expected));
+}
+
+/// Three hours of two directions, a row every ten minutes, in one segment an hour.
+#[test]
+fn of_rows_with_totals_only_the_last_of_each_object_is_read() {
+    const TEN_MINUTES_NS: i64 = HOUR_NS / 6;
+    let root = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
+    let now = Instant::now();
+    for time_ns in (0..18).map(|at| EDGE + at * TEN_MINUTES_NS) {
+        let row = |role: &'static str| ConnectionRow {
+            observer: "rail3".into(),
+            time: Time(time_ns),
+            time_ns,
+            connection: 7,
+            role: role.into(),
+            ..ConnectionRow::default()
+        };
+        let connections = vec![row("a_to_b"), row("b_to_a")];
+        let rows = WindowRows {
+            connections,
+            ..WindowRows::default()
+        };
+        writer.append(&rows, now).unwrap();
+    }
+    writer.finish().unwrap();
+    let at = |ten_minutes: i64| Time(EDGE + ten_minutes * TEN_MINUTES_NS);
+    let query = Query::default().tables(&[ConnectionRow::TABLE]);
+    let read = |within: TimeRange, time, other| -> Vec<i64> {
+        let last = LastOfEach {
+            object: &["observer", "connection", "role"],
+            time,
+            other,
+        };
+        let found = query.clone().within(within).open(root.path()).unwrap();
+        let mut read = Vec::new();
+        let rows = found.select::<ConnectionRow>().last_of_each(last);
+        rows.for_each(|row| read.push((row.time_ns - EDGE) / TEN_MINUTES_NS))
+            .unwrap();
+        assert!(
+            read.chunks(2).all(|pair| pair[0] == pair[1]),
+            "both directions: {read:?}"
+        );
+        read.into_iter().step_by(2).collect()
+    };
+    let always = TimeRange::default();
+    let to = |to| TimeRange {
+        from: None,
+        to: Some(to),
+    };
+    assert_eq!(read(always, always, None), [5, 11, 17]);
+    assert_eq!(
+        read(to(at(10)), always, None),
+        [5, 9],
+        "no row that was not requested replaces one"
+    );
+    assert_eq!(read(always, to(at(9)), None), [5, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]);
+    let from = TimeRange::since(at(9));
+    assert_eq!(read(always, from, Some(to(at(9)))), [5, 8, 11, 17]);
 }
