@@ -4,6 +4,7 @@
 //! transmission of its PSN it is and where it was lost; nothing here is derived from the analysis.
 //!
 //! `LAB_CLASS=spray-loss cargo xtask lab connections` runs this class alone; each difference is a line.
+//! `LAB_SEEDS=41-80` takes other seeds: those that a rule was not made on.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -31,6 +32,7 @@ use crate::parallel;
 use crate::table::{Goal, Line, Size, percent};
 use floors::{FLOORS, Floor};
 use score::Score;
+use std::ops::RangeInclusive;
 
 /// The seeds of a usual run; the accuracy that the project states is that of 40.
 const SEEDS: u64 = 4;
@@ -38,7 +40,7 @@ const ALL_SEEDS: u64 = 40;
 
 /// The goals are those of every class (`floors`).
 pub(crate) fn evaluate(size: Size) -> Vec<Line> {
-    let seeds = size.choose(SEEDS, ALL_SEEDS);
+    let seeds = chosen_seeds().unwrap_or(1..=size.choose(SEEDS, ALL_SEEDS));
     let only = std::env::var("LAB_CLASS").ok();
     let is_chosen = |floor: &&Floor| only.as_ref().is_none_or(|only| only == floor.class);
     let floors: Vec<&Floor> = FLOORS.iter().filter(is_chosen).collect();
@@ -46,14 +48,14 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     if size.details {
         print!("{}", Score::header());
     }
-    for (floor, score, wrong) in measured(&floors, seeds) {
+    for (floor, score, wrong) in measured(&floors, &seeds) {
         if size.details {
             print!("{}", score.line(floor.class));
         }
         if only.is_some() {
             wrong.iter().for_each(|line| println!("{line}"));
         }
-        for what in floor.missed_by(&score, seeds) {
+        for what in floor.missed_by(&score, number(&seeds)) {
             println!("{}: {what}", floor.class);
             below += 1.0;
         }
@@ -63,7 +65,7 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
         sum.right += score.right;
         sum.found += score.found;
     }
-    let runs = floors.len() as u64 * seeds;
+    let runs = floors.len() as u64 * number(&seeds);
     vec![
         Line::new(
             "losses",
@@ -83,11 +85,23 @@ pub(crate) fn evaluate(size: Size) -> Vec<Line> {
     ]
 }
 
+/// The seeds that the environment names.
+fn chosen_seeds() -> Option<RangeInclusive<u64>> {
+    let text = std::env::var("LAB_SEEDS").ok()?;
+    let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+    let seed = |text: &str| text.parse().unwrap_or_else(|_| panic!("LAB_SEEDS is FIRST-LAST"));
+    Some(seed(first)..=seed(last))
+}
+
+fn number(seeds: &RangeInclusive<u64>) -> u64 {
+    (seeds.end() + 1).saturating_sub(*seeds.start())
+}
+
 /// Each class over its seeds, and a line for each difference.
-fn measured<'a>(floors: &[&'a Floor], seeds: u64) -> Vec<(&'a Floor, Score, Vec<String>)> {
+fn measured<'a>(floors: &[&'a Floor], seeds: &RangeInclusive<u64>) -> Vec<(&'a Floor, Score, Vec<String>)> {
     parallel::each(floors, |floor| {
         let (mut score, mut wrong) = (Score::default(), Vec::new());
-        for seed in 1..=seeds {
+        for seed in seeds.clone() {
             let found = score.add(&follow::follow(&follow::class(floor.class), seed));
             wrong.extend(found.into_iter().map(|line| format!("seed {seed}: {line}")));
         }

@@ -7,6 +7,7 @@ use crate::connections::duplicates::by_delay::DuplicatesByDelay;
 use crate::connections::duplicates::by_source::DuplicatesBySource;
 use crate::connections::fast::state::FastState;
 use crate::connections::intake::capture_loss::CaptureLoss;
+use crate::connections::intake::clock_skew::ClockSkew;
 use crate::connections::intake::mirror_loss::MirrorLoss;
 use crate::connections::intake::prefetch::Prefetch;
 use crate::connections::intake::sort_buffer::SortBuffer;
@@ -75,6 +76,7 @@ pub struct Connections {
     pub(crate) handshakes: Handshakes,
     pub(crate) capture_loss: CaptureLoss,
     pub(crate) mirror_loss: MirrorLoss,
+    pub(crate) clock_skew: ClockSkew,
     pub(crate) yielded: Yielded,
     pub(crate) events: Vec<Event>,
     /// Length of a slice: runs of the current slice may still arrive.
@@ -144,6 +146,7 @@ impl Connections {
             handshakes: Handshakes::default(),
             capture_loss: CaptureLoss::default(),
             mirror_loss: MirrorLoss::default(),
+            clock_skew: ClockSkew::default(),
             yielded: Yielded::default(),
             events: Vec::new(),
             slice_ns: tenth.clamp(1, 100_000_000),

@@ -227,7 +227,10 @@ impl Connections {
         }
         self.count_answer(at, Some(peer), run);
         if !is_response {
-            self.with(peer, |requester, context| requester.acknowledged(run, context));
+            let late_ns = self.with(peer, |requester, context| requester.acknowledged(run, context));
+            if let Some(late_ns) = late_ns.flatten().filter(|ns| *ns > self.settings.clock_error_ns) {
+                self.learn_clock_skew(peer, run, late_ns);
+            }
             let waits = self.waits_before(at, Some(peer), run.last_psn(), 1);
             if let Some(responder) = self.directions.get_mut(at) {
                 responder.responses_acknowledged(run, waits);
@@ -244,6 +247,15 @@ impl Connections {
         });
         if let Some(responder) = self.directions.get_mut(at) {
             responder.responses = responses;
+        }
+    }
+
+    /// The NAK in this run passed after what it caused: its clock is ahead.
+    #[cold]
+    fn learn_clock_skew(&mut self, requester: u32, run: &RunRecord, late_ns: u64) {
+        self.clock_skew.learn(run, late_ns);
+        if let (Some(requester), Some(news)) = (self.directions.get_mut(requester), self.clock_skew.news) {
+            requester.latencies.shorten(news.more_ns());
         }
     }
 

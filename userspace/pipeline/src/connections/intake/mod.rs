@@ -9,11 +9,13 @@
 //! | `prefetch` | directions of the next runs, looked up together |
 //! | `reuse` | a queue pair number that is used again |
 //! | `capture_loss` | intervals in which the capture lost runs |
+//! | `clock_skew` | clocks of mirrors that differ |
 //! | `mirror_loss` | intervals in which a mirror lost frames |
 //! | `inline_queue` | a queue that usually holds one element |
 
 pub(crate) mod ack_run;
 pub(crate) mod capture_loss;
+pub(crate) mod clock_skew;
 pub(crate) mod ingest;
 pub(crate) mod inline_queue;
 pub(crate) mod mirror_loss;

@@ -3,6 +3,7 @@
 //! The cache publishes a run when it ends, so runs of different streams come out of order by up to
 //! a slice. They wait here until a turn reports that all older ones have arrived.
 
+use crate::connections::intake::clock_skew::Correction;
 use alloc::vec::Vec;
 use rocescope_record::{HandshakeRecord, MadRecord, RunRecord};
 
@@ -127,10 +128,48 @@ impl SortBuffer {
         handshakes.retain(|record| !old(record.ack_ns));
     }
 
+    /// Removes the first `taken` of the sorted items, and no others.
+    pub(crate) fn forget_first(&mut self, taken: usize) {
+        let Self {
+            runs,
+            keys,
+            mads,
+            handshakes,
+            sorted,
+            ..
+        } = self;
+        sorted.truncate(taken);
+        sorted.sort_unstable_by_key(|(_, at)| *at);
+        let is_taken = |at: u32| sorted.binary_search_by_key(&at, |(_, at)| *at).is_ok();
+        retain_numbered(runs, |at| !is_taken(at));
+        retain_numbered(mads, |at| !is_taken(at | MADS));
+        retain_numbered(handshakes, |at| !is_taken(at | HANDSHAKES));
+        keys.clear();
+        keys.extend((0..).zip(&*runs).map(|(at, run)| (run.first_ns, at)));
+    }
+
+    /// Moves the waiting runs of a pair of hosts whose skew has become known.
+    pub(crate) fn correct(&mut self, correction: Correction) {
+        self.runs.iter_mut().for_each(|run| correction.apply(run));
+        let runs = (0..).zip(&self.runs);
+        self.keys.clear();
+        self.keys.extend(runs.map(|(at, run)| (run.first_ns, at)));
+    }
+
     /// A time below which about half of the runs began.
     pub(crate) fn middle_ns(&self) -> u64 {
         let keys = self.keys.iter();
         let (first, last) = keys.fold((u64::MAX, 0), |(first, last), (ns, _)| (first.min(*ns), last.max(*ns)));
         first / 2 + last / 2 + 1
     }
+}
+
+/// Keeps those whose number `is_kept`.
+fn retain_numbered<T>(list: &mut Vec<T>, is_kept: impl Fn(u32) -> bool) {
+    let mut next = 0;
+    list.retain(|_| {
+        let at = next;
+        next += 1;
+        is_kept(at)
+    });
 }

@@ -2,7 +2,7 @@
 
 use crate::connections::intake::ack_run;
 use crate::connections::intake::prefetch::GROUP;
-use crate::connections::intake::sort_buffer::Item;
+use crate::connections::intake::sort_buffer::{Item, SortBuffer};
 use crate::connections::rows::events as event_rows;
 use crate::connections::state::{Connections, HEAP_PARTS, ROWS_AT_ONCE};
 use crate::time::EventTime;
@@ -18,8 +18,19 @@ impl Connections {
             return self.leave_out(run);
         }
         match ack_run::split(run) {
-            Some(ends) => ends.iter().for_each(|end| self.sort_buffer.run(end)),
-            None => self.sort_buffer.run(run),
+            Some(ends) => ends.iter().for_each(|end| self.queue(end)),
+            None => self.queue(run),
+        }
+    }
+
+    #[inline]
+    fn queue(&mut self, run: &RunRecord) {
+        if self.clock_skew.is_empty() {
+            self.sort_buffer.run(run);
+        } else {
+            let mut run = *run;
+            self.clock_skew.correct(&mut run);
+            self.sort_buffer.run(&run);
         }
     }
 
@@ -71,7 +82,22 @@ impl Connections {
     fn release(&mut self, watermark_ns: u64) {
         self.note_yielded();
         let mut order = core::mem::take(&mut self.sort_buffer);
-        order.sort(watermark_ns);
+        loop {
+            let complete_ns = self.clock_skew.complete_ns(watermark_ns);
+            order.sort(complete_ns);
+            let taken = self.process(&order);
+            let Some(correction) = self.clock_skew.news.take() else {
+                order.forget(complete_ns);
+                break;
+            };
+            order.forget_first(taken);
+            order.correct(correction);
+        }
+        self.sort_buffer = order;
+    }
+
+    /// Processes the sorted items, up to one that shows that others are in the wrong place. Returns their number.
+    fn process(&mut self, order: &SortBuffer) -> usize {
         let mut from = 0;
         loop {
             let group = || order.items(from).take(GROUP);
@@ -80,22 +106,22 @@ impl Connections {
                 Item::Mad(_) | Item::Handshake(_) => None,
             });
             self.prefetch.load(&self.directions, runs);
-            let mut taken = 0;
+            let before = from;
             for item in group() {
                 match item {
                     Item::Run(run) => self.ingest(run),
                     Item::Mad(record) => self.datagram(record),
                     Item::Handshake(record) => self.handshakes.take(record),
                 }
-                taken += 1;
+                from += 1;
+                if self.clock_skew.news.is_some() {
+                    return from;
+                }
             }
-            if taken == 0 {
-                break;
+            if from == before {
+                return from;
             }
-            from += taken;
         }
-        order.forget(watermark_ns);
-        self.sort_buffer = order;
     }
 
     /// Checks once per second of event time for idle directions and due rows.

@@ -197,7 +197,7 @@ impl Direction {
 /// Packets that a NAK named although they had passed, and that were transmitted again: the answer decides.
 impl Direction {
     /// No answer to a packet comes sooner than this.
-    fn soonest_answer_ns(&self) -> u64 {
+    pub(crate) fn soonest_answer_ns(&self) -> u64 {
         let shortest_ns = self.latencies.min_rtt_ns().unwrap_or(0);
         if self.latencies.rtt.samples() >= MANY_ROUND_TRIPS {
             shortest_ns - shortest_ns / 4

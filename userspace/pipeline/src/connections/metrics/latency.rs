@@ -43,6 +43,12 @@ impl Latencies {
             })
     }
 
+    /// Answers passed this much earlier than their times say. The histograms keep what they have.
+    pub(crate) const fn shorten(&mut self, by_ns: u64) {
+        self.rtt.shorten(by_ns);
+        self.completion.shorten(by_ns);
+    }
+
     /// The smallest round trip seen.
     pub(crate) fn min_rtt_ns(&self) -> Option<u64> {
         self.rtt.min()
@@ -130,6 +136,16 @@ impl GatheredHistogram {
     fn gathered(&self) -> impl Iterator<Item = u64> {
         let gathered = self.gathered.iter().take(self.count as usize);
         gathered.map(|ns| u64::from(*ns))
+    }
+
+    /// The shortest and the longest sample were longer than the others will be.
+    const fn shorten(&mut self, by_ns: u64) {
+        if by_ns < u32::MAX as u64 && self.min < u32::MAX {
+            self.min = self.min.saturating_sub(by_ns as u32);
+            if self.max < u32::MAX {
+                self.max = self.max.saturating_sub(by_ns as u32);
+            }
+        }
     }
 
     #[inline]

@@ -168,6 +168,13 @@ impl SendSequence {
         }
     }
 
+    /// What has passed in this sequence lately, by PSNs near `psn`.
+    pub(crate) fn passed_near(&self, psn: ExtendedPsn) -> impl Iterator<Item = (ExtendedPsn, ExtendedPsn)> {
+        let extended = move |low: u32| psn.wrapping_add_signed(i64::from(low.wrapping_sub(psn as u32).cast_signed()));
+        let used = self.spans.into_iter().filter(|span| span.last_ns != 0);
+        used.map(move |span| (extended(span.first), extended(span.last)))
+    }
+
     /// A time before which the PSN did not pass in this sequence, at most [`SPACING_NS`] before it did.
     pub(crate) fn passed_after(&self, psn: ExtendedPsn) -> Option<u64> {
         let kept = self.spans.iter().chain([&self.run]);

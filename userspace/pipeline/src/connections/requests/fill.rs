@@ -90,6 +90,7 @@ impl Direction {
             packets: packets + fill.duplicates,
             is_repeat: false,
             is_needed: false,
+            passed_before_ns: time_ns.since(gap.value.opened_ns),
             reaction_ns: None,
             before: None,
         }));

@@ -60,6 +60,9 @@ pub(crate) struct Episode {
     pub(crate) is_repeat: bool,
     /// The receiver had dropped whatever passed before it.
     pub(crate) is_needed: bool,
+    /// How long before its begin its first packet passed, those around it, or an answer: its timer had run for no longer. 0:
+    /// unknown.
+    pub(crate) passed_before_ns: u64,
     /// From the NAK to its first packet.
     pub(crate) reaction_ns: Option<u64>,
     /// The sender went back on its own, so it must have sent these too. They count once more of the episode has passed:

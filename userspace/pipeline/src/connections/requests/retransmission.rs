@@ -5,6 +5,7 @@ use crate::connections::direction::Direction;
 use crate::connections::losses::pending::{Recovered, SkippedRange};
 use crate::connections::order::classification::Classification;
 use crate::connections::order::psn_tracker::{Arrival, ExtendedPsn, Gap};
+use crate::connections::order::retransmission_scheme::RetransmissionScheme;
 use crate::connections::requests::recovery::{Episode, PendingNak, Trigger};
 use crate::connections::rows::event::{EventDetail, LossEvidence};
 use crate::time::EventTime;
@@ -113,7 +114,11 @@ impl Direction {
                 let may_be_late = repeated_packets <= MAX_LATE_DUPLICATES || arrival.repeated == 0;
                 let is_repeat = !filled.iter().any(|gap| gap.holds(first)) && arrival.below == 0;
                 let packets = (repeated_packets, arrival.repeated, may_be_late, is_repeat);
-                self.rewind(run, classified, trigger, packets, context);
+                let opened_ns = filled
+                    .iter()
+                    .find(|gap| gap.holds(first))
+                    .map(|gap| gap.value.opened_ns);
+                self.rewind(run, classified, trigger, packets, opened_ns, context);
             }
         }
     }
@@ -155,6 +160,14 @@ impl Direction {
                 (repeated_packets > 0, is_needed),
                 context,
             );
+            // Where packets are late, one of this pass may have overtaken those before it.
+            let overtakers = self.send_sequence.passed_near(from);
+            for (first, last) in overtakers.filter(|_| self.reordering.packets() > 0) {
+                let (first, last) = (first.max(skipped.first), last.min(skipped.last));
+                if first <= last {
+                    self.pending.passed(first, last);
+                }
+            }
         }
         if repeated_packets == 0 {
             if classified.arrival.above > 0 {
@@ -178,6 +191,9 @@ impl Direction {
         context: &mut Context<'_>,
     ) {
         for gap in filled {
+            if self.may_be_late_in_pass(classified, gap) {
+                continue;
+            }
             // One that names the first of them names them all: the mirror lost none of them.
             let is_named = match gap.value.nak {
                 Some(psn) => {
@@ -210,6 +226,21 @@ impl Direction {
         }
     }
 
+    /// Whether what follows the packet of a NAK and fills a gap may as well be late: no NAK names it, and nothing has shown
+    /// that the sender repeats what was not asked for.
+    fn may_be_late_in_pass(&self, classified: &ClassifiedRun, gap: &Gap) -> bool {
+        let is_nak = self
+            .episode
+            .as_deref()
+            .is_some_and(|episode| episode.trigger == Trigger::Nak);
+        is_nak
+            && !matches!(classified.classification, Classification::Retransmitted(_))
+            && classified.arrival.repeated == 0
+            && self.reordering.packets() > 0
+            && self.recoveries.scheme() == RetransmissionScheme::Unknown
+            && gap.value.nak.is_none_or(|psn| psn < gap.first)
+    }
+
     /// The send sequence continued: the sender did go back.
     fn rewind_confirmed(&mut self, before_ns: u64, context: &mut Context<'_>) {
         let before = self.episode.as_mut().and_then(|episode| episode.before.take());
@@ -225,9 +256,13 @@ impl Direction {
         classified: &ClassifiedRun,
         trigger: Trigger,
         (packets, repeated, may_be_late, is_repeat): (u64, u64, bool, bool),
+        opened_ns: Option<u64>,
         context: &mut Context<'_>,
     ) {
         let (first, last) = (classified.first, classified.last);
+        // Its timer restarts with every answer.
+        let passed_ns = opened_ns.or_else(|| self.send_sequence.time_of(first)).unwrap_or(0);
+        let passed_ns = passed_ns.max(self.answered_ns);
         self.end_episode(context.emit);
         let alone_ns = (trigger == Trigger::Nak).then_some(run.first_ns);
         self.confirm_skipped((first, last), (repeated, alone_ns), context);
@@ -277,6 +312,7 @@ impl Direction {
             packets,
             is_repeat,
             is_needed,
+            passed_before_ns: run.first_ns.since(passed_ns),
             reaction_ns,
             before,
         }));

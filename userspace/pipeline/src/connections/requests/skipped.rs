@@ -90,6 +90,7 @@ impl Direction {
         context: &mut Context<'_>,
     ) {
         let is_one_sided = self.is_one_sided();
+        let soonest_ns = self.soonest_answer_ns();
         let Some(lists) = self.pending.get_mut() else {
             return;
         };
@@ -127,9 +128,11 @@ impl Direction {
                 RetransmissionScheme::SelectiveRepeat => false,
             };
             let is_named = nak.is_some() || is_start(&part);
+            // A NAK sooner than an answer was sent because of what passed before.
+            let is_requested = nak.is_some_and(|nak_ns| nak_ns >= part.value.time_ns + soonest_ns);
             let is_blind = context.is_blind(part.value.before_ns, part.value.time_ns);
             if !goes_back
-                || self.reordering.packets() > 0 && nak.is_none()
+                || self.reordering.packets() > 0 && !is_requested
                 || !is_named && (is_blind || context.mirror_loss.is_likely(part.value.packets))
             {
                 continue;

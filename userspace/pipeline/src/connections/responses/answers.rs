@@ -41,15 +41,17 @@ impl Direction {
         }
     }
 
-    /// The peer answered requests of this direction with an ACKNOWLEDGE.
-    pub(crate) fn acknowledged(&mut self, run: &RunRecord, context: &mut Context<'_>) {
+    /// The peer answered requests of this direction with an ACKNOWLEDGE. Returns how long it passed after what it caused,
+    /// which only another clock explains.
+    pub(crate) fn acknowledged(&mut self, run: &RunRecord, context: &mut Context<'_>) -> Option<u64> {
         if run.opcode().transport() == Transport::Mrc {
             self.marked_acknowledged(run, context);
-            return;
+            return None;
         }
         if !self.requests.is_started() {
-            return;
+            return None;
         }
+        let mut late_ns = None;
         let psn = self.requests.extended(run.last_psn());
         match run.syndrome().meaning() {
             Acknowledgement::Ack { .. } => {
@@ -59,7 +61,9 @@ impl Direction {
                 self.progress(psn, now_ns, context);
             }
             Acknowledgement::RnrNak { timer } => self.not_ready(run, psn, timer, context),
-            Acknowledgement::Nak(NakCode::PsnSequenceError) => self.nak_received(run, psn, context),
+            Acknowledgement::Nak(NakCode::PsnSequenceError) => {
+                late_ns = self.nak_received(run, psn, context);
+            }
             Acknowledgement::Nak(_) => {
                 self.progress(psn.saturating_sub(1), run.first_ns, context);
                 let (psn, syndrome) = (run.last_psn(), run.syndrome);
@@ -69,6 +73,7 @@ impl Direction {
             Acknowledgement::Reserved(_) => {}
         }
         self.start_is_open = false;
+        late_ns
     }
 
     /// Completes the requests that an ACK for `psn` answers, and measures their latency.
@@ -123,8 +128,8 @@ impl Direction {
         self.settle_gaps(context);
     }
 
-    /// A PSN sequence error NAK: the peer waits for that PSN.
-    fn nak_received(&mut self, run: &RunRecord, psn: ExtendedPsn, context: &mut Context<'_>) {
+    /// A PSN sequence error NAK: the peer waits for that PSN. Returns how long it passed after what it caused.
+    fn nak_received(&mut self, run: &RunRecord, psn: ExtendedPsn, context: &mut Context<'_>) -> Option<u64> {
         self.progress(psn.saturating_sub(1), run.first_ns, context);
         if self.start_is_open && psn < self.requests.low() {
             // The first packets of the direction were lost upstream of the tap.
@@ -135,7 +140,7 @@ impl Direction {
         self.requests.nak(psn);
         if self.sprayed.is_some() {
             self.sprayed_ask(Trigger::Nak, psn, run.first_ns, context);
-            return;
+            return None;
         }
         let has_passed =
             self.requests.has(psn) && !self.pending.is_trimmed(psn) && self.pending.skipped_at(psn).is_none();
@@ -149,8 +154,8 @@ impl Direction {
                 self.responder.expect_resent(psn);
             }
         }
-        if self.explains_pass(psn, run.first_ns, context) {
-            return;
+        if let Some(late_ns) = self.explains_pass(psn, run.first_ns, context) {
+            return Some(late_ns);
         }
         // During a retransmission a NAK may still answer the previous send sequence, or a reordered
         // packet of it. It concerns this sequence only for packets that had time to arrive.
@@ -173,20 +178,24 @@ impl Direction {
             self.lose(lost, 1, context.emit);
         }
         self.ask(Trigger::Nak, psn, run.first_ns);
+        None
     }
 
     /// Whether the NAK explains why the sender went back to `psn`: it passed the tap after the retransmission, because
-    /// answers are captured later than requests.
-    fn explains_pass(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) -> bool {
-        let round_trip_ns = self.latencies.min_rtt_ns().unwrap_or(0);
+    /// answers are captured later than requests. Returns how much later: 0 if its timer explains the pass too.
+    fn explains_pass(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) -> Option<u64> {
+        let round_trip_ns = self.latencies.min_rtt_ns();
         let explained = |episode: &&mut Box<Episode>| {
+            // The sender goes back a round trip and its own reaction after the packet.
+            let soonest_ns = round_trip_ns.unwrap_or(episode.passed_before_ns / 2);
             matches!(episode.trigger, Trigger::Unseen | Trigger::Timeout)
                 && episode.first == psn
-                && now_ns < episode.begun_ns + round_trip_ns
+                && now_ns < episode.begun_ns + soonest_ns
         };
-        let Some(episode) = self.episode.as_mut().filter(explained) else {
-            return false;
-        };
+        let episode = self.episode.as_mut().filter(explained)?;
+        let late_ns = now_ns.since(episode.begun_ns);
+        let is_timeout = episode.trigger == Trigger::Timeout
+            && (episode.passed_before_ns == 0 || Self::a_timer_may_expire_within(episode.passed_before_ns));
         if core::mem::replace(&mut episode.trigger, Trigger::Nak) == Trigger::Timeout {
             self.counts.timeouts -= 1;
             self.tries = self.tries.saturating_sub(1);
@@ -200,7 +209,7 @@ impl Direction {
         let _ = self.responder.arrive(psn, self.send_sequence.next().max(psn + 1) - 1);
         self.ask(Trigger::Nak, psn, now_ns);
         self.consume_naks(psn);
-        true
+        Some(if is_timeout { 0 } else { late_ns })
     }
 
     /// The peer requests `psn` again.

@@ -8,6 +8,7 @@ use crate::connections::order::psn_tracker::ExtendedPsn;
 use crate::connections::order::responder::NakMeaning;
 use crate::connections::order::retransmission_scheme::RetransmissionScheme;
 use crate::connections::requests::recovery::Trigger;
+use crate::connections::spray::pass::Pass;
 use crate::connections::spray::state::{Ask, MAX_ASKS, Sprayed};
 use alloc::vec::Vec;
 
@@ -141,7 +142,12 @@ impl Direction {
             return;
         };
         self.settle_sprayed(&mut sprayed, now_ns, context);
-        let min_rtt_ns = self.least_rtt_ns(&sprayed).unwrap_or(0);
+        let least_ns = self.least_rtt_ns(&sprayed);
+        let is_soon = |pass: &&mut Pass| least_ns.is_none_or(|ns| now_ns < pass.begun_ns + ns);
+        if let Some(pass) = sprayed.pass.as_mut().filter(is_soon) {
+            pass.acked = pass.acked.max(psn);
+        }
+        let min_rtt_ns = least_ns.unwrap_or(0);
         for suspect in sprayed
             .suspects
             .extract_if(.., |suspect| suspect.psn <= psn)

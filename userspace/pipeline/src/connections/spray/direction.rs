@@ -38,6 +38,8 @@ impl Direction {
             return;
         };
         let next = self.send_sequence.next();
+        // What was sent before the pass may still pass, also the new packets: they show nothing of the sender.
+        let is_late = self.reordering.packets() > 0 && now_ns <= episode.begun_ns + self.reordering.bound_ns();
         if self.sprayed.is_some()
             || episode.trigger != Trigger::Nak
             || self.recoveries.scheme() == RetransmissionScheme::GoBackN
@@ -58,7 +60,9 @@ impl Direction {
             return;
         }
         let (from, begun_ns) = (episode.first, episode.begun_ns);
-        self.recoveries.repeated_alone();
+        if !is_late {
+            self.recoveries.repeated_alone();
+        }
         self.ignore_order(now_ns, context);
         if let Some(sprayed) = &mut self.sprayed {
             sprayed.pass = Some(Pass {
@@ -69,6 +73,7 @@ impl Direction {
                 passed: 0,
                 repeated: 0,
                 progress: from,
+                acked: self.acked,
             });
         }
     }

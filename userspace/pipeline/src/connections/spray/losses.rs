@@ -3,11 +3,18 @@
 use crate::connections::context::Context;
 use crate::connections::direction::Direction;
 use crate::connections::order::intervals::Interval;
+use crate::connections::order::retransmission_scheme::RetransmissionScheme;
 use crate::connections::rows::event::LossEvidence;
 use crate::connections::spray::state::Sprayed;
 use alloc::vec::Vec;
 
 impl Direction {
+    /// Whether a pass has everything that is not acknowledged: the sender goes back, when its timer expires alone. A NAK may
+    /// cut a pass short, and a selective sender repeats less.
+    fn repeats_all(&self, sprayed: &Sprayed) -> bool {
+        sprayed.refused == 0 && sprayed.keeps_early() && self.recoveries.scheme() == RetransmissionScheme::GoBackN
+    }
+
     /// What has not passed by now was lost.
     pub(crate) fn settle_sprayed(&mut self, sprayed: &mut Sprayed, now_ns: u64, context: &mut Context<'_>) {
         if now_ns < sprayed.deadline_ns {
@@ -25,12 +32,20 @@ impl Direction {
             }
         }
         let wait_ns = self.settled_ns(sprayed);
-        // A receiver that has an earlier copy does not need them, and nothing shows whether they were sent.
-        let forget_ns = self.late_bound_ns() + wait_ns;
+        let bound_ns = self.late_bound_ns();
+        let forget_ns = bound_ns + wait_ns;
+        let repeats_all = self.repeats_all(sprayed);
         let skipped = core::mem::take(&mut sprayed.skipped);
-        for left in skipped.iter().filter(|left| left.value + forget_ns >= now_ns) {
-            let _ = sprayed.skipped.insert(*left);
-            sprayed.deadline_ns = sprayed.deadline_ns.min(left.value + forget_ns + 1);
+        for left in skipped.iter() {
+            if left.value + forget_ns >= now_ns {
+                let _ = sprayed.skipped.insert(*left);
+                sprayed.deadline_ns = sprayed.deadline_ns.min(left.value + forget_ns + 1);
+            } else if repeats_all
+                && left.value + bound_ns <= sprayed.last_ns
+                && !context.is_blind(left.value.saturating_sub(bound_ns), left.value)
+            {
+                lost.push((*left, LossEvidence::Skipped));
+            }
         }
         let suspected = core::mem::take(&mut sprayed.suspected);
         for loss in suspected.iter() {

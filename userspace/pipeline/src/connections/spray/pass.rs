@@ -22,6 +22,8 @@ pub(crate) struct Pass {
     pub(crate) passed: u64,
     pub(crate) repeated: u64,
     pub(crate) progress: ExtendedPsn,
+    /// Acknowledged sooner than the pass can have caused it: the sender may have left it out.
+    pub(crate) acked: ExtendedPsn,
 }
 
 impl Pass {
@@ -56,10 +58,9 @@ impl Direction {
             was_due,
             ..
         } = sprayed;
+        // One copy may be that of either pass: then none of them shows that it is missing.
         let mut before = skipped.remove(first, last, &mut |_| {});
-        if before == 0 {
-            due.remove(first, last, &mut |_| {});
-        }
+        due.remove(first, last, &mut |_| {});
         let Some(pass) = pass else {
             return;
         };
@@ -124,6 +125,7 @@ impl Direction {
             passed: 0,
             repeated: 0,
             progress: from,
+            acked: self.acked,
         });
         self.episode = Some(Box::new(Episode {
             trigger,
@@ -132,13 +134,14 @@ impl Direction {
             packets: 0,
             is_repeat: false,
             is_needed: false,
+            passed_before_ns: 0,
             reaction_ns,
             before: None,
         }));
     }
 
     /// The pass is over: learns the sender's way. `went_on`: new packets pass, so what has not been repeated will not be. A
-    /// pass that the next NAK cuts short shows nothing but what it repeated.
+    /// pass that the next NAK cuts short, or an acknowledgement, shows nothing but what it repeated.
     pub(crate) fn end_pass(&mut self, sprayed: &mut Sprayed, went_on: bool, context: &mut Context<'_>) {
         self.end_episode(context.emit);
         let Some(pass) = sprayed.pass.take() else {
@@ -146,7 +149,11 @@ impl Direction {
         };
         if pass.is_in_sequence() {
             self.recoveries.went_back();
-        } else if went_on && pass.is_begun && pass.repeated <= EVIDENT && pass.until > pass.from + EVIDENT {
+        } else if went_on
+            && pass.is_begun
+            && pass.repeated <= EVIDENT
+            && pass.until > pass.acked.max(pass.from) + EVIDENT
+        {
             self.recoveries.repeated_alone();
         }
         sprayed.was_due = core::mem::take(&mut sprayed.due);
