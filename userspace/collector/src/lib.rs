@@ -28,6 +28,7 @@ pub mod certificates;
 pub mod control;
 pub mod error;
 pub mod http;
+mod http2;
 pub mod label;
 pub mod metrics;
 pub mod sender;
