@@ -1,6 +1,7 @@
-//! Topologies, answers of switches, lists of flows and sFlow: what `rocescope topology` and `rocescope paths` read.
+//! Topologies, answers of switches, lists of flows, sFlow and gNMI: what `rocescope topology` and `rocescope paths` read.
 
 use rocescope_paths::driver::{Answer, Driver};
+use rocescope_paths::gnmi::{Gnmi, Mapping, PRESETS, Requests};
 use rocescope_paths::sflow::{Item, PfcRequests, Reader, SampledFlows, Switches};
 use rocescope_paths::switch::{Growth, Part, Source as _};
 use rocescope_paths::topology::{Format, check, parse, tiers, to_dot, to_toml};
@@ -25,6 +26,8 @@ pub fn run(input: &[u8]) {
         10 => own_driver(&text),
         11 => lists(&text),
         12 => sflow(bytes),
+        13 => gnmi(bytes),
+        14 => drop(Mapping::parse(&text)),
         _ => {}
     }
 }
@@ -143,4 +146,23 @@ fn sflow(datagram: &[u8]) {
     assert_eq!(rows, ports, "each reading of a port is a row");
     let reported: u64 = switches.drops(&observer).iter().map(|row| row.dropped_frames).sum();
     assert_eq!(reported + switches.overflow(), drops);
+}
+
+/// One message of a switch, in answer to each request.
+fn gnmi(bytes: &[u8]) {
+    let mappings = PRESETS.iter().filter_map(|(_, text)| Mapping::parse(text).ok());
+    let requests = Requests::new(mappings.collect(), None);
+    let mut source = Gnmi::new(&["leaf1".into()], &requests);
+    let mut growth = Growth::default();
+    for round in 1..3 {
+        for request in 0..requests.paths().count() {
+            source.message(0, request, bytes, round);
+            source.answered(0, request);
+        }
+        source.readings(round, &mut |reading| {
+            let row = growth.row(&"box".into(), Gnmi::NAME, &reading);
+            assert!(row.is_some_and(|row| row.queue.is_none() || row.priority.is_none()));
+        });
+    }
+    source.ended(0);
 }

@@ -10,6 +10,7 @@
 //! | `metrics` | HELP texts |
 //! | `namespaces` | network namespaces, and links between them |
 //! | `certificates` | an authority, and certificates as operators make them |
+//! | [`gnmi`] | a switch with a gNMI server |
 //! | `disk` | a small file system, and a file that fills it |
 //! | [`verbs`] | a test double of libibverbs |
 //! | `shared` | data that lie beside the project |
@@ -19,6 +20,7 @@ mod binary;
 pub mod browser;
 mod certificates;
 mod disk;
+pub mod gnmi;
 mod metrics;
 mod namespaces;
 mod running;

@@ -14,6 +14,7 @@ mod diagnose_hosts;
 mod examples;
 mod format;
 mod generate;
+mod gnmi;
 mod hostping;
 mod hosts;
 mod live;
@@ -56,6 +57,7 @@ pub use diagnose_hosts::DiagnoseHostsArguments;
 pub use examples::{command, manual};
 pub use format::{ALL, ENDLESS, Format, formats};
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
+pub use gnmi::GnmiArguments;
 pub use hostping::{
     DiagnoseHostpingArguments, HostTopologyArguments, HostpingAction, HostpingBaselineArguments,
     HostpingDiagnoseArguments, HostpingPartArguments, HostpingRunArguments, HostpingTopologyArguments, RuleArguments,

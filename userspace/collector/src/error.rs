@@ -35,6 +35,12 @@ pub enum Error {
         /// The fault.
         reason: &'static str,
     },
+    /// A value cannot be sent as metadata of gRPC.
+    #[error("the {name} has characters other than visible ASCII: gRPC cannot send it")]
+    Metadata {
+        /// The name of the value, which may be a secret.
+        name: &'static str,
+    },
     /// Another process uses the directory.
     #[error("another process uses {}", path.display())]
     Busy {

@@ -21,13 +21,16 @@
 //! | [`label`] | the text beside each parcel and each answer |
 //! | [`tls`] | keys and certificates |
 //! | [`certificates`] | makes the certificates of a fleet |
+//! | [`grpc`] | a client of many gRPC servers: follows what they stream |
 //! | [`http`] | a client of HTTP servers: posts JSON, reads answers |
 //! | [`error`] | [`Error`] |
 
 pub mod certificates;
 pub mod control;
 pub mod error;
+pub mod grpc;
 pub mod http;
+mod http2;
 pub mod label;
 pub mod metrics;
 pub mod sender;

@@ -249,6 +249,16 @@ pub(crate) fn public(authorities: Option<&Path>) -> Result<Arc<ClientConfig>, Er
     Ok(Arc::new(config))
 }
 
+/// As [`public`], for gRPC.
+///
+/// # Errors
+/// Those of [`public`].
+pub(crate) fn public_grpc(authorities: Option<&Path>) -> Result<Arc<ClientConfig>, Error> {
+    let mut config = ClientConfig::clone(&*public(authorities)?);
+    config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    Ok(Arc::new(config))
+}
+
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }

@@ -7,6 +7,7 @@
 //! | [`workload`] | the flows of a workload, from server pairs, sockets and queue pairs |
 //! | [`sflow`] | flows from the samples of switches, their counters and what they drop |
 //! | [`prometheus`] | what switches count, from a Prometheus server |
+//! | [`gnmi`] | what switches count, from their gNMI servers |
 //! | [`switch`] | rows of what switches count and drop, from any source |
 //! | [`driver`] | how a switch is asked for the egress port of a flow |
 //! | [`transport`], [`ssh`] | how commands reach it |
@@ -20,6 +21,7 @@ pub mod discover;
 pub mod document;
 pub mod driver;
 pub mod flow;
+pub mod gnmi;
 pub mod known;
 pub mod prometheus;
 pub mod sflow;

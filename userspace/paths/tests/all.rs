@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod discover;
+mod gnmi;
 mod prometheus;
 mod sflow;
 mod sflow_switches;

@@ -15,7 +15,7 @@ pub(super) const SANS_IO: [&str; 7] = [
 ];
 
 /// Packages by prefix of their names, and the only crates that may import them.
-const FENCES: [(&[&str], &[&str]); 12] = [
+const FENCES: [(&[&str], &[&str]); 13] = [
     // Settings are structs of their crate: only the command line parses arguments.
     (&["clap"], &["rocescope"]),
     // Kernel programs.
@@ -45,14 +45,23 @@ const FENCES: [(&[&str], &[&str]); 12] = [
         ],
         &["rocescope-store"],
     ),
-    // The network of the collector.
-    (&["arrow-flight", "tonic", "rustls"], &["rocescope-collector"]),
-    // Connections that it and the page encrypt.
-    (&["tokio-rustls"], &["rocescope-collector", "rocescope-page"]),
-    // The metrics endpoint, Flight, and the page.
+    (&["arrow-flight"], &["rocescope-collector"]),
+    // The network of the collector, and the switches of tests.
+    (&["tonic", "rustls"], &["rocescope-collector", "rocescope-testkit"]),
+    // Connections that they and the page encrypt.
+    (
+        &["tokio-rustls"],
+        &["rocescope-collector", "rocescope-page", "rocescope-testkit"],
+    ),
+    // The metrics endpoint, Flight, the page, and the switches of tests.
     (
         &["hyper"],
-        &["rocescope-collector", "rocescope-runtime", "rocescope-page"],
+        &[
+            "rocescope-collector",
+            "rocescope-runtime",
+            "rocescope-page",
+            "rocescope-testkit",
+        ],
     ),
     (&["axum"], &["rocescope-page"]),
     (&["maud"], &["rocescope-report"]),
@@ -64,6 +73,7 @@ const FENCES: [(&[&str], &[&str]); 12] = [
             "rocescope-collector",
             "rocescope-runtime",
             "rocescope-page",
+            "rocescope-testkit",
         ],
     ),
 ];

@@ -1,6 +1,6 @@
 //! `rocescope paths` and `rocescope topology`.
 
-use super::{HostsArguments, Output, PrometheusArguments, RetentionArguments, SpanArguments};
+use super::{GnmiArguments, HostsArguments, Output, PrometheusArguments, RetentionArguments, SpanArguments};
 use crate::units::{HOUR, positive_duration, within};
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -77,6 +77,8 @@ pub enum PathsAction {
     Sflow(Box<SflowArguments>),
     /// Read counters of ports and queues of switches from a Prometheus server that scrapes their exporters
     Prometheus(Box<PrometheusArguments>),
+    /// Read counters of ports and queues of switches from their gNMI servers, which send them at an interval
+    Gnmi(Box<GnmiArguments>),
     /// Find the paths of flows: ask each switch for the egress port, hop by hop, over SSH
     Discover(Box<DiscoverArguments>),
     /// Compute how unevenly flows lie on the links of each layer (Flow Imbalance Metric)

@@ -11,6 +11,7 @@
 //! | `compact`, `merge` | the commands of these names |
 //! | `demo` | `demo`, and the files of `examples` |
 //! | `field` | inputs after public reports |
+//! | `gnmi` | `paths gnmi`: counters of switches from their gNMI servers |
 //! | `hosts` | `--hosts FILE`: names of addresses |
 //! | `incidents` | `diagnose`, and what is first in `capture` and `report` |
 //! | `owned` | `connections` and `top` with the owners that agents report |
@@ -29,6 +30,7 @@ mod connections;
 mod counters;
 mod demo;
 mod field;
+mod gnmi;
 mod hostping;
 mod hosts;
 mod incidents;

@@ -53,7 +53,8 @@ fn serve(mut reply: impl FnMut(&str) -> Reply + Send + 'static) -> String {
     address
 }
 
-fn rows(dataset: &Path) -> Vec<SwitchPortRow> {
+/// The rows of a dataset in the order of time, port and queue.
+pub(crate) fn rows(dataset: &Path) -> Vec<SwitchPortRow> {
     let scan = Query::default().open(dataset).unwrap();
     let mut rows = Vec::new();
     Rows::<SwitchPortRow>::of(&[scan])

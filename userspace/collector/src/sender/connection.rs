@@ -1,33 +1,27 @@
 //! One connection to a collector: TCP, TLS, HTTP/2, and one Flight stream for each table.
 
 use super::Settings;
+use crate::http2::{Http2, cause, message};
 use crate::label::{Answer, Label, Number};
-use crate::{Error, MAX_IN_FLIGHT, tls};
+use crate::{Error, MAX_IN_FLIGHT};
 use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::{Action, FlightData, FlightDescriptor, PutResult};
 use bytes::Bytes;
 use futures_util::stream;
-use hyper::body::Incoming;
-use hyper::client::conn::http2::{Builder, SendRequest};
-use hyper::{Request, Response, Uri};
+use hyper::Uri;
+use hyper::client::conn::http2::Builder;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rocescope_store::Parcel;
 use rustls_pki_types::ServerName;
-use std::error::Error as StdError;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
-use tonic::body::Body;
 use tonic::codec::CompressionEncoding;
 use tonic::{Code, Streaming};
-use tower_service::Service;
 
 /// Default port of a collector.
 const PORT: u16 = 4792;
@@ -242,41 +236,6 @@ async fn forward(mut answers: Streaming<PutResult>, answered: mpsc::Sender<Answe
         if answered.send(answer).await.is_err() || ends {
             return;
         }
-    }
-}
-
-/// The message of a status.
-fn message(status: &tonic::Status) -> String {
-    match status.source() {
-        Some(source) => cause(source),
-        None => status.message().to_owned(),
-    }
-}
-
-/// The innermost cause, which is the one that explains the failure.
-fn cause(error: &(dyn StdError + 'static)) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    tls::reason(&innermost)
-}
-
-/// HTTP/2 client with the interface that tonic expects.
-#[derive(Clone)]
-struct Http2(SendRequest<Body>);
-
-impl Service<Request<Body>> for Http2 {
-    type Response = Response<Incoming>;
-    type Error = hyper::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
-        self.0.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        Box::pin(self.0.send_request(request))
     }
 }
 

@@ -13,3 +13,4 @@ mod killed;
 mod many;
 mod network;
 mod rig;
+mod streams;

@@ -91,7 +91,7 @@ table! {
         module_celsius: Option<f64>, None, [last], hide "Temperature";
         /// What happened: `first` reading; `restart` of the switch; `reset` of the counters; null if nothing did.
         event: Option<Text>, None, [last], show "Event";
-        /// What the row comes from: `sflow` or `prometheus`.
+        /// What the row comes from: `sflow`, `prometheus` or `gnmi`.
         source: Text, None, [same], hide "Source";
     }
 }

@@ -1,7 +1,7 @@
 //! What was read of switches by polling.
 
 use super::sampled::SwitchSummary;
-use crate::prometheus::Samples;
+use crate::switch::Samples;
 use rocescope_model::human::plural;
 use rocescope_model::{Time, json, render};
 use serde::Serialize;

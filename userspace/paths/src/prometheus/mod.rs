@@ -16,4 +16,4 @@ mod query;
 mod source;
 
 pub use mapping::{BadMapping, Mapping, PRESETS};
-pub use source::{Error, Prometheus, Samples};
+pub use source::{Error, Prometheus};

@@ -1,11 +1,10 @@
 //! Polls the server, and joins the samples of a scrape to readings.
 
 use super::answer::{self, Series};
-use super::mapping::{Column, Mapping, Metric, PartLabel, whole};
+use super::mapping::{Mapping, Metric, PartLabel};
 use super::query;
-use crate::switch::{Names, Part, Reading, Source};
+use crate::switch::{Column, Names, Part, Reading, Samples, Source, trailing_number, whole};
 use rocescope_model::Text;
-use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
 
@@ -29,15 +28,6 @@ pub enum Error {
         /// Why.
         why: String,
     },
-}
-
-/// What happened to the samples.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Samples {
-    /// Samples of each metric, as the mapping names it.
-    pub used: BTreeMap<String, u64>,
-    /// Samples that are in no row, by reason.
-    pub unused: BTreeMap<&'static str, u64>,
 }
 
 /// Switches, as a Prometheus server knows them.
@@ -350,10 +340,4 @@ fn order(reading: &Reading) -> impl Ord + use<'_> {
         reading.part,
         reading.feed,
     )
-}
-
-/// The number at the end of a name: 3 of `UC3` and of `Ethernet0:3`.
-fn trailing_number(text: &str) -> Option<u32> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    text.get(digits..)?.parse().ok()
 }

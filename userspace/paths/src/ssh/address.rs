@@ -4,8 +4,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     /// With the user, if there is one.
-    pub(super) host: String,
-    pub(super) port: Option<u16>,
+    pub(crate) host: String,
+    pub(crate) port: Option<u16>,
 }
 
 impl Address {

@@ -130,7 +130,12 @@ fn fill(row: &mut SwitchPortRow, last: &Last, reading: &Reading) -> bool {
     let of = |counter: Counter| grown[counter as usize];
     let time = |counter| of(counter).and_then(|ns| i64::try_from(ns).ok());
     let frames = |whole: Counter, kinds: [Counter; 3]| {
-        of(whole).or_else(|| kinds.into_iter().map(of).try_fold(0, |sum, kind| Some(sum + kind?)))
+        of(whole).or_else(|| {
+            kinds
+                .into_iter()
+                .map(of)
+                .try_fold(0_u64, |sum, kind| sum.checked_add(kind?))
+        })
     };
     row.interval_ns = Some(interval);
     row.in_bytes = of(Counter::InBytes);

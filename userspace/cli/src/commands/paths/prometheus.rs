@@ -1,5 +1,6 @@
 //! `rocescope paths prometheus`: counters of switches from a Prometheus server.
 
+use super::secret;
 use super::switch_rows::Rows;
 use crate::arguments::{Output, PrometheusArguments};
 use crate::commands::{span, topology};
@@ -11,7 +12,6 @@ use rocescope_paths::switch::Names;
 use rocescope_runtime::clock::now;
 use rocescope_runtime::{Signals, status};
 use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -115,10 +115,6 @@ fn mappings(arguments: &PrometheusArguments) -> Result<Vec<Mapping>> {
 
 /// What the server is shown.
 fn access(arguments: &PrometheusArguments) -> Result<Access> {
-    let secret = |path: &Path| -> Result<String> {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        Ok(text.trim_end_matches(['\r', '\n']).to_owned())
-    };
     let authorization = match (&arguments.user, &arguments.password_file, &arguments.token_file) {
         (Some(user), Some(file), _) => Some(Access::basic(user, &secret(file)?)),
         (_, _, Some(file)) => Some(format!("Bearer {}", secret(file)?)),
