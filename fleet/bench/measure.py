@@ -2,6 +2,7 @@
 
     python fleet/bench/measure.py --boxes 250 500 1000 --place /tmp
     python fleet/bench/measure.py --vote-hosts 10000 --seconds 20 --place /tmp
+    python fleet/bench/measure.py --boxes 1000 --resolution 1h --flows 1000 --place /tmp
 
 Each number of boxes is written, asked and deleted. Each question runs in a Spark of its own (`local[2]`), so that peaks
 of memory are those of the question: the largest resident set of the JVM and the Python driver together. Answers are
@@ -27,16 +28,18 @@ from typing import Any
 
 from simulated_fleet import Mesh, Traffic, write_fleet
 
-QUESTIONS = ("top_flows", "vote")
+QUESTIONS = ("top_flows", "flow_counts", "vote")
+WINDOWS = {"1s": 1, "1m": 60, "1h": 3_600}
+"""Seconds of a window by resolution."""
 SICK = (0, 2, 5)
 """Rack, rail and spine of the link that loses probes."""
 
 
-def ask(question: str, root: Path, memory: str) -> dict[str, Any]:
+def ask(question: str, root: Path, memory: str, resolution: str) -> dict[str, Any]:
     """Asks a question in this process, in a Spark of its own."""
     from pyspark.sql import SparkSession
 
-    from rocescope_fleet import open_dataset, top_flows, vote_links
+    from rocescope_fleet import flow_counts, open_dataset, top_flows, vote_links
 
     began = time.monotonic()
     settings = {
@@ -55,11 +58,14 @@ def ask(question: str, root: Path, memory: str) -> dict[str, Any]:
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     started = time.monotonic()
-    fleet = open_dataset(spark, f"{root}/*")
+    fleet = open_dataset(spark, f"{root}/*", resolution=None if resolution == "1s" else resolution)
     answer: list[list[Any]]
     if question == "top_flows":
         rows = top_flows(fleet.flows, fleet.windows, limit=20).collect()
         answer = [[row.flow_hash, row.frame_bytes, row.error_frame_bytes] for row in rows]
+    elif question == "flow_counts":
+        rows = flow_counts(fleet.windows, fleet.flows).collect()
+        answer = [[row.estimated_flows, row.estimated_flows_stderr_ratio] for row in rows]
     else:
         votes = vote_links(fleet.probes, fleet.path_hops).where("is_first").groupBy("address").count()
         answer = [[row.address, row["count"]] for row in votes.orderBy("count", ascending=False).limit(5).collect()]
@@ -68,9 +74,10 @@ def ask(question: str, root: Path, memory: str) -> dict[str, Any]:
     return {"answer": answer, "seconds": asked, "start_seconds": started - began}
 
 
-def measured(question: str, root: Path, memory: str) -> dict[str, Any]:
+def measured(question: str, root: Path, memory: str, resolution: str) -> dict[str, Any]:
     """Asks in a child process, and watches the memory of the child and of its JVM."""
     command = [sys.executable, __file__, "--ask", question, "--place", str(root), "--memory", memory]
+    command += ["--resolution", resolution]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     peak = 0
 
@@ -109,6 +116,9 @@ def compare(question: str, answer: list[list[Any]], sizes: dict[int, int], mesh:
         largest = sorted(sizes.values(), reverse=True)[:20]
         assert [size for _, size, _ in answer] == largest, (answer, largest)
         assert all(sizes[flow] == size and error == 0 for flow, size, error in answer), answer
+    elif question == "flow_counts":
+        ((estimate, error),) = answer
+        assert abs(estimate - len(sizes)) <= 5 * error * estimate, (answer, len(sizes))
     else:
         assert answer[0][0] == mesh.leaf_port(*SICK), answer
 
@@ -118,15 +128,19 @@ def folder_bytes(root: Path) -> int:
 
 
 def run(boxes: int, arguments: argparse.Namespace) -> None:
+    window = WINDOWS[arguments.resolution]
     mesh = Mesh(boxes, arguments.seconds, rate=arguments.rate, seed=arguments.seed)
     mesh = replace(mesh, link_loss={mesh.leaf_port(*SICK): 0.05}, nic_loss={mesh.nic(1, 1): 0.3})
-    traffic = Traffic(boxes, arguments.seconds, arguments.flows, seed=arguments.seed) if arguments.flows else None
-    questions = QUESTIONS if traffic else QUESTIONS[1:]
+    traffic = None
+    if arguments.flows:
+        traffic = Traffic(boxes, arguments.seconds, arguments.flows, seed=arguments.seed, window=window)
+    # Rollups have no probes.
+    questions = [name for name in QUESTIONS if (traffic or name == "vote") and (window == 1 or name != "vote")]
     root = Path(tempfile.mkdtemp(prefix="fleet-", dir=arguments.place))
     try:
         began = time.monotonic()
-        sizes, probes = write_fleet(root / "boxes", traffic, mesh)
-        windows = boxes * arguments.seconds if traffic else 0
+        sizes, probes = write_fleet(root / "boxes", traffic, mesh if window == 1 else None)
+        windows = boxes * arguments.seconds // window if traffic else 0
         rows = {"flows": windows * arguments.flows, "windows": windows, "opcodes": windows, "probes": probes}
         wrote = time.monotonic() - began
         size = folder_bytes(root)
@@ -136,7 +150,7 @@ def run(boxes: int, arguments: argparse.Namespace) -> None:
             flush=True,
         )
         for question in questions:
-            found = measured(question, root / "boxes", arguments.memory)
+            found = measured(question, root / "boxes", arguments.memory, arguments.resolution)
             compare(question, found["answer"], sizes, mesh)
             print(
                 f"  {question:<10} {found['seconds']:7.1f} s  peak {found['peak_bytes'] / 2**30:5.2f} GiB  "
@@ -154,13 +168,14 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=int, default=3_600, help="length of the recording [%(default)s]")
     parser.add_argument("--flows", type=int, default=18, help="flows of a box in each window [%(default)s]")
     parser.add_argument("--rate", type=float, default=1.25, help="probes of a NIC each second [%(default)s]")
+    parser.add_argument("--resolution", choices=WINDOWS, default="1s", help="rows of windows or rollups [%(default)s]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--memory", default="3g", help="heap of Spark [%(default)s]")
     parser.add_argument("--place", type=Path, default=Path(tempfile.gettempdir()), help="folder for the data")
     parser.add_argument("--ask", choices=QUESTIONS, help=argparse.SUPPRESS)
     arguments = parser.parse_args(words)
     if arguments.ask:
-        print(json.dumps(ask(arguments.ask, arguments.place, arguments.memory)))
+        print(json.dumps(ask(arguments.ask, arguments.place, arguments.memory, arguments.resolution)))
         return
     if arguments.vote_hosts:
         arguments.flows = 0

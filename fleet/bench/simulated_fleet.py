@@ -8,7 +8,8 @@ other. The rows differ from those of a real fleet:
 - `flow_hash` is a random number of the flow, not the hash of its key; `direction_key` is null.
 - All packets are `RC_RDMA_WRITE_ONLY`. Count-Min columns are null, `linear_counting` is that of the flows, `events` and
   `connections` are absent.
-- A window has one segment file an hour for each table, as after compaction; a running capture seals one a minute.
+- A window has one segment file an hour for each table, as after compaction; a running capture seals one a minute. Rows of
+  rollups are those of windows as long as theirs, not made of seconds; a file has the time that those of rollups have.
 - Latencies of probes are independent normal numbers; clocks are perfect; every 5-tuple was traced at the start.
 - Drops are independent: each link has its probability.
 
@@ -49,8 +50,8 @@ _TYPES = {
 }
 
 
-def write_rows(root: Path, table: str, observer: str, given: Mapping[str, Any]) -> int:
-    """Writes rows of one hour as a segment of a table; columns that are not given are null. Returns their number."""
+def write_rows(root: Path, table: str, observer: str, given: Mapping[str, Any], window: int = 1) -> int:
+    """Writes rows of one partition as a segment of a table; columns that are not given are null. Returns their number."""
     time = "window_start" if "window_start_ns" in given and "window_start" in dict(columns(table)) else "time"
     first_ns = int(given[f"{time}_ns"][0])
     rows = len(given[f"{time}_ns"])
@@ -72,7 +73,7 @@ def write_rows(root: Path, table: str, observer: str, given: Mapping[str, Any]) 
         "rocescope.observer": observer,
         "rocescope.source": "simulated",
         "rocescope.mode": "file",
-        "rocescope.window_ns": str(SECOND),
+        "rocescope.window_ns": str(window * SECOND),
         "rocescope.elephant_bps": "1000000000",
         "rocescope.flow_hash_seed": "0",
         "rocescope.linear_counting.bits": str(BITMAP_BYTES * 8),
@@ -117,6 +118,18 @@ class Traffic:
     flows: int = 18
     shared: int = 6
     seed: int = 1
+    window: int = 1
+    """Seconds of a window: 60 and 3,600 make the rollups of a minute and of an hour."""
+
+    @property
+    def below(self) -> str:
+        """Where in a dataset the rows are."""
+        return {1: ".", 60: "rollups/1m", 3_600: "rollups/1h"}[self.window]
+
+    @property
+    def segment(self) -> int:
+        """Seconds of a segment."""
+        return 86_400 if self.window == 3_600 else 3_600
 
     def identities(self, box: int) -> tuple[Ints, Ints]:
         """The flows of a box, as the box that they are named after and a number there."""
@@ -126,7 +139,9 @@ class Traffic:
 
 
 def write_box(traffic: Traffic, box: int, root: Path) -> dict[int, int]:
-    """Writes `windows` and `flows` of a box, hour by hour. Returns the frame bytes of each flow by its hash."""
+    """Writes `windows` and `flows` of a box, file by file. Returns the frame bytes of each flow by its hash."""
+    root, window = root / traffic.below, traffic.window
+    length = window * SECOND
     owner, number = traffic.identities(box)
     flow_hash = mixed(traffic.seed, owner, number).astype(np.int64)
     src = [f"10.{box_ >> 8}.{box_ & 255}.{number_ % 8 + 1}" for box_, number_ in zip(owner, number, strict=True)]
@@ -141,13 +156,13 @@ def write_box(traffic: Traffic, box: int, root: Path) -> dict[int, int]:
     np.bitwise_or.at(bitmap, bits // 8, (1 << (bits % 8)).astype(np.uint8))
     bitmap_bytes = bitmap.tobytes()
     sums = np.zeros(traffic.flows, np.int64)
-    for from_s in range(0, traffic.seconds, 3_600):
-        span = min(3_600, traffic.seconds - from_s)
+    for from_s in range(0, traffic.seconds, traffic.segment):
+        span = min(traffic.segment, traffic.seconds - from_s) // window
         random = np.random.default_rng([traffic.seed, box, from_s])
-        packets = np.maximum(1, (base * random.uniform(0.5, 1.5, (span, traffic.flows))).astype(np.int64))
+        packets = np.maximum(1, (window * base * random.uniform(0.5, 1.5, (span, traffic.flows))).astype(np.int64))
         order = np.argsort(-packets, axis=1, kind="stable")
         packets = np.take_along_axis(packets, order, 1)
-        starts = START_NS + (from_s + np.arange(span, dtype=np.int64)) * SECOND
+        starts = START_NS + from_s * SECOND + np.arange(span, dtype=np.int64) * length
         flow = order.ravel()
         count = packets.ravel()
         start = np.repeat(starts, traffic.flows)
@@ -161,7 +176,7 @@ def write_box(traffic: Traffic, box: int, root: Path) -> dict[int, int]:
             observer,
             {
                 "window_start_ns": start,
-                "window_ns": np.full(rows, SECOND),
+                "window_ns": np.full(rows, length),
                 "rank": np.tile(np.arange(1, traffic.flows + 1), span),
                 "flow_hash": flow_hash[flow],
                 "src": text(src, flow),
@@ -174,15 +189,16 @@ def write_box(traffic: Traffic, box: int, root: Path) -> dict[int, int]:
                 "frame_bytes": frame,
                 "payload_bytes": count * 1_024,
                 "messages": count,
-                "frame_bps": frame * 8.0,
-                "payload_bps": count * 8_192.0,
+                "frame_bps": frame * 8.0 / window,
+                "payload_bps": count * 8_192.0 / window,
                 "error_packets": zeros,
                 "error_frame_bytes": zeros,
-                "elephant": frame * 8 >= 1_000_000_000,
+                "elephant": frame * 8 >= window * 1_000_000_000,
                 "ecn_ce_packets": zeros,
                 "first_ns": start + 1_000,
-                "last_ns": start + SECOND - 1_000,
+                "last_ns": start + length - 1_000,
             },
+            window,
         )
         totals = packets.sum(1)
         none = np.zeros(span, np.int64)
@@ -192,16 +208,17 @@ def write_box(traffic: Traffic, box: int, root: Path) -> dict[int, int]:
             observer,
             {
                 "window_start_ns": starts,
-                "window_ns": none + SECOND,
+                "window_ns": none + length,
                 "opcode": text(["RC_RDMA_WRITE_ONLY"], none),
                 "opcode_number": none + 10,
                 "packets": totals,
                 "frame_bytes": totals * 1_100,
                 "payload_bytes": totals * 1_024,
                 "messages": totals,
-                "frame_bps": totals * 8_800.0,
-                "rate_pps": totals * 1.0,
+                "frame_bps": totals * 8_800.0 / window,
+                "rate_pps": totals / window,
             },
+            window,
         )
         named = {name: none for name, kind in columns("windows") if kind == "int64" and name not in _NULL_COUNTS}
         write_rows(
@@ -211,7 +228,7 @@ def write_box(traffic: Traffic, box: int, root: Path) -> dict[int, int]:
             {
                 **named,
                 "window_start_ns": starts,
-                "window_ns": none + SECOND,
+                "window_ns": none + length,
                 "frames": totals,
                 "roce_packets": totals,
                 "frame_bytes": totals * 1_100,
@@ -226,6 +243,7 @@ def write_box(traffic: Traffic, box: int, root: Path) -> dict[int, int]:
                     pa.array(none, pa.int32()), pa.array([bitmap_bytes], pa.binary())
                 ),
             },
+            window,
         )
     return dict(zip(flow_hash.tolist(), sums.tolist(), strict=True))
 
@@ -420,9 +438,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=3_600, help="length of the recording [%(default)s]")
     parser.add_argument("--flows", type=int, default=18, help="flows of a box in each window [%(default)s]")
     parser.add_argument("--rate", type=float, default=10.0, help="probes of a NIC each second [%(default)s]")
+    parser.add_argument("--window", type=int, default=1, choices=(1, 60, 3_600), help="seconds of one [%(default)s]")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    traffic = Traffic(arguments.boxes, arguments.seconds, arguments.flows, seed=arguments.seed)
+    traffic = Traffic(
+        arguments.boxes, arguments.seconds, arguments.flows, seed=arguments.seed, window=arguments.window
+    )
     mesh = Mesh(arguments.boxes, arguments.seconds, rate=arguments.rate, seed=arguments.seed)
     sizes, probes = write_fleet(arguments.root, traffic, mesh)
     print(f"{arguments.boxes} boxes, {len(sizes)} flows, {probes} probes in {arguments.root}")
