@@ -96,8 +96,14 @@ impl Name {
                         None => rest.starts_with(literal.as_str()).then_some(0),
                         Some(_) => rest.rfind(literal.as_str()),
                     };
-                    let Some((name, behind)) =
-                        at.and_then(|at| Some((rest.get(..at)?, rest.get(at + literal.len()..)?)))
+                    // `PFC_3_ON2OFF_RX` is no `PFC_{priority}_RX`.
+                    let fits = |name: &str| {
+                        !matches!(open, Some(Kind::Queue | Kind::Priority))
+                            || name.ends_with(|last: char| last.is_ascii_digit())
+                    };
+                    let Some((name, behind)) = at
+                        .and_then(|at| Some((rest.get(..at)?, rest.get(at + literal.len()..)?)))
+                        .filter(|(name, _)| fits(name))
                     else {
                         found.truncate(before);
                         return false;
@@ -221,6 +227,7 @@ mod tests {
             Some(vec![(Kind::Priority, "3")])
         );
         assert_eq!(found("PFC_{priority}_RX", "PFC_3_TX"), None);
+        assert_eq!(found("PFC_{priority}_RX", "PFC_3_ON2OFF_RX"), None);
         assert_eq!(found("*", "7"), Some(vec![(Kind::Other, "7")]));
     }
 
