@@ -196,7 +196,7 @@ fn a_switch_that_does_not_answer_or_refuses_is_one_error() {
     });
     let name = switch.address().to_string();
     let user = |password| ["--user", "admin", "--password-file", password];
-    // Nobody listens there any more.
+    // No one listens there any more.
     let silent = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let silent = silent.unwrap().to_string();
     let listening = TcpListener::bind("127.0.0.1:0").unwrap();
