@@ -115,7 +115,7 @@ impl Streams {
             Security::Tls(authorities) => Some(tls::public_grpc(authorities.as_deref())?),
         };
         let metadata = settings.metadata.iter().map(|(name, value)| -> Result<_, Error> {
-            let value: MetadataValue<Ascii> = value.parse().map_err(|_| Error::Metadata { name: *name })?;
+            let value: MetadataValue<Ascii> = value.parse().map_err(|_| Error::Metadata { name })?;
             Ok((*name, value))
         });
         let shared = Arc::new(Shared {

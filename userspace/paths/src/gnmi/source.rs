@@ -227,14 +227,14 @@ impl Gnmi {
         let lane = sample.found.iter().filter(|(kind, _)| *kind == Kind::Other);
         let lane: Vec<&str> = lane.map(|(_, text)| text.as_str()).collect();
         let value = self.numbers.of(sample.mapping, sample.leaf, lane.join("/"))?;
-        self.fill(switch, (port, part), value, leaf, &sample)
+        self.fill(switch, &(port, part), value, leaf, &sample)
     }
 
     /// Puts a value with a number into the reading of a part.
     fn fill(
         &mut self,
         switch: usize,
-        place: (Text, Part),
+        place: &(Text, Part),
         value: u32,
         leaf: &Leaf,
         sample: &Sample,
@@ -249,7 +249,7 @@ impl Gnmi {
             part: place.1,
             ..Reading::default()
         };
-        if !known.rounds.contains_key(&place) {
+        if !known.rounds.contains_key(place) {
             if self.parts >= MAX_PARTS {
                 return Err("too many ports and queues at a time");
             }

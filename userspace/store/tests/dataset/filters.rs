@@ -1,6 +1,7 @@
 //! Joined segments have Bloom filters of what rows are looked up by.
 
 use crate::rows::{SECOND_NS, files, window};
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::ReaderProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::serialized_reader::ReadOptionsBuilder;
@@ -27,7 +28,7 @@ fn filters(path: &Path) -> (Vec<String>, Option<i64>) {
             .iter()
             .filter(|column| column.bloom_filter_offset().is_some())
     };
-    let first = with().filter_map(|column| column.bloom_filter_offset()).min();
+    let first = with().filter_map(ColumnChunkMetaData::bloom_filter_offset).min();
     (with().map(|column| column.column_path().string()).collect(), first)
 }
 
@@ -38,10 +39,11 @@ fn may_have(path: &Path, column: &str, value: &Value<'_>) -> bool {
     let reader = SerializedFileReader::new_with_options(File::open(path).unwrap(), options).unwrap();
     let group = reader.get_row_group(0).unwrap();
     let filter = group.get_column_bloom_filter(FlowRow::TABLE.position(column).unwrap());
+    let filter = filter.unwrap();
     match value {
-        Value::Text(text) => filter.unwrap().check(&**text),
-        Value::I64(number) => filter.unwrap().check(number),
-        other => panic!("{other:?}"),
+        Value::Text(text) => filter.check(&**text),
+        Value::I64(number) => filter.check(number),
+        _ => false,
     }
 }
 
