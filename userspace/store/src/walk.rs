@@ -2,10 +2,11 @@
 
 use crate::Error;
 use crate::name::{DAMAGED, OPEN, OpenFile, Partition, SegmentName, SegmentPaths, is_sealed};
+use crate::query::TimeRange;
 use rocescope_model::time::DAY_NS;
 use rocescope_model::{Row, Time, WindowRow};
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,22 @@ pub(crate) struct Found {
 /// Returns every sealed segment under `root`, by table, hour and name.
 pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
     segments_of(root, |_| true, |_| true, |_| true)
+}
+
+/// The longest time of a partition: that of rollups of a day is a month.
+const LONGEST_NS: i64 = 31 * DAY_NS;
+
+/// Same as [`segments`], without entering directories of other tables, and of days that cannot have rows of a time: a
+/// year has hundreds of days, and a report reads a dataset several times.
+pub(crate) fn segments_in(root: &Path, is_table: impl Fn(&str) -> bool, time: TimeRange) -> Result<Vec<Found>, Error> {
+    let is_day = |date: &str| {
+        let Some(start) = Partition::parse(&format!("{date}/hour=00")).map(Partition::start) else {
+            return true;
+        };
+        let last_ns = start.0.saturating_add(LONGEST_NS.saturating_add(DAY_NS));
+        time.overlaps(start.0, last_ns)
+    };
+    segments_of(root, is_table, is_day, |_| true)
 }
 
 /// Same as [`segments`], in partitions that begin from an instant to before another one.
@@ -187,25 +204,30 @@ pub(crate) fn set_aside(root: &Path) -> Result<Vec<PathBuf>, Error> {
 struct Entry {
     name: String,
     path: PathBuf,
+    /// 0 of a directory.
     bytes: u64,
-    directory: bool,
 }
 
 fn directories(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Entry>, Error> {
-    let mut entries = entries(path)?;
-    entries.retain(|entry| entry.directory && wanted(&entry.name));
-    Ok(entries)
+    // Without asking for its size, which a list of a year would do thousands of times.
+    entries(path, |entry| Ok(entry.file_type()?.is_dir().then_some(0)), wanted)
 }
 
 fn files(path: &Path) -> Result<Vec<Entry>, Error> {
-    let mut entries = entries(path)?;
-    entries.retain(|entry| !entry.directory);
-    Ok(entries)
+    let size = |entry: &DirEntry| {
+        let metadata = entry.metadata()?;
+        Ok((!metadata.is_dir()).then_some(metadata.len()))
+    };
+    entries(path, size, |_| true)
 }
 
-/// Returns the entries of a directory by name, without names that are not UTF-8. Skips files and directories that
-/// disappear meanwhile because of a concurrent seal or retain.
-fn entries(path: &Path) -> Result<Vec<Entry>, Error> {
+/// Returns the entries of a directory that have a size, by name, without names that are not UTF-8. Skips files and
+/// directories that disappear meanwhile because of a concurrent seal or retain.
+fn entries(
+    path: &Path,
+    size: impl Fn(&DirEntry) -> io::Result<Option<u64>>,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Entry>, Error> {
     let failed = |source| Error::io("read directory", path, source);
     let mut entries = Vec::new();
     let read = match fs::read_dir(path) {
@@ -217,18 +239,18 @@ fn entries(path: &Path) -> Result<Vec<Entry>, Error> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
             entry => entry.map_err(failed)?,
         };
-        let metadata = match entry.metadata() {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(Error::io("read", &entry.path(), error)),
+        let Some(name) = entry.file_name().into_string().ok().filter(|name| wanted(name)) else {
+            continue;
         };
-        if let Ok(name) = entry.file_name().into_string() {
-            entries.push(Entry {
+        match size(&entry) {
+            Ok(Some(bytes)) => entries.push(Entry {
                 name,
                 path: entry.path(),
-                bytes: metadata.len(),
-                directory: metadata.is_dir(),
-            });
+                bytes,
+            }),
+            Ok(None) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io("read", &entry.path(), error)),
         }
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));

@@ -92,7 +92,7 @@ impl Query {
             return Err(Error::NoDirectory { root });
         }
         let found = self.scan(root)?;
-        if found.statistics.segments == 0 && !root.join(OPEN).is_dir() {
+        if found.statistics.segments == 0 && !root.join(OPEN).is_dir() && walk::days(root)?.is_empty() {
             let root = root.to_owned();
             return Err(Error::NoDataset { root });
         }
@@ -127,11 +127,9 @@ impl Query {
     fn list(&self, root: &Path) -> Result<List, Error> {
         let mut list = List::default();
         let statistics = &mut list.statistics;
-        for found in walk::segments(root)? {
+        for found in walk::segments_in(root, |table| self.has_table(table), self.condition.time)? {
             statistics.segments += 1;
-            if !self.has_table(&found.table) {
-                statistics.other_tables += 1;
-            } else if !self.condition.admits_span(found.span) {
+            if !self.condition.admits_span(found.span) {
                 statistics.other_hours += 1;
             } else {
                 match scan::read_segment(found) {

@@ -3,10 +3,8 @@
 /// Statistics of one [`Query`](super::Query). [`Scan::unreadable`](crate::Scan) lists unreadable segments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Sealed segments under the root.
+    /// Sealed segments of the requested tables, in days that can have rows of the requested time.
     pub segments: u64,
-    /// Segments not opened: of other tables.
-    pub other_tables: u64,
     /// Segments not opened: their hour is outside the requested time.
     pub other_hours: u64,
     /// Segments opened, but all their rows are outside the requested time.
@@ -23,7 +21,6 @@ impl Statistics {
     /// Adds those of another list.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.segments += other.segments;
-        self.other_tables += other.other_tables;
         self.other_hours += other.other_hours;
         self.other_times += other.other_times;
         self.other_observers += other.other_observers;
@@ -34,6 +31,6 @@ impl Statistics {
     /// Returns the number of segments whose footer was read.
     #[must_use]
     pub const fn opened(&self) -> u64 {
-        self.segments - self.other_tables - self.other_hours
+        self.segments - self.other_hours
     }
 }

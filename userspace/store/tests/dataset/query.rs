@@ -58,8 +58,7 @@ fn a_segment_of_another_hour_or_table_is_never_opened() {
     assert_eq!(starts(&found), [EDGE]);
     let windows = 3;
     let expected = Statistics {
-        segments: all.statistics.segments,
-        other_tables: all.statistics.segments - windows,
+        segments: windows,
         other_hours: 2,
         rows: 1,
         bytes: found.segments[0].bytes,
@@ -67,6 +66,23 @@ fn a_segment_of_another_hour_or_table_is_never_opened() {
     };
     assert_eq!(found.statistics, expected);
     assert_eq!(found.statistics.opened(), 1);
+}
+
+/// Days that end a month before the requested time, or begin after it, are not even listed.
+#[test]
+fn directories_of_other_months_are_not_entered() {
+    let root = tempfile::tempdir().unwrap();
+    const DAY_NS: i64 = 24 * HOUR_NS;
+    let days = [-60, -20, 0, 1].map(|day| EDGE + day * DAY_NS);
+    write(root.path(), "rail3", &days);
+    let wanted = TimeRange::from(EDGE..EDGE + HOUR_NS);
+    let query = || Query::default().tables(&[WindowRow::TABLE]);
+    let found = query().within(wanted).open(root.path()).unwrap();
+    assert_eq!((starts(&found), found.statistics.segments), (vec![EDGE], 2));
+    // A time without any day is of a dataset all the same.
+    let later = TimeRange::since(Time(EDGE + 100 * DAY_NS));
+    let found = query().within(later).open(root.path()).unwrap();
+    assert_eq!((starts(&found), found.statistics.segments), (vec![], 0));
 }
 
 #[test]
