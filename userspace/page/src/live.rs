@@ -39,6 +39,8 @@ pub(crate) struct Live {
     captured: Captured,
     follower: Option<(Follower, PathBuf)>,
     polled: Option<Instant>,
+    /// Rows of a look at the dataset that an error ended.
+    unfinished: WindowRows,
     /// Why the dataset could not be followed the last time.
     fault: Option<String>,
     pace: Pace,
@@ -70,6 +72,7 @@ impl Live {
                 .sampling(settings.mirror_sampling),
             follower: root.map(|root| (Follower::new(root, TABLES), root.clone())),
             polled: None,
+            unfinished: WindowRows::default(),
             fault: None,
             pace: Pace::default(),
             has_new: false,
@@ -146,20 +149,23 @@ impl Live {
             }
             false => self.kept.begin(),
         };
-        let (mut rows, mut is_new, kept) = (WindowRows::default(), false, &mut self.kept);
+        let (mut rows, mut is_new, kept) = (std::mem::take(&mut self.unfinished), false, &mut self.kept);
         let polled = follower.poll(since, |batch| {
             is_new = true;
             kept.add_batch(&batch, &mut rows);
         });
-        // What was read before an error is not read again.
-        if is_new {
+        // What was read before an error is not read again, and waits for the rest of its windows.
+        if let Err(error) = polled {
+            self.unfinished = rows;
+            return Err(error.into());
+        }
+        if is_new || !rows.windows.is_empty() {
             rows.windows.sort_by_key(|row| row.window_start_ns);
             self.captured.rows(&rows);
             self.kept.add(rows);
             self.has_new = true;
             self.board.rows_came();
         }
-        polled?;
         Ok(())
     }
 

@@ -188,7 +188,9 @@ impl Follower {
         let read = self.journals.entry(place.sealed()).or_default();
         journal.skip_to(read.position)?;
         while let Some(batch) = journal.next_written()? {
+            // At once: what follows may not be readable.
             read.rows += batch.num_rows();
+            read.position = read.position.max(journal.position());
             match decoded(table, &batch) {
                 Some(batch) => take(batch),
                 None => self.unreadable += 1,

@@ -143,10 +143,8 @@ pub fn collect(
     for rows in selected::<EventRow>(found, observer, time).batches() {
         collector.events(rows?);
     }
-    // Of the rows after the time, the first holds.
-    let connections = selected::<ConnectionRow>(found, observer, later);
-    let before_end = TimeRange { from: None, ..time };
-    for rows in connections.last_of_each(last_totals(before_end, None)).batches() {
+    // All rows: the silence between two of them tells whether a connection is over.
+    for rows in selected::<ConnectionRow>(found, observer, later).batches() {
         collector.connections(rows?);
     }
     for rows in selected::<PdcRow>(found, observer, time).batches() {

@@ -68,11 +68,18 @@ impl Captured {
         for row in &rows.flows {
             flows.entry(row.window_start_ns).or_default().push(row);
         }
+        // All observers have told of what is before.
+        let mut newest: BTreeMap<&str, i64> = BTreeMap::new();
+        for row in &rows.windows {
+            let newest_ns = newest.entry(&row.observer).or_insert(i64::MIN);
+            *newest_ns = (*newest_ns).max(row.window_start_ns);
+        }
+        let complete_ns = newest.into_values().min().unwrap_or(i64::MIN);
         // A window after the other, so that few are open at a time.
         for (start_ns, flows) in flows {
             flows.into_iter().for_each(|row| analyzer.flow(row));
             // An event that a timer shows comes after its window.
-            let watermark = Time(start_ns.saturating_sub(LATE_NS));
+            let watermark = Time(start_ns.min(complete_ns).saturating_sub(LATE_NS));
             while let Some(window) = analyzer.advance_one(watermark) {
                 self.faults.note(window.changes);
             }

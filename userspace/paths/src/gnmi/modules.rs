@@ -15,11 +15,14 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// A port states its module; an empty name is none.
+    /// A port states its module, which was another one before or none; an empty name is none.
     pub(super) fn set(&mut self, module: &str, port: Text) {
-        let ports = self.ports.entry(module.to_owned()).or_default();
-        if !module.is_empty() && !ports.contains(&port) {
-            ports.push(port);
+        self.ports.retain(|_, ports| {
+            ports.retain(|known| *known != port);
+            !ports.is_empty()
+        });
+        if !module.is_empty() {
+            self.ports.entry(module.to_owned()).or_default().push(port);
         }
     }
 

@@ -61,9 +61,12 @@ pub(super) fn read(
     Ok(())
 }
 
+/// Lanes of a module, at most: those of today have 16.
+const MAX_LANES: usize = 64;
+
 /// Several values of a leaf: each is one of a lane.
 fn lanes(values: impl Iterator<Item = Scalar>, leaf: usize, found: &mut Found, each: &mut Each<'_>) {
-    for (lane, value) in values.enumerate() {
+    for (lane, value) in values.take(MAX_LANES).enumerate() {
         found.push((Kind::Other, lane.to_string()));
         each(leaf, found, value);
         found.pop();

@@ -23,7 +23,7 @@ pub struct SwitchFigures {
     pub troubled: Vec<SwitchPort>,
     /// Drops with their reason, most frames first.
     pub drops: Vec<SwitchDropRow>,
-    /// Restarts of switches and resets of their counters.
+    /// Restarts of switches and resets of their counters: those of several ports in one second are one.
     pub resets: u64,
 }
 
@@ -49,13 +49,21 @@ impl SwitchPort {
     /// Frames that the port dropped: those of its row, or of all its queues where these are more.
     #[must_use]
     pub fn dropped_frames(&self) -> u64 {
-        self.largest(dropped)
+        let received = self.largest(|row| row.in_dropped_frames.unwrap_or(0));
+        received.saturating_add(self.largest(|row| row.out_dropped_frames.unwrap_or(0)))
     }
 
     /// PFC frames that it sent and received.
     #[must_use]
     pub fn pause_frames(&self) -> u64 {
-        self.largest(paused)
+        let sent = self.largest(|row| row.sent_pause_frames.unwrap_or(0));
+        sent.saturating_add(self.largest(|row| row.received_pause_frames.unwrap_or(0)))
+    }
+
+    /// How long it was paused, in nanoseconds: by the priority that was paused longest.
+    #[must_use]
+    pub fn paused_ns(&self) -> i64 {
+        self.rows.iter().filter_map(|row| row.paused_ns).max().unwrap_or(0)
     }
 
     /// Storms that the PFC watchdog found.
@@ -64,44 +72,48 @@ impl SwitchPort {
         self.largest(|row| row.watchdog_storms.unwrap_or(0))
     }
 
-    /// Frames with errors.
+    /// Received frames with errors, and frames that errors kept from being sent.
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.largest(errors)
     }
 
-    /// A part of the rows has every frame: that of the port, those of its queues, or those of its priorities.
+    /// What the source with the most counts. One part of its rows has every frame: that of the port, those of its queues,
+    /// or those of its priorities.
     fn largest(&self, figure: fn(&SwitchPortRow) -> u64) -> u64 {
-        let sum = |is_of: fn(&SwitchPortRow) -> bool| self.rows.iter().filter(|row| is_of(row)).map(figure).sum();
-        let port: u64 = sum(|row| row.queue.is_none() && row.priority.is_none());
-        let queues: u64 = sum(|row| row.queue.is_some());
-        let priorities: u64 = sum(|row| row.queue.is_none() && row.priority.is_some());
-        port.max(queues).max(priorities)
+        let mut sums: BTreeMap<(&str, u8), u64> = BTreeMap::new();
+        for row in &self.rows {
+            let part = match (row.queue, row.priority) {
+                (Some(_), _) => 1,
+                (None, Some(_)) => 2,
+                (None, None) => 0,
+            };
+            let sum = sums.entry((&row.source, part)).or_default();
+            *sum = sum.saturating_add(figure(row));
+        }
+        sums.into_values().max().unwrap_or(0)
     }
-}
-
-fn dropped(row: &SwitchPortRow) -> u64 {
-    row.in_dropped_frames.unwrap_or(0) + row.out_dropped_frames.unwrap_or(0)
-}
-
-fn paused(row: &SwitchPortRow) -> u64 {
-    row.sent_pause_frames.unwrap_or(0) + row.received_pause_frames.unwrap_or(0)
 }
 
 fn errors(row: &SwitchPortRow) -> u64 {
     // `fcs_errors` are a part of `in_errors` where both are counted.
     let received = row.in_errors.max(row.fcs_errors).max(row.symbol_errors).unwrap_or(0);
-    received + row.out_errors.unwrap_or(0) + row.fec_uncorrected.unwrap_or(0)
+    received.saturating_add(row.out_errors.unwrap_or(0))
 }
 
 fn is_troubled(row: &SwitchPortRow) -> bool {
     let counts = [
+        row.in_dropped_frames,
+        row.out_dropped_frames,
+        row.sent_pause_frames,
+        row.received_pause_frames,
         row.ecn_marked_frames,
         row.watchdog_storms,
+        row.fec_uncorrected,
         row.dark_lanes.map(u64::from),
     ];
     let times = [row.pausing_ns, row.paused_ns];
-    dropped(row) + paused(row) + errors(row) > 0
+    errors(row) > 0
         || counts.into_iter().flatten().any(|count| count > 0)
         || times.into_iter().flatten().any(|time_ns| time_ns > 0)
 }
@@ -118,7 +130,8 @@ pub(super) struct Switches {
     drops: BTreeMap<String, SwitchDropRow>,
     counts_drops: bool,
     unfollowed: u64,
-    resets: u64,
+    /// Each with its second.
+    resets: BTreeSet<(String, i64)>,
 }
 
 impl Switches {
@@ -126,8 +139,10 @@ impl Switches {
     pub(super) fn port(&mut self, row: &SwitchPortRow) {
         self.name(&row.switch);
         self.counts_drops |= row.in_dropped_frames.is_some() || row.out_dropped_frames.is_some();
-        let is_of_port = row.queue.is_none() && row.priority.is_none();
-        self.resets += u64::from(is_of_port && matches!(row.event.as_deref(), Some("restart" | "reset")));
+        if matches!(row.event.as_deref(), Some("restart" | "reset")) && self.resets.len() < MAX_NAMES {
+            self.resets
+                .insert((row.switch.to_string(), row.time_ns / 1_000_000_000));
+        }
         let place = (
             row.switch.to_string(),
             row.port_name.to_string(),
@@ -203,7 +218,8 @@ impl Switches {
             }
             last = Some(port);
         }
-        troubled.sort_by_key(|port| std::cmp::Reverse((port.dropped_frames(), port.pause_frames(), port.errors())));
+        troubled
+            .sort_by_cached_key(|port| std::cmp::Reverse((port.dropped_frames(), port.pause_frames(), port.errors())));
         let mut drops: Vec<SwitchDropRow> = self.drops.into_values().collect();
         drops.sort_by_key(|row| std::cmp::Reverse(frames(row)));
         Some(SwitchFigures {
@@ -213,7 +229,7 @@ impl Switches {
             counts_drops: self.counts_drops,
             troubled,
             drops,
-            resets: self.resets,
+            resets: self.resets.len() as u64,
         })
     }
 }
@@ -290,6 +306,21 @@ mod tests {
         let figures = switches.finish().unwrap();
         assert_eq!(figures.troubled[0].dropped_frames(), 5);
         assert_eq!(&*figures.troubled[0].rows[0].observer, "b");
+    }
+
+    #[test]
+    fn sources_of_one_port_are_not_added_up() {
+        let mut switches = Switches::default();
+        for source in ["sflow", "gnmi"] {
+            switches.port(&SwitchPortRow {
+                source: source.into(),
+                in_dropped_frames: Some(3),
+                ..row("p1", None, None)
+            });
+        }
+        switches.port(&row("p1", Some(3), Some(7)));
+        let figures = switches.finish().unwrap();
+        assert_eq!(figures.troubled[0].dropped_frames(), 10);
     }
 
     #[test]

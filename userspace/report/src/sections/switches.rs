@@ -91,12 +91,11 @@ fn findings(switches: &SwitchFigures) -> Vec<Finding> {
             plural(frames, "frame"),
             list(&dropping, NAMED)
         )));
-    } else if switches.counts_drops {
-        findings.push(Finding::good("No port of a switch dropped a frame."));
-    } else if switches.drops.is_empty() {
-        findings.push(Finding::note(
-            "Drops are unknown: no reading of a switch has counters of them.",
-        ));
+    } else if switches.drops.is_empty() && switches.unfollowed == 0 {
+        findings.push(match switches.counts_drops {
+            true => Finding::good("No port that counts drops dropped a frame."),
+            false => Finding::note("Drops are unknown: no two readings of a port have counters of them."),
+        });
     }
     findings.extend(reported(switches));
     let (storms, _) = named(switches, SwitchPort::storms);
@@ -108,10 +107,15 @@ fn findings(switches: &SwitchFigures) -> Vec<Finding> {
     }
     let (pausing, frames) = named(switches, SwitchPort::pause_frames);
     if !pausing.is_empty() {
-        let paused_ns: i64 = switches.troubled.iter().filter_map(paused_ns).max().unwrap_or(0);
-        let longest = match paused_ns {
-            0 => String::new(),
-            paused_ns => format!(" One was paused for {}.", nanos(paused_ns.unsigned_abs())),
+        let longest = switches.troubled.iter().max_by_key(|port| port.paused_ns());
+        let longest = match longest.filter(|port| port.paused_ns() > 0) {
+            None => String::new(),
+            Some(port) => format!(
+                " {} of {} was paused longest: {} in all.",
+                port.name,
+                port.switch,
+                nanos(port.paused_ns().unsigned_abs())
+            ),
         };
         findings.push(Finding::note(format!(
             "{} sent or received {}: {}.{longest}",
@@ -173,8 +177,4 @@ fn named(switches: &SwitchFigures, figure: fn(&SwitchPort) -> u64) -> (Vec<Strin
     let sum = ports.iter().map(|(_, number)| number).sum();
     let name = |(port, number): &(&SwitchPort, u64)| format!("{} of {} ({})", port.name, port.switch, grouped(*number));
     (ports.iter().map(name).collect(), sum)
-}
-
-fn paused_ns(port: &SwitchPort) -> Option<i64> {
-    port.rows.iter().filter_map(|row| row.paused_ns).max()
 }

@@ -227,6 +227,12 @@ impl Connections {
         }
         self.count_answer(at, Some(peer), run);
         if !is_response {
+            if !self.clock_skew.is_empty()
+                && run.syndrome().is_ack()
+                && (self.directions.get(peer)).is_some_and(|requester| requester.has_not_sent(run.last_psn()))
+            {
+                self.clock_skew.contradicted(run);
+            }
             let late_ns = self.with(peer, |requester, context| requester.acknowledged(run, context));
             if let Some(late_ns) = late_ns.flatten().filter(|ns| *ns > self.settings.clock_error_ns) {
                 self.learn_clock_skew(peer, run, late_ns);
@@ -253,9 +259,9 @@ impl Connections {
     /// The NAK in this run passed after what it caused: its clock is ahead.
     #[cold]
     fn learn_clock_skew(&mut self, requester: u32, run: &RunRecord, late_ns: u64) {
-        self.clock_skew.learn(run, late_ns);
-        if let (Some(requester), Some(news)) = (self.directions.get_mut(requester), self.clock_skew.news) {
-            requester.latencies.shorten(news.more_ns());
+        let more_ns = self.clock_skew.learn(run, late_ns);
+        if let (Some(requester), Some(more_ns)) = (self.directions.get_mut(requester), more_ns) {
+            requester.latencies.shorten(more_ns);
         }
     }
 

@@ -41,6 +41,11 @@ impl Direction {
         }
     }
 
+    /// Whether no packet with this PSN or a later one has passed.
+    pub(crate) fn has_not_sent(&self, psn: Psn) -> bool {
+        self.requests.is_started() && self.requests.extended(psn) > self.requests.high()
+    }
+
     /// The peer answered requests of this direction with an ACKNOWLEDGE. Returns how long it passed after what it caused,
     /// which only another clock explains.
     pub(crate) fn acknowledged(&mut self, run: &RunRecord, context: &mut Context<'_>) -> Option<u64> {

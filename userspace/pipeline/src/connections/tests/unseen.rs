@@ -160,6 +160,40 @@ fn after_one_nak_behind_its_repeat_all_answers_count_as_earlier() {
     );
 }
 
+/// The clock of the answers is 40 µs ahead until it is set: from then on, corrected answers would precede their packets.
+#[test]
+fn a_clock_that_was_set_is_not_corrected_any_more() {
+    let mut runs = alloc::vec![
+        sends((6, 7), 1_000),
+        sends((9, 15), 1_003),
+        sends((8, 15), 1_015),
+        answer(NAK, 8, 1_053),
+        answer(ACK, 15, 1_072),
+    ];
+    for message in 0..4 {
+        let (first, at_us) = (16 + 10 * message, 2_000 + 1_000 * u64::from(message));
+        runs.push(sends((first, first + 9), at_us));
+        runs.push(answer(ACK, first + 9, at_us + 21));
+    }
+    for loss in 0..4 {
+        // The first packet but one of ten is lost.
+        let (first, at_us) = (56 + 10 * loss, 8_000 + 1_000 * u64::from(loss));
+        runs.push(sends((first, first), at_us));
+        runs.push(sends((first + 2, first + 9), at_us + 2));
+        runs.push(answer(NAK, first + 1, at_us + 14));
+        runs.push(sends((first + 1, first + 9), at_us + 26));
+        runs.push(answer(ACK, first + 9, at_us + 47));
+    }
+    let (rows, _) = rows(&after_start(&runs));
+    let a = &rows[0];
+    assert_eq!((a.fabric_lost_upstream_packets, a.nak_episodes), (5, 5));
+    assert!(
+        a.rtt_min_ns.is_some_and(|ns| (10_000..=13_000).contains(&ns)),
+        "{:?}",
+        a.rtt_min_ns
+    );
+}
+
 #[test]
 fn without_naks_a_pass_that_begins_with_what_is_not_acknowledged_shows_what_was_skipped() {
     // 9 is lost; the timer repeats 8 to 15, of which 12 is lost, and then 11 to 15.
