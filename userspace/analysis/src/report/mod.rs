@@ -143,7 +143,7 @@ pub fn collect(
     for rows in selected::<EventRow>(found, observer, time).batches() {
         collector.events(rows?);
     }
-    // All rows: the silence between two of them tells whether a connection is over.
+    // All rows: the silence between two of them shows whether a connection is over.
     for rows in selected::<ConnectionRow>(found, observer, later).batches() {
         collector.connections(rows?);
     }

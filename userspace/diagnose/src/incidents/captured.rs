@@ -68,7 +68,7 @@ impl Captured {
         for row in &rows.flows {
             flows.entry(row.window_start_ns).or_default().push(row);
         }
-        // All observers have told of what is before.
+        // All observers have reported what is before.
         let mut newest: BTreeMap<&str, i64> = BTreeMap::new();
         for row in &rows.windows {
             let newest_ns = newest.entry(&row.observer).or_insert(i64::MIN);
