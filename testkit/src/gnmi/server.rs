@@ -161,8 +161,17 @@ impl Switch {
 
     /// Ends all streams, after what was sent on them, for this reason.
     pub fn end(&self, why: &str) {
+        self.end_with(&Status::unavailable(why));
+    }
+
+    /// Ends all subscriptions, because what they ask for is gone.
+    pub fn remove(&self, why: &str) {
+        self.end_with(&Status::not_found(why));
+    }
+
+    fn end_with(&self, status: &Status) {
         for subscriber in self.shared.state.lock().unwrap().subscribers.drain(..) {
-            let _ = subscriber.send.send(Err(Status::unavailable(why)));
+            let _ = subscriber.send.send(Err(status.clone()));
         }
     }
 

@@ -115,7 +115,9 @@ impl Streams {
             Security::Tls(authorities) => Some(tls::public_grpc(authorities.as_deref())?),
         };
         let metadata = settings.metadata.iter().map(|(name, value)| -> Result<_, Error> {
-            let value: MetadataValue<Ascii> = value.parse().map_err(|_| Error::Metadata { name })?;
+            let mut value: MetadataValue<Ascii> = value.parse().map_err(|_| Error::Metadata { name })?;
+            // It may be a password.
+            value.set_sensitive(true);
             Ok((*name, value))
         });
         let shared = Arc::new(Shared {

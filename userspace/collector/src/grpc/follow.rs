@@ -120,6 +120,8 @@ async fn attempt(target: &Target, shared: &Shared, out: &mut Out) -> Result<(), 
     out.send(Event::Connected).await?;
     let mut open = requests.len();
     let mut answered = 0;
+    // Which requests had a message: what is served once is asked for again when it ends, whatever the reason.
+    let mut served = vec![false; open];
     let (send, mut heard) = mpsc::channel(WAITING);
     for (at, message) in requests.into_iter().enumerate() {
         tasks.spawn(answers(at, calls.clone(), shared.call(message)?, send.clone()));
@@ -133,13 +135,16 @@ async fn attempt(target: &Target, shared: &Shared, out: &mut Out) -> Result<(), 
         match next {
             Some(Heard::Message(at, message)) => {
                 out.has_message = true;
+                if let Some(served) = served.get_mut(at) {
+                    *served = true;
+                }
                 out.send(Event::Message(at, message)).await?;
             }
             Some(Heard::End(_, Ok(()))) if settings.is_once => {
                 open -= 1;
                 answered += 1;
             }
-            Some(Heard::End(at, Err(status))) if is_unsupported(&status) => {
+            Some(Heard::End(at, Err(status))) if is_unsupported(&status) && served.get(at) == Some(&false) => {
                 open -= 1;
                 let why = format!("{:?}{}", status.code(), said(&status));
                 out.send(Event::Refused(at, why)).await?;

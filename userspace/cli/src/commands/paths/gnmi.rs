@@ -1,5 +1,6 @@
 //! `rocescope paths gnmi`: counters of switches, as their gNMI servers send them.
 
+use super::mappings::mappings;
 use super::secret;
 use super::switch_rows::Rows;
 use crate::arguments::{GnmiArguments, Output};
@@ -23,9 +24,6 @@ const STRIDE: Duration = Duration::from_millis(200);
 /// The longest wait before a switch is connected again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// The preset if none is chosen.
-const DEFAULT_PRESET: &str = "openconfig";
-
 pub(super) fn run(arguments: &GnmiArguments) -> Result<ExitCode> {
     let known = match &arguments.topology {
         Some(path) => Names::of(&topology::read_and_warn(path)?),
@@ -33,7 +31,16 @@ pub(super) fn run(arguments: &GnmiArguments) -> Result<ExitCode> {
     };
     let addresses = addresses(arguments)?;
     let names = names(&addresses, &known)?;
-    let requests = Requests::new(mappings(arguments)?, (!arguments.once).then_some(arguments.interval));
+    let requests = Requests::new(
+        mappings(
+            &arguments.mappings,
+            &arguments.presets,
+            // Without a choice the first, that of OpenConfig.
+            (&PRESETS, &PRESETS[..1]),
+            Mapping::parse,
+        )?,
+        (!arguments.once).then_some(arguments.interval),
+    );
     let mut reader = Reader {
         source: Gnmi::new(&names, &requests),
         paths: requests.paths().map(str::to_owned).collect(),
@@ -196,21 +203,4 @@ fn addresses(arguments: &GnmiArguments) -> Result<Vec<Address>> {
         }
     }
     Ok(addresses)
-}
-
-/// The mappings of the arguments.
-fn mappings(arguments: &GnmiArguments) -> Result<Vec<Mapping>> {
-    let mut mappings = Vec::new();
-    for path in &arguments.mappings {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        mappings.push(Mapping::parse(&text).with_context(|| path.display().to_string())?);
-    }
-    let is_chosen = |name: &str| match arguments.presets.is_empty() {
-        true => arguments.mappings.is_empty() && name == DEFAULT_PRESET,
-        false => arguments.presets.iter().any(|preset| preset == name),
-    };
-    for (name, text) in PRESETS.iter().filter(|preset| is_chosen(preset.0)) {
-        mappings.push(Mapping::parse(text).with_context(|| format!("preset {name}"))?);
-    }
-    Ok(mappings)
 }

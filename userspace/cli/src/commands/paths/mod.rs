@@ -20,6 +20,7 @@ mod fim;
 mod flows;
 mod gnmi;
 pub(super) mod input;
+mod mappings;
 mod prometheus;
 mod sflow;
 mod switch_rows;

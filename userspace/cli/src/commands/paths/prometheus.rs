@@ -1,17 +1,17 @@
 //! `rocescope paths prometheus`: counters of switches from a Prometheus server.
 
+use super::mappings::mappings;
 use super::secret;
 use super::switch_rows::Rows;
 use crate::arguments::{Output, PrometheusArguments};
 use crate::commands::{span, topology};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use rocescope_collector::http::{Access, Client};
 use rocescope_paths::document::polled::{Polled, document, text};
 use rocescope_paths::prometheus::{Mapping, PRESETS, Prometheus};
 use rocescope_paths::switch::Names;
 use rocescope_runtime::clock::now;
 use rocescope_runtime::{Signals, status};
-use std::fs;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,17 @@ pub(super) fn run(arguments: &PrometheusArguments) -> Result<ExitCode> {
     }
     let to_ns = || range.to.map_or(i64::MAX, |to| to.0).min(latest());
     let mut client = Client::with(arguments.url.clone(), access(arguments)?);
-    let mut source = Prometheus::new(mappings(arguments)?, arguments.select.clone(), names, from_ns);
+    let mut source = Prometheus::new(
+        mappings(
+            &arguments.mappings,
+            &arguments.presets,
+            (&PRESETS, &PRESETS),
+            Mapping::parse,
+        )?,
+        arguments.select.clone(),
+        names,
+        from_ns,
+    );
     let signals = Signals::install()?;
     let address = client.url().to_string();
     let mut rows = Rows::open(
@@ -94,23 +104,6 @@ pub(super) fn run(arguments: &PrometheusArguments) -> Result<ExitCode> {
         Output::Table => text(&polled),
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The mappings of the arguments: all presets if none is chosen.
-fn mappings(arguments: &PrometheusArguments) -> Result<Vec<Mapping>> {
-    let mut mappings = Vec::new();
-    for path in &arguments.mappings {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        mappings.push(Mapping::parse(&text).with_context(|| path.display().to_string())?);
-    }
-    let is_chosen = |name: &str| match arguments.presets.is_empty() {
-        true => arguments.mappings.is_empty(),
-        false => arguments.presets.iter().any(|preset| preset == name),
-    };
-    for (name, text) in PRESETS.iter().filter(|preset| is_chosen(preset.0)) {
-        mappings.push(Mapping::parse(text).with_context(|| format!("preset {name}"))?);
-    }
-    Ok(mappings)
 }
 
 /// What the server is shown.
